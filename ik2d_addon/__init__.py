@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""IK 2D: exact 2D inverse kinematics for planar bone chains of 3D rigs.
+
+Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
+"""
+
+from importlib import import_module
+
+# In the order of registration; each has register() and unregister().
+_MODULES = (".ui.properties", ".ui.operators", ".ui.panels", ".cli")
+
+
+def register() -> None:
+    """Register every part with Blender, in order."""
+    for name in _MODULES:
+        import_module(name, __package__).register()
+
+
+def unregister() -> None:
+    """Unregister every part, in reverse order."""
+    for name in reversed(_MODULES):
+        import_module(name, __package__).unregister()

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one exception that IK 2D raises."""
+
+
+class IK2DError(ValueError):
+    """Invalid input. The message names the thing and the way out.
+
+    A target out of reach is not an error: it is a `Solution` with a status.
+    """

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane that a chain bends in: fit, project, lift."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .chain import Floats, finite_floats, frozen_floats
+from .errors import IK2DError
+
+# A chain is straight if its joints leave their common line by less than this part of its extent.
+# Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
+# bend that anybody would model.
+STRAIGHT = 1e-4
+# A chain that winds to both sides has no side of its own if one outweighs the other by less than
+# this part. Then the first clear bend decides.
+ONE_SIDED = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """An oriented plane in space; x, y and normal are unit vectors, normal = x cross y."""
+
+    origin: Floats  # (3,)
+    x: Floats  # (3,)
+    y: Floats  # (3,)
+    normal: Floats  # (3,)
+
+    def __post_init__(self) -> None:
+        for name in ("origin", "x", "y", "normal"):
+            object.__setattr__(self, name, frozen_floats(getattr(self, name), name))
+
+    @classmethod
+    def fit(cls, points: ArrayLike, straight_normal: ArrayLike) -> "Plane":
+        """Return the plane nearest to a chain's joints, in the sense of least squares.
+
+        points: (n + 1, 3) joints, root to tip. The normal's sign is such that the chain bends to
+        the positive side. For a straight chain the normal is `straight_normal` (3,), made
+        perpendicular to the chain. The origin is the root, x points along the first bone.
+        Raises IK2DError for fewer than two joints, and for joints that all lie in one point.
+        """
+        joints = _checked_joints(points)
+        offsets = joints - joints.mean(axis=0)
+        _, extents, axes = np.linalg.svd(offsets)
+        if len(extents) < 2 or extents[1] <= STRAIGHT * extents[0]:
+            return cls.facing(joints, straight_normal, along=axes[0])
+        return cls.facing(joints, axes[2] * _bend_side(joints, axes[2]))
+
+    @classmethod
+    def facing(cls, points: ArrayLike, normal: ArrayLike, along: ArrayLike | None = None) -> "Plane":
+        """Return the plane through a chain's root (n + 1, 3) with a given normal (3,).
+
+        along: (3,) a direction that the plane must hold; the normal gives way to it.
+        Raises IK2DError where the normal is zero, or has no part perpendicular to `along`.
+        """
+        joints = _checked_joints(points)
+        n = finite_floats(normal, "normal")
+        if along is not None:
+            n = _without(n, _unit(finite_floats(along, "along")))
+        n = _unit(n)
+        x = _first_direction(np.diff(joints, axis=0), n)
+        return cls(origin=joints[0], x=x, y=np.cross(n, x), normal=n)
+
+    def project(self, points: ArrayLike) -> Floats:
+        """Return points (..., 3) in the plane's own x and y: (..., 2)."""
+        offsets = finite_floats(points, "points") - self.origin
+        return np.stack((offsets @ self.x, offsets @ self.y), axis=-1)
+
+    def lift(self, points: ArrayLike) -> Floats:
+        """Return points (..., 2) of the plane as points in space: (..., 3)."""
+        flat = finite_floats(points, "points")
+        lifted: Floats = self.origin + flat[..., :1] * self.x + flat[..., 1:] * self.y
+        return lifted
+
+    def distance(self, points: ArrayLike) -> Floats:
+        """Return how far points (..., 3) are off the plane, to either side: (...) lengths."""
+        heights: Floats = (finite_floats(points, "points") - self.origin) @ self.normal
+        return np.abs(heights)
+
+
+def _checked_joints(points: ArrayLike) -> Floats:
+    joints = finite_floats(points, "points")
+    if joints.ndim != 2 or joints.shape[1] != 3 or len(joints) < 2:
+        raise IK2DError(f"a chain's plane takes two or more joints of x, y, z, not shape {joints.shape}")
+    if not np.ptp(joints, axis=0).any():
+        raise IK2DError("the joints of the chain all lie in one point: it has no plane")
+    return joints
+
+
+def _bend_side(joints: Floats, normal: Floats) -> float:
+    """Return +1.0 where the chain bends to the positive side about `normal`, else -1.0.
+
+    The side is that of the area between the chain and the line from its root to its tip; of a
+    chain that winds evenly to both, that of the first bend at least half as sharp as the sharpest.
+    """
+    spokes = joints[1:] - joints[0]
+    areas = np.cross(spokes[:-1], spokes[1:]) @ normal
+    if abs(areas.sum()) > ONE_SIDED * np.abs(areas).sum():
+        return float(np.sign(areas.sum()))
+    bones = np.diff(joints, axis=0)
+    turns = np.arctan2(np.cross(bones[:-1], bones[1:]) @ normal, (bones[:-1] * bones[1:]).sum(axis=1))
+    clear = np.abs(turns) >= 0.5 * np.abs(turns).max()
+    return 1.0 if turns[np.argmax(clear)] >= 0.0 else -1.0
+
+
+def _first_direction(bones: Floats, normal: Floats) -> Floats:
+    """Return the unit direction in the plane of the first bone that is not perpendicular to it."""
+    flat = bones - np.outer(bones @ normal, normal)
+    lengths = np.linalg.norm(flat, axis=1)
+    if not lengths.any():
+        raise IK2DError("the chain stands at right angles to its plane; choose another plane")
+    first = int(np.argmax(lengths > STRAIGHT * lengths.max()))
+    return _unit(flat[first])
+
+
+def _without(vector: Floats, unit: Floats) -> Floats:
+    """Return the part of `vector` perpendicular to `unit`."""
+    rest = vector - (vector @ unit) * unit
+    if np.linalg.norm(rest) <= STRAIGHT * np.linalg.norm(vector):
+        raise IK2DError("the normal of a straight chain's plane must not point along the chain")
+    return rest
+
+
+def _unit(vector: Floats) -> Floats:
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:
+        raise IK2DError("a direction must not be zero")
+    return vector / length

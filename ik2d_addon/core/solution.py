@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a solver answers: angles, and honestly how near they bring the tip."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chain import Chain, Floats, forward
+
+
+class Status(IntEnum):
+    """What came of one target. An int, so that arrays can hold it."""
+
+    REACHED = 0
+    """The tip is within the tolerance of the target."""
+    TOO_FAR = 1
+    """The target lies outside the outer reach; the chain points at it, stretched."""
+    TOO_CLOSE = 2
+    """The target lies inside the inner reach; the chain is folded, its tip as near as it gets."""
+    LIMITED = 3
+    """The target lies within reach, but the limits of the joints forbid it."""
+    STALLED = 4
+    """The target lies within reach, but the solver stopped before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solver's answer to targets of shape (...) for a chain of n bones."""
+
+    angles: Floats  # (..., n) radians, each relative to the bone before
+    status: NDArray[np.int8]  # (...) Status
+    residual: Floats  # (...) distance from tip to target, in the chain's units
+    iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
+    limited: NDArray[np.bool_]  # (..., n) joints that stand at a limit
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(...) True where the tip is on the target."""
+        reached: NDArray[np.bool_] = self.status == Status.REACHED
+        return reached
+
+
+def distances_to(chain: Chain, angles: Floats, targets: Floats) -> Floats:
+    """Return the distances (...) from the tip to the targets (..., 2)."""
+    offset = forward(chain, angles)[..., -1, :] - targets
+    return np.hypot(offset[..., 0], offset[..., 1])
+
+
+def annulus_status(chain: Chain, targets: Floats, tolerance: float) -> NDArray[np.int8]:
+    """Return TOO_FAR or TOO_CLOSE for targets (..., 2) off the annulus by more than `tolerance`.
+
+    All others are REACHED: for a chain whose joints turn freely, some pose reaches them.
+    """
+    inner, outer = chain.reach
+    distance = np.hypot(targets[..., 0], targets[..., 1])
+    status = np.full(distance.shape, Status.REACHED, np.int8)
+    status[distance > outer + tolerance] = Status.TOO_FAR
+    status[distance < inner - tolerance] = Status.TOO_CLOSE
+    return status

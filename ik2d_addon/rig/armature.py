@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read a planar chain from an armature: pose bones -> Chain and Plane."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..core import Chain, IK2DError, Plane
+from ..core.chain import Floats, wrapped
+
+_AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
+# Joints further off the plane than this part of the reach deserve a word to the user.
+FAR_OFF_PLANE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class RigChain:
+    """A chain of pose bones as the solvers see it, in the armature's rest space."""
+
+    armature: bpy.types.Object
+    name: str
+    bones: tuple[str, ...]  # root to tip
+    chain: Chain
+    plane: Plane
+    rest_angles: Floats  # (n,) the solver's angles of the rest pose
+    tip_offset: float  # how far the tip is off the plane in rest, along its normal
+    off_plane: float  # the furthest that any joint is off the plane in rest
+    target: bpy.types.Object
+    subtarget: str
+    solver: str  # 'TWO_BONE' or 'CCD'
+    bend: int  # +1 or -1
+    iterations: int
+    tolerance: float | None
+
+    @property
+    def root(self) -> bpy.types.PoseBone:
+        """The chain's first pose bone."""
+        return self.armature.pose.bones[self.bones[0]]
+
+
+def read_chain(armature: bpy.types.Object, settings) -> RigChain:
+    """Return the chain that `settings` (one of `Object.ik2d.chains`) describes.
+
+    Raises IK2DError with a sentence for the user where it is incomplete or impossible.
+    """
+    bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
+    solver = _solver(settings, len(bones))
+    _check_target(armature, settings, bones)
+    joints = rest_joints(bones)
+    plane = _plane(settings, bones, joints)
+    lengths, rest_angles = _flattened(plane.project(joints))
+    return RigChain(
+        armature=armature,
+        name=settings.name,
+        bones=tuple(bone.name for bone in bones),
+        chain=Chain(lengths),
+        plane=plane,
+        rest_angles=rest_angles,
+        tip_offset=float((joints[-1] - plane.origin) @ plane.normal),
+        off_plane=float(plane.distance(joints).max()),
+        target=settings.target,
+        subtarget=settings.subtarget,
+        solver=solver,
+        bend=1 if settings.bend == 'POSITIVE' else -1,
+        iterations=settings.iterations,
+        tolerance=settings.tolerance or None,
+    )
+
+
+def problem_of(armature: bpy.types.Object, settings) -> str:
+    """Return what keeps a chain from being solved and what to do about it; "" for a good one."""
+    try:
+        read_chain(armature, settings)
+    except IK2DError as error:
+        return str(error)
+    return ""
+
+
+def chain_bones(
+    armature: bpy.types.Object, tip: str, bone_count: int, chain_name: str = ""
+) -> list[bpy.types.PoseBone]:
+    """Return a chain's pose bones, root to tip; `bone_count` 0 goes to the hierarchy's root.
+
+    Raises IK2DError for an unknown tip, and for more bones than the tip has above it.
+    """
+    chain = f"Chain '{chain_name}'" if chain_name else "The chain"
+    if not tip:
+        raise IK2DError(f"{chain} has no tip bone; choose its last bone")
+    bone = armature.pose.bones.get(tip)
+    if bone is None:
+        raise IK2DError(f"{chain}: armature '{armature.name}' has no bone '{tip}'; choose another tip")
+    bones = [bone, *bone.parent_recursive]
+    if bone_count > len(bones):
+        raise IK2DError(
+            f"{chain} asks for {bone_count} bones, but '{tip}' and those above it are only {len(bones)};"
+            f" set Bones to {len(bones)} or less"
+        )
+    return list(reversed(bones[: bone_count or len(bones)]))
+
+
+def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
+    """Return the joints of pose bones (n + 1, 3) in rest: each head, then the tip's tail.
+
+    Joint to joint, so that a child that stands off its parent's tail counts where it stands.
+    """
+    return np.array([bone.bone.head_local for bone in bones] + [bones[-1].bone.tail_local], np.float64)
+
+
+def rest_to_pose(root: bpy.types.PoseBone) -> Matrix:
+    """Return the 4x4 matrix that carries a chain, unturned, from rest to where its parent holds it.
+
+    root: the chain's first pose bone, evaluated. Its own location is part of it.
+    """
+    bone, parent = root.bone, root.parent
+    basis = Matrix.Translation(root.location)
+    if parent is None:
+        pose = bone.convert_local_to_pose(basis, bone.matrix_local)
+    else:
+        pose = bone.convert_local_to_pose(
+            basis,
+            bone.matrix_local,
+            parent_matrix=parent.matrix,
+            parent_matrix_local=parent.bone.matrix_local,
+        )
+    return pose @ bone.matrix_local.inverted()
+
+
+def bones_below(armature: bpy.types.Object, root: str) -> set[str]:
+    """Return the names of a bone and of all bones that hang on it."""
+    bone = armature.pose.bones[root].bone
+    return {root, *(child.name for child in bone.children_recursive)}
+
+
+def _solver(settings, bone_count: int) -> str:
+    if settings.solver == 'TWO_BONE' and bone_count != 2:
+        raise IK2DError(
+            f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
+            " Two-Bone solver takes two; set Bones to 2 or the solver to Automatic"
+        )
+    if settings.solver == 'AUTO':
+        return 'TWO_BONE' if bone_count == 2 else 'CCD'
+    return settings.solver
+
+
+def _check_target(armature: bpy.types.Object, settings, bones: list[bpy.types.PoseBone]) -> None:
+    """Raise IK2DError unless the target exists and does not hang on the chain itself."""
+    target, subtarget = settings.target, settings.subtarget
+    if target is None:
+        raise IK2DError(f"Chain '{settings.name}' has no target; choose the object that its tip follows")
+    if subtarget and (target.type != 'ARMATURE' or subtarget not in target.pose.bones):
+        raise IK2DError(
+            f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
+            " choose another bone or none"
+        )
+    moved = bones_below(armature, bones[0].name)
+    if (holder := _holding_bone(target, subtarget, armature)) in moved:
+        what = f"bone '{holder}'" if holder == subtarget else f"'{target.name}', held by bone '{holder}',"
+        raise IK2DError(
+            f"Chain '{settings.name}': its target {what} is moved by the chain itself;"
+            " choose a target that does not hang on the chain"
+        )
+
+
+def _holding_bone(target: bpy.types.Object, subtarget: str, armature: bpy.types.Object) -> str:
+    """Return the bone of `armature` that a target is or hangs on; "" where there is none."""
+    if target == armature:
+        return subtarget
+    while target is not None:
+        if target.parent == armature and target.parent_type == 'BONE':
+            return target.parent_bone
+        target = target.parent
+    return ""
+
+
+def _plane(settings, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
+    try:
+        if settings.plane == 'AUTO':
+            return Plane.fit(joints, straight_normal=bones[0].bone.matrix_local.col[0].xyz)
+        return Plane.facing(joints, _AXES[settings.plane])
+    except IK2DError as error:
+        raise IK2DError(f"Chain '{settings.name}': {error}") from None
+
+
+def _flattened(points: Floats) -> tuple[Floats, Floats]:
+    """Return bone lengths (n,) and relative angles (n,) of joints (n + 1, 2)."""
+    bones = np.diff(points, axis=0)
+    lengths = np.hypot(bones[:, 0], bones[:, 1])
+    headings = np.arctan2(bones[:, 1], bones[:, 0])
+    for i in np.flatnonzero(lengths == 0.0):  # a bone seen end on goes on in its parent's direction
+        headings[i] = headings[i - 1] if i else 0.0
+    return lengths, wrapped(np.diff(headings, prepend=0.0))
