@@ -15,17 +15,16 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    import ik2d_addon
-
+    from . import register, unregister
     from .cli import run
 
-    ik2d_addon.register()
+    register()
     try:
         return run(sys.argv[1:], opens_scene=True)
     except SystemExit as leaving:  # argparse: --help, or wrong options
         return leaving.code if isinstance(leaving.code, int) else 2
     finally:
-        ik2d_addon.unregister()
+        unregister()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ from .solution import Solution, annulus_status, distances_to
 
 # A bone shorter than this fraction of the reach counts as one of zero length: the second
 # angle then moves the tip less than float rounding does.
-ZERO_LENGTH = 1e-12
+NO_LENGTH = 1e-12
+# A target nearer to the root than this fraction of the reach counts as one at the root: below, the
+# products that give its direction underflow.
+AT_ROOT = 1e-100
 
 
 def solve_two_bone(
@@ -66,7 +69,7 @@ def _angles(chain: Chain, targets: Floats, sides: Floats, kept: Floats) -> Float
     first, second = (float(length) for length in chain.lengths)
     x, y = targets[..., 0], targets[..., 1]
     distance = np.hypot(x, y)
-    if min(first, second) <= ZERO_LENGTH * (first + second):
+    if min(first, second) <= NO_LENGTH * (first + second):
         angle2 = np.broadcast_to(
             kept[..., 1], np.broadcast_shapes(distance.shape, sides.shape, kept.shape[:-1])
         )
@@ -79,5 +82,5 @@ def _angles(chain: Chain, targets: Floats, sides: Floats, kept: Floats) -> Float
     opposite = second * np.sin(angle2)
     angle1 = np.arctan2(y * adjacent - x * opposite, x * adjacent + y * opposite)
     # At the root every direction is as good: keep the one that was.
-    angle1 = np.where(distance > 0.0, angle1, wrapped(kept[..., 0]))
+    angle1 = np.where(distance > AT_ROOT * (first + second), angle1, wrapped(kept[..., 0]))
     return np.stack(np.broadcast_arrays(angle1, angle2), axis=-1)
