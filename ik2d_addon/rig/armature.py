@@ -35,9 +35,9 @@ class RigChain:
     tolerance: float | None
 
     @property
-    def root(self) -> bpy.types.PoseBone:
-        """The chain's first pose bone."""
-        return self.armature.pose.bones[self.bones[0]]
+    def pose_bones(self) -> list[bpy.types.PoseBone]:
+        """The chain's pose bones, root to tip."""
+        return [self.armature.pose.bones[name] for name in self.bones]
 
 
 def read_chain(armature: bpy.types.Object, settings) -> RigChain:

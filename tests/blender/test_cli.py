@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line, run as pipelines run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from rigs import add_chain, add_leg, add_target, animation_of, evaluated_tip, leg_with_target
+
+from ik2d_addon.bake import bake
+from ik2d_addon.cli import run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def scene_file(tmp_path) -> Path:
+    """A .blend with the leg, frames 1 to 40, with nothing baked."""
+    leg_with_target()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    path = tmp_path / "leg.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    return path
+
+
+def bake_file(*arguments) -> int:
+    """Run the command line in this process."""
+    return run(["bake", *map(str, arguments)], opens_scene=True)
+
+
+def refused(capsys, *arguments) -> str:
+    """Run with bad input; return the one line of complaint."""
+    assert bake_file(*arguments) == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ik2d: error: ")]
+    assert len(lines) == 1
+    return lines[0]
+
+
+def test_the_module_is_a_program(scene_file, tmp_path):
+    out, report = tmp_path / "out.blend", tmp_path / "report.json"
+    command = [
+        sys.executable,
+        "-m",
+        "ik2d_addon",
+        "bake",
+        str(scene_file),
+        "--output",
+        str(out),
+        "--report",
+        str(report),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Baked 40 frames on 1 chain; every target reached" in done.stdout
+    assert out.exists() and report.exists()
+
+
+def test_bad_input_as_a_program_is_one_line_and_exit_code_2(tmp_path):
+    command = [sys.executable, "-m", "ik2d_addon", "bake", str(tmp_path / "none.blend")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "there is no file" in done.stderr.splitlines()[-1]
+
+
+def test_output_gets_the_keys_and_the_scene_stays_as_it_was(scene_file, tmp_path):
+    before = scene_file.read_bytes()
+    out = tmp_path / "out.blend"
+    assert bake_file(scene_file, "--output", out) == 0
+    assert scene_file.read_bytes() == before
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    rig, target = bpy.data.objects["Rig"], bpy.data.objects["Target"]
+    for frame in (1, 13, 40):
+        bpy.context.scene.frame_set(frame)
+        assert (evaluated_tip(rig, "shin") - target.matrix_world.translation).length < 2e-5
+
+
+def test_without_output_the_scene_itself_is_saved(scene_file):
+    assert bake_file(scene_file) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    assert animation_of(bpy.data.objects["Rig"])
+
+
+def test_the_same_keys_as_from_python(scene_file):
+    assert bake_file(scene_file, "--frames", "3:17:2") == 0
+    by_command = animation_of(bpy.data.objects["Rig"])
+    bpy.data.objects["Rig"].animation_data_clear()
+    bake(bpy.data.objects["Rig"], None, 3, 17, 2)
+    assert animation_of(bpy.data.objects["Rig"]) == by_command
+
+
+def test_a_compressed_file_stays_compressed(scene_file, tmp_path):
+    plain = tmp_path / "plain.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(plain), compress=False)
+    for path in (scene_file, plain):
+        start = path.read_bytes()[:4]
+        assert bake_file(path) == 0
+        assert path.read_bytes()[:4] == start
+
+
+def test_the_report_names_frames_status_and_residual(tmp_path):
+    add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.5), 11: (0, 0, -1.5)}))
+    scene = tmp_path / "far.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    path = tmp_path / "report.json"
+    assert bake_file(scene, "--frames", "1:11", "--report", path) == 0
+    (armature,) = json.loads(path.read_text())["armatures"]
+    (chain,) = armature["chains"]
+    assert chain["frames"] == list(range(1, 12))
+    assert chain["status"][0] == "REACHED" and chain["status"][-1] == "TOO_FAR"
+    assert len(chain["residual"]) == 11
+    assert armature["max_residual"] == max(chain["residual"]) > 1.5
+
+
+def test_max_error_decides_the_exit_code(tmp_path):
+    add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.05)}))  # 39.5 mm too far
+    scene = tmp_path / "far.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    assert bake_file(scene, "--frames", "1:2", "--max-error", "0.05") == 0
+    assert bake_file(scene, "--frames", "1:2", "--max-error", "0.03") == 1
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    assert animation_of(bpy.data.objects["Rig"])  # done, and saved, all the same
+
+
+def test_all_armatures_with_enabled_chains_are_baked_by_default(tmp_path, capsys):
+    for name in ("One", "Two", "Idle"):
+        add_chain(add_leg(name), "shin", add_target({1: (0, 0.3, 0.5)}, f"{name} target"), name=name)
+    bpy.data.objects["Idle"].ik2d.chains[0].enabled = False
+    scene = tmp_path / "three.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    assert bake_file(scene, "--frames", "1:3") == 0
+    assert {o.name for o in bpy.data.objects if animation_of(o)} >= {"One", "Two"}
+    assert not animation_of(bpy.data.objects["Idle"])
+    for name in ("One", "Two"):
+        bpy.data.objects[name].animation_data_clear()
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    assert bake_file(scene, "--frames", "1:3", "--chain", "Two") == 0
+    assert animation_of(bpy.data.objects["Two"]) and not animation_of(bpy.data.objects["One"])
+
+
+def test_what_is_unknown_is_named_with_what_there_is(scene_file, capsys):
+    assert "no armature 'Robot'; the file's armatures are: 'Rig'" in refused(
+        capsys, scene_file, "--armature", "Robot"
+    )
+    assert "'Target' is not an armature" in refused(capsys, scene_file, "--armature", "Target")
+    assert "no chain 'arm'; its chains are: 'shin'" in refused(
+        capsys, scene_file, "--armature", "Rig", "--chain", "arm"
+    )
+    assert "chain" in refused(capsys, scene_file, "--chain", "shin", "--chain", "arm")
+
+
+def test_a_file_that_is_not_a_blend_is_refused(tmp_path, capsys):
+    text = tmp_path / "text.blend"
+    text.write_text("not a scene")
+    assert "cannot be opened as a .blend file" in refused(capsys, text)
+
+
+def test_places_that_cannot_be_written_are_refused_before_anything_is_done(scene_file, tmp_path, capsys):
+    before = scene_file.read_bytes()
+    assert "no folder" in refused(capsys, scene_file, "--output", tmp_path / "none" / "out.blend")
+    assert "is a folder" in refused(capsys, scene_file, "--output", tmp_path)
+    assert "no folder" in refused(capsys, scene_file, "--report", tmp_path / "none" / "report.json")
+    if os.geteuid() != 0:  # root may write anywhere
+        scene_file.chmod(0o400)
+        assert "cannot be written" in refused(capsys, scene_file)
+    assert scene_file.read_bytes() == before
+
+
+def test_an_error_in_one_armature_leaves_the_file_alone(tmp_path, capsys):
+    add_chain(add_leg("Good"), "shin", add_target({1: (0, 0.3, 0.5)}))
+    add_chain(add_leg("Bad"), "shin", None)
+    scene = tmp_path / "two.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    before = scene.read_bytes()
+    assert "has no target" in refused(capsys, scene)
+    assert scene.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--frames", "5"], ["--frames", "a:b"], ["--frames", "1:2:3:4"], ["--max-error", "-1"], ["--nonsense"]],
+)
+def test_options_that_make_no_sense_exit_with_2(scene_file, arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        bake_file(scene_file, *arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err
+
+
+def test_a_reversed_range_is_refused(scene_file, capsys):
+    assert "reversed" in refused(capsys, scene_file, "--frames", "9:3")
+
+
+def test_blenders_own_door_wants_an_open_file(capsys):
+    assert run(["bake"]) == 2
+    assert "no .blend file is open" in capsys.readouterr().err

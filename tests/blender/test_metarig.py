@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job on a rig that we did not make: the human metarig of Blender's own Rigify."""
+
+import addon_utils
+import bpy
+import pytest
+from rigs import add_chain, add_target, played_back_errors
+
+from ik2d_addon.bake import bake
+
+
+@pytest.fixture
+def metarig():
+    """The human metarig; Rigify goes again, since it stays registered otherwise."""
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_human_metarig_add()
+    yield bpy.context.object
+    addon_utils.disable("rigify", default_set=True)
+
+
+def test_both_legs_of_the_human_metarig_follow_keyed_feet(metarig):
+    chains = []
+    for side in ("L", "R"):
+        ankle = metarig.data.bones[f"shin.{side}"].tail_local
+        sign = 1 if side == "L" else -1
+        keys = {
+            frame: (ankle.x, ankle.y + 0.25 * sign * swing, ankle.z + lift)
+            for frame, swing, lift in ((1, -1, 0.05), (12, 0, 0.30), (25, 1, 0.08), (40, -0.5, 0.2))
+        }
+        target = add_target(keys, f"Foot.{side}")
+        chains.append(add_chain(metarig, f"shin.{side}", target, plane='X', name=f"Leg.{side}"))
+    report = bake(metarig, frame_start=1, frame_end=40)
+    assert report.all_reached
+    for chain, chain_report in zip(chains, report.chains, strict=True):
+        assert chain_report.bones == (f"thigh{chain.name[-2:]}", f"shin{chain.name[-2:]}")
+        for frame, error in played_back_errors(metarig, chain, range(1, 41)):
+            assert error <= 1e-5 * chain_report.reach, (chain.name, frame, error)
+
+
+def test_knees_of_the_metarig_bend_forward_in_the_fitted_plane(metarig):
+    for side in ("L", "R"):
+        ankle = metarig.data.bones[f"shin.{side}"].tail_local
+        add_chain(metarig, f"shin.{side}", add_target({1: (ankle.x, 0.1, 0.5)}, f"Foot.{side}"))
+    report = bake(metarig, frame_start=1, frame_end=1)
+    assert report.all_reached
+    bpy.context.scene.frame_set(1)
+    for side in ("L", "R"):
+        bone = metarig.pose.bones[f"shin.{side}"]
+        straight = (metarig.pose.bones[f"thigh.{side}"].head.y + bone.tail.y) / 2
+        assert bone.head.y < straight - 0.1  # forward is -Y in Blender
+        assert report.chains[0].off_plane[0] < 1e-4
