@@ -22,7 +22,14 @@ def test_forward_broadcasts_over_leading_dimensions():
 
 @pytest.mark.parametrize(
     ("lengths", "reach"),
-    [([1, 2], (1, 3)), ([2, 1], (1, 3)), ([1, 1, 1], (0, 3)), ([5, 1, 1], (3, 7)), ([0, 2], (2, 2)), ([3], (3, 3))],
+    [
+        ([1, 2], (1, 3)),
+        ([2, 1], (1, 3)),
+        ([1, 1, 1], (0, 3)),
+        ([5, 1, 1], (3, 7)),
+        ([0, 2], (2, 2)),
+        ([3], (3, 3)),
+    ],
 )
 def test_reach_is_the_annulus_of_the_tip(lengths, reach):
     assert Chain(lengths).reach == reach

@@ -31,7 +31,9 @@ def test_axes_are_orthonormal_and_right_handed():
         assert np.allclose(np.cross(plane.x, plane.y), plane.normal, atol=1e-14)
 
 
-@pytest.mark.parametrize("turns", [(0.5,), (-0.5,), (0.3, 0.3, 0.2), (-0.1, -0.9), (1.0, -0.2), (2.5,), (-3.0,)])
+@pytest.mark.parametrize(
+    "turns", [(0.5,), (-0.5,), (0.3, 0.3, 0.2), (-0.1, -0.9), (1.0, -0.2), (2.5,), (-3.0,)]
+)
 def test_the_rest_poses_own_bend_is_positive(turns):
     plane = Plane.fit(bent(*turns), ANY)
     flat = plane.project(bent(*turns))
@@ -54,7 +56,8 @@ def test_the_fit_turns_with_the_chain():
 
 
 @pytest.mark.parametrize(
-    "turns", [(0.01,), (0.5, -0.5), (-0.5, 0.5), (0.4, -0.8, 0.4), (0.3, -0.3, -0.3, 0.3), (0.0, 0.002), (0.0, 0.0)]
+    "turns",
+    [(0.01,), (0.5, -0.5), (-0.5, 0.5), (0.4, -0.8, 0.4), (0.3, -0.3, -0.3, 0.3), (0.0, 0.002), (0.0, 0.0)],
 )
 def test_32_bit_rounding_never_changes_the_side(turns):
     rng = np.random.default_rng(13)

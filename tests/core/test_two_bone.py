@@ -35,7 +35,13 @@ def random_cases(count, seed):
     near = 10.0 ** rng.uniform(-15, -2, count) * rng.choice([-1.0, 1.0], count)
     radius = np.choose(
         kind,
-        [rng.uniform(0, 2, count) * outer, inner * (1 + near), outer * (1 + near), near * outer, inner + 0 * d1],
+        [
+            rng.uniform(0, 2, count) * outer,
+            inner * (1 + near),
+            outer * (1 + near),
+            near * outer,
+            inner + 0 * d1,
+        ],
     )
     angle = rng.uniform(-np.pi, np.pi, count)
     return d1, d2, radius * np.cos(angle), radius * np.sin(angle), rng.choice([-1, 1], count)
@@ -143,9 +149,7 @@ def test_tiny_bones_are_not_of_zero_length():
     assert solution.residual <= 1e-12 * 1e-2
 
 
-@given(
-    st.floats(0.01, 1.0), st.floats(0.01, 1.0), st.floats(-2, 2), st.floats(-2, 2), st.integers(-60, 60)
-)
+@given(st.floats(0.01, 1.0), st.floats(0.01, 1.0), st.floats(-2, 2), st.floats(-2, 2), st.integers(-60, 60))
 def test_angles_do_not_depend_on_the_size_of_the_rig(d1, d2, x, y, power):
     scale = 2.0**power
     one = solve_two_bone(Chain([d1, d2]), [x, y])

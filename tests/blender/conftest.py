@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests in Blender's Python module bpy: each starts from factory settings with the add-on registered."""
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+HAS_BPY = find_spec("bpy") is not None
+collect_ignore_glob = [] if HAS_BPY else ["test_*.py"]
+# Set once the add-on was registered; it knows the exit status.
+_session: pytest.Session | None = None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def registered(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Register the add-on for the session: bpy 4.5 never ends with its classes still registered."""
+    global _session
+    import ik2d_addon
+
+    _session = request.session
+    ik2d_addon.register()
+    yield
+    ik2d_addon.unregister()
+
+
+@pytest.fixture(autouse=True)
+def factory_settings(registered: None) -> None:
+    """Give the test an empty scene and factory preferences."""
+    import bpy
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+def pytest_report_header() -> str:
+    """Say which Blender the tests run in."""
+    if not HAS_BPY:
+        return "Blender: none, tests/blender is left out (no module bpy)"
+    import bpy
+
+    return f"Blender: bpy {bpy.app.version_string}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Leave without Python's own exit, in which bpy 4.2 crashes once property groups were registered."""
+    if _session is not None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(_session.exitstatus))

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators: each does what its function does, says what came of it, and says why it cannot run."""
+
+import bpy
+import pytest
+from rigs import add_chain, add_leg, add_target, animation_of, evaluated_place, evaluated_tip, leg_with_target
+
+from ik2d_addon import bake as baking
+from ik2d_addon.core import IK2DError
+from ik2d_addon.ui import operators
+
+IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
+
+
+def select(*objects, mode='OBJECT', tip=""):
+    """Select objects, the last one active; an armature then enters `mode` and gets its active bone."""
+    bpy.ops.object.select_all(action='DESELECT')
+    for thing in objects:
+        thing.select_set(True)
+    bpy.context.view_layer.objects.active = objects[-1]
+    if tip:
+        objects[-1].data.bones.active = objects[-1].data.bones[tip]
+    if objects[-1].mode != mode:
+        bpy.ops.object.mode_set(mode=mode)
+
+
+def select_bone(armature, name):
+    """Select a pose bone, wherever this Blender keeps that."""
+    bone = armature.pose.bones[name]
+    (bone if hasattr(bone, "select") else bone.bone).select = True
+
+
+def settings_of(chain):
+    """Return what a chain is set to."""
+    keys = ("name", "enabled", "tip", "bone_count", "target", "subtarget", "solver", "bend", "plane")
+    return {key: getattr(chain, key) for key in keys}
+
+
+def pose_of(armature):
+    """Return every bone's rotation, as numbers."""
+    return [list(bone.rotation_quaternion) for bone in armature.pose.bones]
+
+
+def printed_reports(capfd):
+    """Return what the operators reported: Blender prints it when a script calls them."""
+    return capfd.readouterr().out
+
+
+# --- The list of chains ------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
+def test_chain_add_takes_the_active_bone_and_the_other_selected_object(mode):
+    armature, target = add_leg(), add_target({1: IN_REACH})
+    select(target, armature, mode=mode, tip="shin")
+    assert bpy.ops.ik2d.chain_add() == {'FINISHED'}
+    by_operator = settings_of(armature.ik2d.chains[0])
+    assert by_operator["tip"] == by_operator["name"] == "shin"
+    assert (by_operator["bone_count"], by_operator["target"]) == (2, target)
+    armature.ik2d.chains.clear()
+    operators.add_chain(armature, "shin", target=target)
+    assert settings_of(armature.ik2d.chains[0]) == by_operator
+
+
+def test_chain_add_takes_the_other_selected_bone_before_an_object():
+    armature, target = add_leg(), add_target({1: IN_REACH})
+    other = add_leg("Other")
+    for rig in (armature, other):
+        select(target, rig, mode='POSE', tip="shin")
+        select_bone(rig, "body")
+        bpy.ops.ik2d.chain_add()
+        chain = rig.ik2d.chains[0]
+        assert (chain.target, chain.subtarget) == (rig, "body")
+        bpy.ops.object.mode_set(mode='OBJECT')
+
+
+def test_chain_add_passes_over_bones_that_the_chain_moves():
+    armature, target = add_leg(), add_target({1: IN_REACH})
+    select(target, armature, mode='POSE', tip="shin")
+    select_bone(armature, "shin")
+    select_bone(armature, "thigh")
+    bpy.ops.ik2d.chain_add()
+    assert (armature.ik2d.chains[0].target, armature.ik2d.chains[0].subtarget) == (target, "")
+
+
+def test_chain_add_without_a_target_adds_it_and_says_what_is_missing(capfd):
+    armature = add_leg()
+    select(armature, tip="shin")
+    assert bpy.ops.ik2d.chain_add() == {'FINISHED'}
+    assert armature.ik2d.chains[0].target is None
+    assert "Warning: Added chain 'shin'. Chain 'shin' has no target" in printed_reports(capfd)
+
+
+@pytest.mark.parametrize(
+    "asked, tip, count", [({}, "body", 1), ({"bone_count": 3}, "shin", 3), ({}, "shin", 2)]
+)
+def test_chain_add_counts_bones(asked, tip, count):
+    armature = add_leg()
+    select(armature, tip=tip)
+    bpy.ops.ik2d.chain_add(**asked)
+    assert armature.ik2d.chains[0].bone_count == count
+
+
+def test_chain_add_refuses_more_bones_than_there_are():
+    armature = add_leg()
+    select(armature, tip="shin")
+    with pytest.raises(RuntimeError, match="only 3"):
+        bpy.ops.ik2d.chain_add(bone_count=4)
+    assert not armature.ik2d.chains
+    with pytest.raises(IK2DError, match="only 3"):
+        operators.add_chain(armature, "shin", 4)
+    with pytest.raises(IK2DError, match="no bone 'foot'"):
+        operators.add_chain(armature, "foot")
+    assert not armature.ik2d.chains
+
+
+def test_chains_added_twice_have_names_of_their_own_and_the_last_is_active():
+    armature = add_leg()
+    select(armature, tip="shin")
+    for _ in range(3):
+        bpy.ops.ik2d.chain_add()
+    assert [chain.name for chain in armature.ik2d.chains] == ["shin", "shin.001", "shin.002"]
+    assert armature.ik2d.active_index == 2
+
+
+def rig_with_chains(*names):
+    """Return an active leg with chains of these names."""
+    armature = add_leg()
+    for name in names:
+        add_chain(armature, "shin", None, name=name)
+    select(armature)
+    return armature
+
+
+@pytest.mark.parametrize("active, left, then_active", [(0, "bc", "b"), (1, "ac", "c"), (2, "ab", "b")])
+def test_chain_remove_removes_the_active_chain(active, left, then_active):
+    armature = rig_with_chains(*"abc")
+    armature.ik2d.active_index = active
+    assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
+    assert [chain.name for chain in armature.ik2d.chains] == list(left)
+    assert operators.active_chain(armature).name == then_active
+    assert operators.remove_chain(armature) == then_active
+
+
+@pytest.mark.parametrize(
+    "active, direction, order",
+    [
+        (0, 'DOWN', "bac"),
+        (2, 'UP', "acb"),
+        (0, 'UP', "abc"),
+        (2, 'DOWN', "abc"),
+    ],
+)
+def test_chain_move_keeps_the_moved_chain_active(active, direction, order):
+    armature = rig_with_chains(*"abc")
+    armature.ik2d.active_index = active
+    assert bpy.ops.ik2d.chain_move(direction=direction) == {'FINISHED'}
+    assert [chain.name for chain in armature.ik2d.chains] == list(order)
+    assert operators.active_chain(armature).name == "abc"[active]
+
+
+# --- Solve and bake ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
+def test_solve_does_what_its_function_does(mode):
+    armature, target = leg_with_target()
+    rest = pose_of(armature)
+    baking.solve(armature)
+    by_function = pose_of(armature)
+    assert by_function != rest
+    for bone, rotation in zip(armature.pose.bones, rest, strict=True):
+        bone.rotation_quaternion = rotation
+    select(armature, mode=mode)
+    assert bpy.ops.ik2d.solve() == {'FINISHED'}
+    assert pose_of(armature) == by_function
+    assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 2e-5
+    assert armature.animation_data is None
+    assert armature.ik2d.chains[0].last_result and not armature.ik2d.last_bake
+
+
+@pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
+def test_bake_does_what_its_function_does(mode):
+    armature, _target = leg_with_target()
+    bpy.context.scene.frame_end = 40
+    report = baking.bake(armature)
+    by_function = animation_of(armature)
+    assert by_function
+    armature.animation_data_clear()
+    select(armature, mode=mode)
+    assert bpy.ops.ik2d.bake() == {'FINISHED'}
+    assert animation_of(armature) == by_function
+    assert armature.ik2d.last_bake == report.sentence()
+    assert armature.ik2d.chains[0].last_result == report.chains[0].sentence()
+
+
+def keyed_frames(armature):
+    """Return the frames that the armature's first curve has keys on."""
+    return [key[0] for key in next(iter(animation_of(armature).values()))]
+
+
+@pytest.mark.parametrize(
+    "custom, asked, frames",
+    [
+        (False, {}, [3, 4, 5, 6, 7]),
+        (True, {}, [10, 12, 14]),
+        (True, {"frame_start": 12}, [12, 14]),
+        (True, {"frame_start": 1, "frame_end": 9, "step": 4}, [1, 5, 9]),
+        (False, {"frame_end": 4}, [3, 4]),
+    ],
+)
+def test_bake_takes_the_range_asked_for_then_the_rigs_then_the_scenes(custom, asked, frames):
+    armature, _target = leg_with_target()
+    scene, settings = bpy.context.scene, armature.ik2d
+    scene.frame_start, scene.frame_end = 3, 7
+    settings.use_custom_range = custom
+    settings.frame_start, settings.frame_end, settings.frame_step = 10, 15, 2
+    select(armature)
+    bpy.ops.ik2d.bake(**asked)
+    assert keyed_frames(armature) == frames
+
+
+def test_a_range_given_once_is_not_kept_for_the_next_bake():
+    armature, _target = leg_with_target()
+    bpy.context.scene.frame_end = 5
+    select(armature)
+    bpy.ops.ik2d.bake(frame_start=20, frame_end=22)
+    armature.animation_data_clear()
+    bpy.ops.ik2d.bake('INVOKE_DEFAULT')
+    assert keyed_frames(armature) == [1, 2, 3, 4, 5]
+
+
+def test_bake_reports_success_as_information(capfd):
+    armature, _target = leg_with_target()
+    select(armature)
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=40)
+    assert "Info: Baked 40 frames on 1 chain; every target reached" in printed_reports(capfd)
+
+
+def test_bake_warns_with_numbers_where_the_target_is_out_of_reach(capfd):
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = TOO_FAR
+    select(armature)
+    assert bpy.ops.ik2d.bake(frame_start=1, frame_end=4) == {'FINISHED'}
+    printed = printed_reports(capfd)
+    assert "Warning: Baked 4 frames on 1 chain; 4 of 4 frames out of reach, worst by " in printed
+    assert "4 of 4 frames out of reach" in armature.ik2d.last_bake
+
+
+def test_bake_reports_each_warning_and_keeps_it_for_the_sidebar(capfd):
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0.5, *IN_REACH[1:])  # beside the leg's plane
+    select(armature)
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=4)
+    printed = printed_reports(capfd)
+    assert "Warning: Chain 'shin': its target is up to " in printed
+    assert "off the chain's plane" in armature.ik2d.last_bake
+    assert "off the chain's plane" in armature.ik2d.chains[0].last_result
+
+
+@pytest.mark.parametrize("operator", ["solve", "bake"])
+def test_an_error_is_a_sentence_and_changes_nothing(operator):
+    armature, _target = leg_with_target()
+    armature.ik2d.chains[0].target = None
+    select(armature)
+    before = pose_of(armature)
+    with pytest.raises(RuntimeError, match="Error: Chain 'shin' has no target; choose the object") as caught:
+        getattr(bpy.ops.ik2d, operator)()
+    assert "Traceback" not in str(caught.value)
+    assert pose_of(armature) == before and armature.animation_data is None
+    assert armature.ik2d.last_bake == armature.ik2d.chains[0].last_result == ""
+
+
+def test_a_reversed_range_is_an_error():
+    armature, _target = leg_with_target()
+    select(armature)
+    with pytest.raises(RuntimeError, match="range 9 to 3 is reversed"):
+        bpy.ops.ik2d.bake(frame_start=9, frame_end=3)
+    assert armature.animation_data is None
+
+
+def test_bake_leaves_disabled_chains_alone():
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, bone_count=1, enabled=False)
+    select(armature)
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=3)
+    assert {path.split('"')[1] for path, _ in animation_of(armature)} == {"thigh", "shin"}
+    assert armature.ik2d.chains[1].last_result == ""
+
+
+def test_one_undo_takes_the_whole_bake_away_and_redo_brings_it_back():
+    armature, _target = leg_with_target()
+    select(armature)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.ik2d.bake('EXEC_DEFAULT', True, frame_start=1, frame_end=40)
+    baked = animation_of(armature)
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects["Rig"]
+    assert animation_of(armature) == {} and armature.ik2d.last_bake == ""
+    bpy.ops.ed.redo()
+    assert animation_of(bpy.data.objects["Rig"]) == baked
+
+
+# --- Why a button is greyed out ----------------------------------------------
+
+EVERY = ["chain_add", "chain_remove", "chain_move", "solve", "bake"]
+
+
+def refusal(operator):
+    """Return the reason that an operator gives for not running."""
+    assert not getattr(bpy.ops.ik2d, operator).poll()
+    with pytest.raises(RuntimeError) as caught:
+        getattr(bpy.ops.ik2d, operator)()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("operator", EVERY)
+def test_without_an_armature_every_operator_says_so(operator):
+    assert "Make an armature the active object" in refusal(operator)
+    select(add_target({1: IN_REACH}))
+    assert "Make an armature the active object" in refusal(operator)
+
+
+@pytest.mark.parametrize("operator", EVERY)
+def test_in_edit_mode_every_operator_says_so(operator):
+    armature, _target = leg_with_target()
+    select(armature, mode='EDIT')
+    assert "Switch to Object Mode or Pose Mode" in refusal(operator)
+    bpy.ops.object.mode_set(mode='OBJECT')
+
+
+@pytest.fixture
+def rig_file(tmp_path):
+    """A .blend file with a leg and its chain, to link from."""
+    armature, _target = leg_with_target()
+    path = str(tmp_path / "rig.blend")
+    bpy.data.libraries.write(path, {armature, bpy.context.scene})
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    return path
+
+
+def linked_rig(path):
+    """Link the leg into the scene and make it active."""
+    with bpy.data.libraries.load(path, link=True) as (_there, wanted):
+        wanted.objects = ["Rig"]
+    (armature,) = wanted.objects
+    bpy.context.scene.collection.objects.link(armature)
+    select(armature)
+    return armature
+
+
+@pytest.mark.parametrize("operator", EVERY)
+def test_on_a_linked_armature_every_operator_says_what_to_do(operator, rig_file):
+    linked_rig(rig_file)
+    assert "Armature 'Rig' is linked: make a library override of it first" in refusal(operator)
+
+
+def test_an_override_gets_chains_of_its_own_and_keeps_the_librarys(rig_file):
+    override = linked_rig(rig_file).override_create()
+    bpy.context.scene.collection.objects.link(override)
+    override.override_library.is_system_override = False
+    select(override, tip="body")
+    bpy.ops.ik2d.chain_add()
+    assert [chain.name for chain in override.ik2d.chains] == ["shin", "body"]
+    bpy.ops.ik2d.chain_remove()
+    assert [chain.name for chain in override.ik2d.chains] == ["shin"]
+    with pytest.raises(RuntimeError, match="Chain 'shin' comes from the linked library: disable it instead"):
+        bpy.ops.ik2d.chain_remove()
+    assert [chain.name for chain in override.ik2d.chains] == ["shin"]
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=3)
+    assert keyed_frames(override) == [1, 2, 3]
+
+
+def test_without_a_chain_there_is_nothing_to_remove_move_solve_or_bake():
+    select(add_leg())
+    assert "There is no chain to remove" in refusal("chain_remove")
+    assert all("Add a chain first" in refusal(name) for name in ("chain_move", "solve", "bake"))
+
+
+@pytest.mark.parametrize("operator", ["solve", "bake"])
+def test_without_an_enabled_chain_there_is_nothing_to_solve(operator):
+    armature, _target = leg_with_target(enabled=False)
+    select(armature)
+    assert "Enable a chain first" in refusal(operator)
+
+
+def test_one_chain_cannot_be_moved():
+    select(leg_with_target()[0])
+    assert "There is only one chain" in refusal("chain_move")
+
+
+def test_without_an_active_bone_chain_add_says_where_to_get_one():
+    armature = add_leg()
+    select(armature)
+    armature.data.bones.active = None
+    assert "Select the last bone of the chain in Pose Mode" in refusal("chain_add")

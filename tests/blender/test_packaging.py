@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension as users get it: what the zip holds, and that it works once installed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+# Ends without Python's own exit, in which bpy 4.2 crashes and 4.5 hangs once our classes were registered.
+USE_ENABLED = """
+import importlib, os, sys, traceback
+try:
+    assert hasattr(bpy.types.Object, "ik2d"), "Object.ik2d is missing"
+    assert "bake" in dir(bpy.ops.ik2d), "the operators are missing"
+    assert "ik2d_addon" not in sys.modules, "the source was imported, not the installed copy"
+    bake = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.bake").bake
+    bpy.ops.wm.open_mainfile(filepath=SCENE)
+    report = bake(bpy.data.objects["Excavator"], frame_start=1, frame_end=5)
+    assert report.all_reached, report.sentence()
+    assert addon_utils.check("bl_ext.user_default.ik2d") == (True, True)
+    addon_utils.disable("bl_ext.user_default.ik2d", default_set=True)
+    assert not hasattr(bpy.types.Object, "ik2d"), "disabling left Object.ik2d behind"
+    print("works")
+except BaseException:
+    traceback.print_exc()
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)
+"""
+INSTALL = """
+import bpy, addon_utils
+bpy.ops.extensions.package_install_files(filepath=ZIP, repo="user_default", enable_on_install=True)
+"""
+ENABLE = """
+import bpy, addon_utils
+addon_utils.enable("bl_ext.user_default.ik2d", default_set=True)
+"""
+
+
+def run_python(
+    *arguments: object, cwd: Path, resources: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the Python of these tests in `cwd`, with Blender's user files below `resources`."""
+    environment = {**os.environ, "PYTHONPATH": ""}
+    if resources:
+        environment["BLENDER_USER_RESOURCES"] = str(resources)
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=180)
+
+
+def use(enable: str, resources: Path, archive: Path | None = None) -> str:
+    """Enable the extension in a Blender of its own, bake with it, disable it; return what was printed."""
+    scene = ROOT / "sample_scenes" / "02_excavator.blend"
+    values = f"ZIP = {str(archive)!r}\nSCENE = {str(scene)!r}\n"
+    result = run_python("-c", values + enable + USE_ENABLED, cwd=resources, resources=resources)
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension's zip, built as `make build` does."""
+    folder = tmp_path_factory.mktemp("dist")
+    result = run_python("tools/build_extension.py", folder, cwd=ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder / f"ik2d-{MANIFEST['version']}.zip"
+
+
+def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
+    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ik2d_addon").rglob("*.py")}
+    held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
+    assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE"}
+
+
+def test_builder_refuses_a_tag_that_blender_does_not_know(tmp_path: Path) -> None:
+    for name in ("ik2d_addon", "tools"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "__init__.py", tmp_path)
+    text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    (tmp_path / "blender_manifest.toml").write_text(text.replace('"Rigging"', '"Juggling"'), encoding="utf-8")
+    result = run_python("tools/build_extension.py", "dist", cwd=tmp_path)
+    assert result.returncode != 0
+    assert "Juggling" in result.stdout + result.stderr
+
+
+def test_manifest_asks_for_no_permission_and_blender_4_2() -> None:
+    assert "permissions" not in MANIFEST
+    assert MANIFEST["blender_version_min"] == "4.2.0"
+    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
+
+
+def test_version_is_written_in_the_manifest_alone() -> None:
+    sources = [ROOT / "__init__.py", ROOT / "pyproject.toml", *(ROOT / "ik2d_addon").rglob("*.py")]
+    statement = re.compile(r"bl_info|__version__|^version\b", re.MULTILINE)
+    assert [path for path in sources if statement.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_installed_zip_bakes(archive: Path, tmp_path: Path) -> None:
+    assert "works" in use(INSTALL, tmp_path, archive).splitlines()
+
+
+def test_link_to_the_source_bakes(tmp_path: Path) -> None:
+    repository = tmp_path / "extensions" / "user_default"
+    repository.mkdir(parents=True)
+    (repository / "ik2d").symlink_to(ROOT, target_is_directory=True)
+    assert "works" in use(ENABLE, tmp_path).splitlines()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every sample scene, baked, against Blender's evaluated pose."""
+
+from pathlib import Path
+
+import bpy
+import check_samples
+import pytest
+
+from ik2d_addon.rig.armature import chain_bones
+from ik2d_addon.rig.compat import existing_fcurves
+
+each_sample = pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
+
+
+def statuses(reports: list[dict]) -> set[str]:
+    """Return every status that occurs in the reports."""
+    return {status for report in reports for chain in report["chains"] for status in chain["status"]}
+
+
+def test_the_five_samples_are_there() -> None:
+    numbers = [scene.stem.partition("_")[0] for scene in check_samples.SAMPLES]
+    assert numbers[:5] == ["01", "02", "03", "04", "05"]
+
+
+@each_sample
+def test_evaluated_tip_is_where_the_report_says(scene: Path) -> None:
+    reports = check_samples.bake_sample(scene)
+    assert check_samples.failures(reports, may_stall="deadlock" in scene.stem) == []
+
+
+@each_sample
+def test_check_notices_a_target_that_moves_after_the_bake(scene: Path) -> None:
+    """The check itself must be able to fail."""
+    reports = check_samples.bake_sample(scene)
+    chain = reports[0]["chains"][0]
+    bpy.data.objects[chain["target"].partition("/")[0]].delta_location.x += 0.001 * chain["reach"]
+    assert len(check_samples.failures(reports, may_stall=True)) >= len(chain["frames"]) // 2
+
+
+@each_sample
+def test_sample_comes_unbaked(scene: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    for armature in (ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains):
+        keyed = {curve.data_path for curve in existing_fcurves(armature)}
+        for chain in armature.ik2d.chains:
+            paths = [bone.path_from_id() for bone in chain_bones(armature, chain.tip, chain.bone_count)]
+            assert not [curve for curve in keyed if curve.startswith(tuple(paths))]
+
+
+def test_out_of_reach_sample_says_so() -> None:
+    (scene,) = (path for path in check_samples.SAMPLES if "out_of_reach" in path.stem)
+    found = statuses(check_samples.bake_sample(scene))
+    assert "REACHED" in found
+    assert found & {"TOO_FAR", "TOO_CLOSE"}

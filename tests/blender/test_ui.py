@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the sidebar and the menus are made of; tests/gui looks at them in a window."""
+
+import bpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ik2d_addon.ui import operators, panels, properties
+from ik2d_addon.ui.panels import wrapped
+
+CLASSES = (*properties.classes, *operators.classes, *panels.classes)
+SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
+
+
+def rna_of(cls):
+    """Return what Blender itself registered for a class."""
+    if issubclass(cls, bpy.types.Operator):
+        return getattr(bpy.ops.ik2d, cls.bl_idname.removeprefix("ik2d.")).get_rna_type()
+    return cls.bl_rna
+
+
+@given(text=st.text(alphabet="ab .'é長"), width=st.integers(1, 30))
+def test_wrapped_text_fits_and_nothing_is_lost(text, width):
+    lines = wrapped(text, width, len)
+    assert all(len(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())
+
+
+def test_text_is_broken_between_words():
+    assert wrapped(SENTENCE, 31, len) == [
+        "Baked 250 frames on 2 chains; 3",
+        "frames out of reach, worst by",
+        "0.12 m at frame 87",
+    ]
+
+
+def test_a_word_wider_than_the_line_is_cut():
+    assert wrapped("of mixamorig:LeftUpLeg", 10, len) == ["of", "mixamorig:", "LeftUpLeg"]
+
+
+@pytest.mark.parametrize("name", panels.MENUS)
+def test_each_menu_of_blender_holds_ours_once(name):
+    functions = [
+        function for function in getattr(bpy.types, name)._dyn_ui_initialize() if function == panels.draw_menu
+    ]
+    assert len(functions) == 1
+
+
+@pytest.mark.parametrize("cls", operators.classes, ids=lambda cls: cls.bl_idname)
+def test_operators_are_named_after_their_ids_and_undo(cls):
+    assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
+    assert cls.bl_options == {'REGISTER', 'UNDO'}
+    assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop(cls):
+    for key in getattr(cls, "__annotations__", {}):
+        found = rna_of(cls).properties[key]
+        assert found.name and found.name[0].isupper(), key
+        if found.type != 'COLLECTION':
+            assert found.description and not found.description.endswith("."), key
+
+
+@pytest.mark.parametrize("cls", [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)])
+def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
+    assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the scenarios share: finding the arm on the screen, and reading what Blender made of it."""
+
+import os
+import sys
+
+import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Vector
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.environ["IK2D_GUI_TOOLS"])
+import blender_ui as ui  # noqa: E402
+
+
+def at(point):
+    """Return where a point of the world is in the window."""
+    area, view = ui.region()
+    x, y = location_3d_to_region_2d(view, area.spaces.active.region_3d, Vector(point))
+    return view.x + x, view.y + y
+
+
+def look_from_the_front():
+    """Numpad 1, then Home: the front view of everything."""
+    area, view = ui.region()
+    yield from ui.move(*ui.center(view))
+    yield from ui.key('NUMPAD_1')
+    view_3d = area.spaces.active.region_3d
+    yield from ui.wait_until(lambda: view_3d.view_perspective == 'ORTHO', "the front view")
+    yield 1.0  # the view turns smoothly
+    yield from ui.key('HOME')
+    yield 1.0
+
+
+def shift_click(x, y):
+    """Click with Shift held; a real key must have arrived before the real button is pressed."""
+    if ui.SIMULATE:
+        yield from ui.click(x, y, 'LEFTMOUSE', 'shift')
+        return
+    yield from ui.move(x, y)
+    print("@xdo keydown shift", flush=True)  # blender-gui hands it to xdotool
+    yield 0.3
+    yield from ui.click(x, y)
+    yield 0.3
+    print("@xdo keyup shift", flush=True)
+    yield 0.3
+
+
+def select_target_then_tip():
+    """As for Blender's own IK: click the target, Shift-click the arm, Pose Mode, click the last bone."""
+    yield from look_from_the_front()
+    arm, target = bpy.data.objects["Arm"], bpy.data.objects["Target"]
+    x, y = at(target.matrix_world.translation)
+    size = at(target.matrix_world.translation + Vector((target.empty_display_size, 0, 0)))[0] - x
+    yield from ui.click(x + size, y)
+    yield from ui.wait_until(lambda: bpy.context.object == target, "the target's selection")
+    yield from shift_click(*at((-0.25, 0, 0.75)))
+    yield from ui.wait_until(lambda: bpy.context.object == arm, "the arm's selection")
+    yield from ui.key('TAB', 'ctrl')
+    yield from ui.wait_until(lambda: arm.mode == 'POSE', "Pose Mode")
+    yield from ui.click(*at((0.05, 0, 2.0)))
+    yield from ui.wait_until(lambda: bpy.context.active_pose_bone.name == "fore", "the bone's selection")
+
+
+def click_beside_the_list(area, sidebar, wanted):
+    """Click one of the small buttons in the column at the list's right."""
+    step = int(8 * bpy.context.preferences.system.ui_scale)
+    for x in range(sidebar.x + sidebar.width - 3 * step, sidebar.x + sidebar.width // 2, -step):
+        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 30 * step, -step):
+            yield from ui.move(x, y)
+            if wanted in ui.under_mouse(area, sidebar):
+                yield from ui.click(x, y - step // 2)
+                return
+    raise AssertionError(f"no button beside the list for {wanted!r}")
+
+
+def keyed_frames():
+    """Return {(data path, index): number of keys} of the arm's action in use."""
+    data = bpy.data.objects["Arm"].animation_data
+    if data is None or data.action is None:
+        return {}
+    if not hasattr(data, "action_slot"):  # Blender 4.2 and 4.3
+        curves = data.action.fcurves
+    elif data.action_slot is None:
+        curves = ()
+    else:
+        curves = data.action.layers[0].strips[0].channelbag(data.action_slot, ensure=True).fcurves
+    return {(curve.data_path, curve.array_index): len(curve.keyframe_points) for curve in curves}
+
+
+def evaluated(frame):
+    """Return where Blender has the arm's root, its tip and the target on a frame."""
+    scene = bpy.context.scene
+    scene.frame_set(frame)
+    graph = bpy.context.evaluated_depsgraph_get()
+    arm = bpy.data.objects["Arm"].evaluated_get(graph)
+    target = bpy.data.objects["Target"].evaluated_get(graph)
+    return (
+        arm.matrix_world @ arm.pose.bones["upper"].head,
+        arm.matrix_world @ arm.pose.bones["fore"].tail,
+        target.matrix_world.translation.copy(),
+    )
+
+
+def assert_tip_follows(frames):
+    """The tip is on the target on every frame in reach, else as near as the arm's length lets it."""
+    reach = sum(bone.length for bone in bpy.data.objects["Arm"].data.bones)
+    short = []
+    for frame in frames:
+        root, tip, target = evaluated(frame)
+        missing = max(0.0, (target - root).length - reach)
+        assert abs((tip - target).length - missing) < 1e-5 * reach, (frame, root, tip, target)
+        short += [frame] if missing else []
+    assert 0 < len(short) < len(frames), short  # the scene has both kinds of frames
+    return short

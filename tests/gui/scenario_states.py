@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draw the sidebar in every state that it has: nothing fails, and a picture of each is kept."""
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from arm_steps import click_beside_the_list, select_target_then_tip, ui
+
+SHOTS = os.environ["IK2D_SHOTS"]
+LONG = (
+    "Baked 250 frames on 2 chains; 3 of 250 frames out of reach, worst by 0.12 m at frame 87 of 'fore'\n"
+    "Chain 'fore': its target is up to 0.31 m off the chain's plane (frame 12); the tip follows it within"
+    " the plane"
+)
+
+
+def show(sidebar, picture):
+    """Redraw the sidebar and keep a picture of it."""
+    sidebar.tag_redraw()
+    yield from ui.shot(f"{SHOTS}/{picture}.png")
+
+
+def open_solver(area, sidebar, chain):
+    """Click the header of the Solver panel, which stands below the bend."""
+    x, y = yield from ui.find_button(area, sidebar, "].bend")
+    scale = bpy.context.preferences.system.ui_scale
+    yield from ui.click(x, y - int(28 * scale))
+    yield from ui.find_button(area, sidebar, f"{chain.path_from_id()}.iterations")
+
+
+def test():
+    """Go through the states."""
+    area, sidebar = yield from ui.sidebar("IK 2D")
+    yield from select_target_then_tip()
+    arm, target = bpy.data.objects["Arm"], bpy.data.objects["Target"]
+    settings = arm.ik2d
+
+    yield from ui.click_button(area, sidebar, "ik2d.chain_add")
+    yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
+    yield from open_solver(area, sidebar, settings.chains[0])
+    yield from show(sidebar, "5_solver")
+
+    yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
+    yield from ui.wait_until(lambda: len(settings.chains) == 2, "the second chain")
+    second = settings.chains[1]
+    second.target, second.enabled = None, False
+    yield from show(sidebar, "6_no_target")
+    second.target, second.subtarget = arm, "upper"
+    yield from show(sidebar, "7_target_in_the_chain")
+    yield from click_beside_the_list(area, sidebar, "ik2d.chain_move")
+    yield from ui.wait_until(lambda: settings.active_index == 0, "the move up")
+    yield from click_beside_the_list(area, sidebar, "ik2d.chain_remove")
+    yield from ui.wait_until(lambda: [chain.target for chain in settings.chains] == [target], "the removal")
+
+    settings.use_custom_range, settings.last_bake = True, LONG
+    for scale in (1.0, 1.4):
+        bpy.context.preferences.view.ui_scale = scale
+        yield 0.5
+        yield from show(sidebar, f"8_result_at_scale_{scale}")
+
+
+ui.run(test)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job in a real Blender window, from the built and installed extension.
+
+The Blender is the one that the environment variable BLENDER names; without it these tests are skipped.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+TOOLS = REPOSITORY.parent / "shared" / "tools"  # blender-gui and blender_ui.py: they drive the window
+SHOTS = REPOSITORY / "build" / "gui"
+SECONDS = 240  # for one scenario; it takes about 30 on two cores
+
+
+@pytest.fixture(scope="session")
+def blender() -> str:
+    """The Blender to test, or a reason to skip."""
+    command = os.environ.get("BLENDER", "")
+    if not command:
+        pytest.skip("set BLENDER to a Blender program to run the GUI tests")
+    if shutil.which(command) is None:
+        pytest.fail(f"BLENDER={command} is not a program")
+    if not (TOOLS / "blender-gui").exists():
+        pytest.skip("the GUI tests need the tools folder (blender-gui) beside the repository")
+    return command
+
+
+def run(command: list, environment: dict | None = None, seconds: float = SECONDS) -> str:
+    """Run a program with a time limit and return what it printed, which is also the failure's text."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **(environment or {})},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=seconds,
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def installed(blender: str, tmp_path_factory) -> dict[str, str]:
+    """An environment in which the extension, built as a zip, is installed and enabled for a new user."""
+    folder = tmp_path_factory.mktemp("blender_user")
+    environment = {
+        "BLENDER_USER_RESOURCES": str(folder / "resources"),
+        "IK2D_GUI_TOOLS": str(TOOLS),
+        "IK2D_SHOTS": str(SHOTS),
+    }
+    (folder / "resources").mkdir()
+    extension = [blender, "--command", "extension"]
+    run([*extension, "build", "--source-dir", REPOSITORY, "--output-dir", folder], environment)
+    (archive,) = folder.glob("ik2d-*.zip")
+    run([*extension, "install-file", "-r", "user_default", "-e", archive], environment)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    return environment
+
+
+@pytest.fixture(scope="session")
+def arm_scene(blender: str, tmp_path_factory) -> Path:
+    """The .blend file that the scenarios start from."""
+    path = tmp_path_factory.mktemp("scene") / "arm.blend"
+    run(
+        [
+            blender,
+            "--background",
+            "--factory-startup",
+            "--python-exit-code",
+            "3",
+            "--python",
+            HERE / "arm_scene.py",
+            "--",
+            path,
+        ]
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "scenario, arguments",
+    [
+        pytest.param("scenario_by_mouse.py", ["--enable-event-simulate"], id="by_mouse"),
+        pytest.param("scenario_by_mouse.py", [], id="by_mouse_with_x_events"),
+        pytest.param("scenario_states.py", ["--enable-event-simulate"], id="states_of_the_sidebar"),
+        pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
+    ],
+)
+def test_main_job_in_the_window(blender, installed, arm_scene, scenario, arguments):
+    """The scenario's own assertions hold; it ends Blender with exit code 1 where one does not."""
+    printed = run(
+        [
+            TOOLS / "blender-gui",
+            "--blender",
+            blender,
+            "--timeout",
+            SECONDS - 30,
+            "--",
+            arm_scene,
+            *arguments,
+            "--python",
+            HERE / scenario,
+        ],
+        installed,
+    )
+    assert "GUI TEST PASSED" in printed and "Traceback" not in printed, printed
