@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# IK 2D. `make` alone lists the targets.
+
+# Blender's Python module: which version to work with, and the environment that holds it.
+BPY  ?= 5.0.1
+VENV ?= $(if $(filter 5.0.1,$(BPY)),.venv,.venv-$(BPY:.*=))
+# More arguments for pytest: make test ARGS="-k plane"
+ARGS ?=
+
+PYTHON = $(VENV)/bin/python
+IS_311 := import sys; sys.exit(sys.version_info[:2] != (3, 11))
+PYTHON311 = $(shell for python in python3.11 python3 python; do \
+    "$$python" -c '$(IS_311)' 2>/dev/null && { echo "$$python"; break; }; done)
+NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no other: \
+    install it, or name it with PYTHON311=/path/to/python3.11
+# Makes the environment, or checks and mends it, before a target uses it.
+ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
+DEMO := build/02_excavator
+
+.PHONY: help demo test test-gui lint build samples pictures clean
+
+help:  ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+
+demo:  ## Bake the excavator sample and render its motion into build/
+	@$(ENVIRONMENT)
+	@mkdir -p build
+	"$(PYTHON)" -m ik2d_addon bake sample_scenes/02_excavator.blend \
+	    --output $(DEMO)_baked.blend --report $(DEMO)_report.json
+	"$(PYTHON)" tools/render_strip.py $(DEMO)_baked.blend $(DEMO)_strip.png
+	@echo
+	@echo "The baked scene:      $(DEMO)_baked.blend"
+	@echo "The report:           $(DEMO)_report.json"
+	@echo "The motion, rendered: $(DEMO)_strip.png"
+
+test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender)
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" -m pytest $(ARGS)
+
+test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" -m pytest tests/gui $(ARGS)
+
+lint:  ## Check style (ruff) and the core's types (mypy)
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" -m ruff check .
+	"$(PYTHON)" -m mypy
+
+build:  ## Build and validate the extension: dist/ik2d-VERSION.zip
+	@$(ENVIRONMENT)
+	"$(PYTHON)" tools/build_extension.py dist
+
+samples: BPY = 4.2.*
+samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version opens them
+	@$(ENVIRONMENT)
+	"$(PYTHON)" sample_scenes/build_scenes.py
+
+pictures:  ## Bake the sample scenes and render their pictures anew
+	@$(ENVIRONMENT)
+	"$(PYTHON)" tools/render_pictures.py
+
+clean:  ## Remove everything that these targets made
+	rm -rf build dist .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The deadlock of plain CCD: a straight chain whose target is on its own line (figure 3 of the article)."""
+
+import bpy
+
+from . import board, shapes, stage
+from .rig import chain, path
+
+JOINTS = ((0.0, 0.0), (1.2, 0.0), (2.1, 0.0))
+# The last frame with the target on the line. The deadlock is a balance on a needle's point: after some ten
+# frames more the rounding of sin(pi) would have grown enough to tip it over.
+LEAVES = 24
+
+# frame, x, z: along the line at first, then away from it
+TRIP = ((1, 0.6, 0.0), (LEAVES, 1.0, 0.0), (42, 1.2, 0.75), (60, 0.7, 1.1))
+MOMENTS = (1, 12, LEAVES, 28, 42, 60)
+
+
+def build() -> bpy.types.Object:
+    """Build the scene and return the armature."""
+    rig = board.arm("Chain", JOINTS, ("bone1", "bone2"), 0.15)
+    line = shapes.material("Line", (0.42, 0.4, 0.37), roughness=0.8)
+    shapes.tube("The chain's line", (-0.6, 0.28, 0), (2.9, 0.28, 0), (0.012, 0.012), line)
+    stage.settings(60, (800, 600))
+    goal = shapes.target("Target", 0.12, 0.34)
+    path(goal, TRIP, interpolation='LINEAR')
+    chain(rig, "Chain", "bone2", 2, goal, solver='CCD')
+    board.back((-20, -20), (20, 20))
+    stage.camera((1.0, -12.0, 0.13), (1.0, 0.0, 0.13), width=3.6)
+    for frame in MOMENTS:
+        stage.marker(frame, "on the line" if frame <= LEAVES else "off the line")
+    return rig

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Armatures, what hangs on their bones, keys, and the IK 2D chains."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import bpy
+from mathutils import Matrix, Vector
+
+from . import shapes
+
+
+class Bone(NamedTuple):
+    """A bone to make: joints in x, y, z."""
+
+    name: str
+    head: Sequence[float]
+    tail: Sequence[float]
+    parent: str = ""
+    keeps_heading: bool = False  # does not turn with its parent
+
+
+def armature(name: str, bones: Iterable[Bone]) -> bpy.types.Object:
+    """Make an armature whose bones bend about their own X axis, which points along -Y, at the viewer.
+
+    Seen from there a positive turn is anticlockwise. A bone along +X gets the roll 0, hence a matrix
+    without rounding, which the deadlock needs.
+    """
+    data = bpy.data.armatures.new(name)
+    data.display_type = 'STICK'
+    ob = shapes.link(bpy.data.objects.new(name, data), "Rig")
+    ob.show_in_front = True
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode='EDIT')
+    for bone in bones:
+        _add_bone(data, bone)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    for pose_bone in ob.pose.bones:
+        pose_bone.rotation_mode = 'XYZ'
+    return ob
+
+
+def _add_bone(data: bpy.types.Armature, bone: Bone) -> None:
+    made = data.edit_bones.new(bone.name)
+    made.head, made.tail = bone.head, bone.tail
+    made.align_roll(Vector((0.0, -1.0, 0.0)).cross(made.tail - made.head))
+    if bone.parent:
+        made.parent = data.edit_bones[bone.parent]
+        made.use_connect = (made.parent.tail - made.head).length < 1e-6
+    made.use_inherit_rotation = not bone.keeps_heading
+
+
+def attach(ob: bpy.types.Object, rig: bpy.types.Object, bone: str) -> bpy.types.Object:
+    """Hang an object on a bone, so that in the rest pose it stays where it is."""
+    rest = rig.data.bones[bone]
+    tail = rig.matrix_world @ rest.matrix_local @ Matrix.Translation((0.0, rest.length, 0.0))
+    ob.parent, ob.parent_type, ob.parent_bone = rig, 'BONE', bone
+    ob.matrix_parent_inverse = tail.inverted()
+    return ob
+
+
+def attach_all(obs: Iterable[bpy.types.Object], rig: bpy.types.Object, bone: str) -> None:
+    """Hang several objects on one bone."""
+    for ob in obs:
+        attach(ob, rig, bone)
+
+
+def piston(
+    rig: bpy.types.Object,
+    name: str,
+    low: tuple[str, shapes.Point],
+    high: tuple[str, shapes.Point],
+    size: float,
+    y: float = 0.0,
+) -> None:
+    """Put a hydraulic cylinder between two bones, each given with a point (x, z) of the rest pose."""
+    ends = [Vector((point[0], y, point[1])) for _, point in (low, high)]
+    length = (ends[1] - ends[0]).length
+    dark = shapes.material("Cylinder", (0.08, 0.08, 0.09), roughness=0.4)
+    steel = shapes.material("Steel", (0.75, 0.77, 0.8), roughness=0.2, metallic=1.0)
+    pivots = []
+    for (bone, _), where, end in zip((low, high), ends, ("low", "high"), strict=True):
+        pivot = shapes.link(bpy.data.objects.new(f"{name} {end}", None), "Pivots")
+        pivot.location, pivot.empty_display_size = where, size
+        pivots.append(attach(pivot, rig, bone))
+    parts = ((low[0], 0, "barrel", size, 0.62, dark), (high[0], 1, "rod", size * 0.5, 0.75, steel))
+    for bone, end, part, radius, share, look in parts:
+        top = (0, 0, length * share)
+        ob = shapes.tube(f"{name} {part}", (0, 0, 0), top, (radius, radius), look, steps=16)
+        ob.location = ends[end]
+        attach(ob, rig, bone)
+        track = ob.constraints.new('DAMPED_TRACK')
+        track.target, track.track_axis = pivots[1 - end], 'TRACK_Z'
+    bpy.data.collections["Pivots"].hide_render = True
+
+
+def keys(
+    owner,
+    channel: str,
+    index: int,
+    points: Iterable[tuple[float, float]],
+    interpolation: str = 'BEZIER',
+    handles: str = 'AUTO_CLAMPED',
+) -> None:
+    """Key one channel of an object or pose bone at (frame, value)."""
+    values = getattr(owner, channel)
+    for frame, value in points:
+        values[index] = value
+        owner.keyframe_insert(channel, index=index, frame=frame)
+    full = owner.path_from_id(channel) if isinstance(owner, bpy.types.PoseBone) else channel
+    curve = owner.id_data.animation_data.action.fcurves.find(full, index=index)
+    for point in curve.keyframe_points:
+        point.interpolation = interpolation
+        point.handle_left_type = point.handle_right_type = handles
+    curve.update()
+
+
+def path(owner, points: Iterable[tuple[float, float, float]], y: float = 0.0, **how: str) -> None:
+    """Key the location of an object through (frame, x, z), at depth `y`; `how` as in `keys`."""
+    points = list(points)
+    owner.location[1] = y
+    keys(owner, "location", 0, [(frame, x) for frame, x, _ in points], **how)
+    keys(owner, "location", 2, [(frame, z) for frame, _, z in points], **how)
+
+
+def chain(
+    rig: bpy.types.Object,
+    name: str,
+    tip: str,
+    bone_count: int,
+    target: bpy.types.Object,
+    solver: str = 'AUTO',
+) -> None:
+    """Set up an IK 2D chain on the armature, ready to bake."""
+    made = rig.ik2d.chains.add()
+    made.name, made.tip, made.bone_count, made.target, made.solver = name, tip, bone_count, target, solver

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake the sample scenes and renew their pictures: python tools/render_pictures.py [NAME ...]"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENES = ROOT / "sample_scenes"
+WIDTH = 1020  # pixels; keeps each picture under 200 KB
+
+
+def main(names: list[str]) -> None:
+    """Renew the pictures of the named scenes, or of all."""
+    for scene in [SCENES / f"{name}.blend" for name in names] or sorted(SCENES.glob("*.blend")):
+        with tempfile.TemporaryDirectory() as folder:
+            baked = Path(folder) / scene.name
+            run("-m", "ik2d_addon", "bake", scene, "--output", baked)
+            run(ROOT / "tools" / "render_strip.py", baked, scene.with_suffix(".png"), "--width", WIDTH)
+
+
+def run(*arguments: object) -> None:
+    """Run this Python with the arguments; end here if it fails."""
+    done = subprocess.run([sys.executable, *map(str, arguments)], cwd=ROOT, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
