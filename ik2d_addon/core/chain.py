@@ -4,11 +4,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .errors import IK2DError
-
-Floats = NDArray[np.float64]
+from .inputs import Floats, finite_floats, floats, frozen
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
@@ -16,21 +15,25 @@ DEFAULT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The lengths of a planar chain's bones, joint to joint, root to tip.
+    """A planar chain: its bones' lengths, joint to joint, root to tip, and how its joints may turn.
 
     lengths: (n,) at least zero, in Blender units. A bone of zero length is allowed.
-    Raises IK2DError for no bones, and for lengths that are negative or not finite.
+    limits: (n, 2) least and greatest value of each joint's angle, in radians; NaN or infinite where
+    it is free. An angle keeps its range as a number, not modulo a turn. None: all joints are free.
+    weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
+    Raises IK2DError for no bones, other shapes, and numbers out of range.
     """
 
     lengths: Floats  # (n,)
+    limits: Floats | None = None  # (n, 2)
+    weights: Floats | None = None  # (n,)
 
     def __post_init__(self) -> None:
-        lengths = frozen_floats(self.lengths, "lengths")
-        if lengths.ndim != 1 or lengths.size == 0:
-            raise IK2DError(f"lengths must be a list of one or more numbers, not of shape {lengths.shape}")
-        if (lengths < 0.0).any():
-            raise IK2DError(f"lengths must not be negative; bone {int(lengths.argmin())} is {lengths.min()}")
-        object.__setattr__(self, "lengths", lengths)
+        object.__setattr__(self, "lengths", frozen(_checked_lengths(self.lengths)))
+        if self.limits is not None:
+            object.__setattr__(self, "limits", frozen(_checked_limits(self.limits, len(self))))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", frozen(_checked_weights(self.weights, len(self))))
 
     def __len__(self) -> int:
         return self.lengths.size
@@ -45,13 +48,53 @@ class Chain:
         outer = float(self.lengths.sum())
         return max(0.0, 2.0 * float(self.lengths.max()) - outer), outer
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether any joint has a limit."""
+        return self.limits is not None and bool(np.isfinite(self.limits).any())
+
     def tolerance_or_default(self, tolerance: float | None) -> float:
         """Return `tolerance` (a length, or None for a millionth of the outer reach), checked."""
         if tolerance is None:
             return DEFAULT_TOLERANCE * self.reach[1]
-        if not (np.isfinite(tolerance) and tolerance >= 0.0):
-            raise IK2DError(f"tolerance must be a length of zero or more, not {tolerance}")
+        if not (np.isfinite(tolerance) and tolerance > 0.0):
+            raise IK2DError(f"tolerance must be a length greater than zero, not {tolerance}")
         return float(tolerance)
+
+
+def _checked_lengths(values: ArrayLike) -> Floats:
+    lengths = finite_floats(values, "lengths")
+    if lengths.ndim != 1 or lengths.size == 0:
+        raise IK2DError(f"lengths must be a list of one or more numbers, not of shape {lengths.shape}")
+    if (lengths < 0.0).any():
+        raise IK2DError(f"lengths must not be negative; bone {int(lengths.argmin())} is {lengths.min()}")
+    return lengths
+
+
+def _checked_limits(values: ArrayLike, n: int) -> Floats:
+    """Return limits (n, 2) with -inf and +inf where a side is free."""
+    limits = floats(values, "limits")
+    if limits.shape != (n, 2):
+        raise IK2DError(f"limits must be {n} pairs of least and greatest angle, not of shape {limits.shape}")
+    free = ~np.isfinite(limits)
+    limits = np.where(free, np.array([-np.inf, np.inf]), limits)
+    crossed = limits[:, 0] > limits[:, 1]
+    if crossed.any():
+        joint = int(crossed.argmax())
+        low, high = limits[joint]
+        raise IK2DError(f"limits must run from least to greatest; joint {joint} has {low} to {high}")
+    return limits
+
+
+def _checked_weights(values: ArrayLike, n: int) -> Floats:
+    weights = finite_floats(values, "weights")
+    if weights.shape != (n,):
+        raise IK2DError(f"weights must be {n} numbers, one a joint, not of shape {weights.shape}")
+    outside = (weights < 0.0) | (weights > 1.0)
+    if outside.any():
+        joint = int(outside.argmax())
+        raise IK2DError(f"weights must lie in 0..1; joint {joint} has {weights[joint]}")
+    return weights
 
 
 def forward(chain: Chain, angles: ArrayLike) -> Floats:
@@ -82,28 +125,3 @@ def checked_targets(target: ArrayLike) -> Floats:
     if checked.ndim == 0 or checked.shape[-1] != 2:
         raise IK2DError(f"a target is two numbers, x and y, not shape {checked.shape}")
     return checked
-
-
-def finite_floats(values: ArrayLike, name: str) -> Floats:
-    """Return `values` as an array of floats; raise IK2DError naming the first that is none."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise IK2DError(f"{name} must be numbers: {error}") from None
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise IK2DError(f"{name} must be finite numbers; at {list(where)} it is {array[where]}")
-    return array
-
-
-def frozen_floats(values: ArrayLike, name: str) -> Floats:
-    """Return a read-only copy of `values`, which must be finite numbers."""
-    array = finite_floats(values, name).copy()
-    array.flags.writeable = False
-    return array
-
-
-def wrapped(angles: Floats) -> Floats:
-    """Return the same rotations in [-pi, pi]; angles that are already there stay as they are."""
-    inside = np.abs(angles) <= np.pi
-    return np.where(inside, angles, np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi)

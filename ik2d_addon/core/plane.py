@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .chain import Floats, finite_floats, frozen_floats
 from .errors import IK2DError
+from .inputs import Floats, finite_floats, frozen_floats
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a

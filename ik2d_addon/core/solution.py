@@ -7,7 +7,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .chain import Chain, Floats, forward
+from .chain import Chain, forward
+from .inputs import Floats
 
 
 class Status(IntEnum):

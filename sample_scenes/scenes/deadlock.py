@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The deadlock of plain CCD: a straight chain whose target is on its own line (figure 3 of the article)."""
+"""What locks plain CCD: a straight chain whose target is on its own line (figure 3 of the article)."""
 
 import bpy
 
@@ -7,8 +7,7 @@ from . import board, shapes, stage
 from .rig import chain, path
 
 JOINTS = ((0.0, 0.0), (1.2, 0.0), (2.1, 0.0))
-# The last frame with the target on the line. The deadlock is a balance on a needle's point: after some ten
-# frames more the rounding of sin(pi) would have grown enough to tip it over.
+# The last frame with the target on the line, where plain CCD folds the chain back and then stays as it is.
 LEAVES = 24
 
 # frame, x, z: along the line at first, then away from it

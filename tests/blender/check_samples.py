@@ -39,7 +39,7 @@ def package() -> str:
     return f"{INSTALLED}.ik2d_addon" if INSTALLED in sys.modules else "ik2d_addon"
 
 
-def failures(reports: list[dict], *, may_stall: bool = False) -> list[str]:
+def failures(reports: list[dict]) -> list[str]:
     """Return a sentence for each frame of the open scene where the pose and the report disagree."""
     chains = [chain for report in reports for chain in report["chains"]]
     frames = sorted({frame for chain in chains for frame in chain["frames"]})
@@ -48,11 +48,11 @@ def failures(reports: list[dict], *, may_stall: bool = False) -> list[str]:
         bpy.context.scene.frame_set(frame)
         for chain in chains:
             place = f"{chain['armature']}, {chain['name']}, frame {frame}"
-            found += [f"{place}: {text}" for text in frame_failures(chain, frame, may_stall)]
+            found += [f"{place}: {text}" for text in frame_failures(chain, frame)]
     return found
 
 
-def frame_failures(chain: dict, frame: int, may_stall: bool) -> Iterator[str]:
+def frame_failures(chain: dict, frame: int) -> Iterator[str]:
     """Yield what is wrong with one chain on the current frame."""
     index = chain["frames"].index(frame)
     status, residual = chain["status"][index], chain["residual"][index]
@@ -61,7 +61,7 @@ def frame_failures(chain: dict, frame: int, may_stall: bool) -> Iterator[str]:
     goal = target_position(chain["target"])
     from_root, from_tip = (goal - points[0]).length, (goal - points[-1]).length
     close = CLOSE * sum(lengths)
-    if status not in possible_statuses(lengths, from_root, may_stall):
+    if status not in possible_statuses(lengths, from_root):
         yield f"status {status}, with the target {from_root:.6g} from the root"
     if status == "REACHED" and from_tip > close:
         yield f"status REACHED, but the tip is {from_tip:.3g} from its target"
@@ -69,7 +69,7 @@ def frame_failures(chain: dict, frame: int, may_stall: bool) -> Iterator[str]:
         yield f"residual {residual:.6g} reported, but the tip is {from_tip:.6g} from its target"
 
 
-def possible_statuses(lengths: list[float], distance: float, may_stall: bool) -> set[str]:
+def possible_statuses(lengths: list[float], distance: float) -> set[str]:
     """Return what may be said of a target at this distance from the root; on a border, either side's."""
     outer = sum(lengths)
     inner = max(0.0, 2.0 * max(lengths) - outer)
@@ -79,7 +79,7 @@ def possible_statuses(lengths: list[float], distance: float, may_stall: bool) ->
     if distance < inner + outer * CLOSE:
         possible.add("TOO_CLOSE")
     if inner - outer * CLOSE < distance < outer * (1.0 + CLOSE):
-        possible |= {"REACHED", "STALLED"} if may_stall else {"REACHED"}
+        possible.add("REACHED")
     return possible
 
 
@@ -129,7 +129,7 @@ def check_all() -> int:
 
 def tell(name: str, reports: list[dict]) -> int:
     """Print what came of one scene; return the number of failures."""
-    found = failures(reports, may_stall="deadlock" in name)
+    found = failures(reports)
     print(f"Blender {bpy.app.version_string}, {package()}")
     print(f"  {name}: {'; '.join(report['summary'] for report in reports)}")
     print("\n".join(f"  FAILED {text}" for text in found) or "  the evaluated pose agrees on every frame")

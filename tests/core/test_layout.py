@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "ik2d_addon"
 # From the top down: each room imports only from itself and from the rooms to its right.
-ORDER = ("ui", "cli", "bake", "report", "rig", "core")
+ORDER = ("ui", "cli", "bake", "reduce", "cubics", "playback", "solving", "report", "rig", "core")
 SOURCES = sorted(
     path
     for folder in ("ik2d_addon", "tests", "tools", "sample_scenes", "benchmarks")

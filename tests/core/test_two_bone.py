@@ -27,9 +27,10 @@ def reference_joints(d1, d2, x, y, bend):
 def random_cases(count, seed):
     """Lengths over eight decades, targets inside, outside and near both borders of the annulus."""
     rng = np.random.default_rng(seed)
-    scale = 10.0 ** rng.uniform(-4, 4, count)
-    d1 = scale * 10.0 ** rng.uniform(-1, 0, count)
-    d2 = np.where(rng.random(count) < 0.2, d1, scale * 10.0 ** rng.uniform(-1, 0, count))
+    d1 = 10.0 ** rng.uniform(-4, 4, count)
+    kind = rng.random(count)  # equal, alike, or of any two lengths
+    d2 = np.where(kind < 0.2, d1, np.where(kind < 0.6, d1 * 10.0 ** rng.uniform(-1, 1, count), 0.0))
+    d2 = np.where(kind < 0.6, d2, 10.0 ** rng.uniform(-4, 4, count))
     inner, outer = np.abs(d1 - d2), d1 + d2
     kind = rng.integers(0, 5, count)
     near = 10.0 ** rng.uniform(-15, -2, count) * rng.choice([-1.0, 1.0], count)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The least turn of all joints together that brings the tip to a target close by.
+
+Turning joint i by a small angle q moves the tip by q (-ry, rx), where r is the arm from the joint
+to the tip. For a tip error e, the turns with the least sum of q^2 / w (w: the joints' weights) are
+
+    q_i = w_i (-ry_i ux + rx_i uy),   M u = e,   M = sum_i w_i (-ry_i, rx_i)^T (-ry_i, rx_i)
+
+(Whitney's resolved motion, 1969, as one 2 x 2 system.) Repeated, it is Newton's method: the error
+is squared each time. Where all bones lie on one line M is singular and Newton's step without end,
+but the turn that is needed is not: bending the line by q moves the tip by about q^2 reach / 2. So no
+step is longer than LONGEST_STEP sqrt(|e| / reach), and the tip passes such poses without a jump.
+"""
+
+from itertools import accumulate
+from math import hypot
+from operator import add, mul
+
+from .arithmetic import FLOATS, Arithmetic, Number
+
+LONGEST_STEP = 2.0  # radians for an error as long as the reach
+# Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).
+DAMPING = 1e-14
+
+# The arms from each joint to the tip, x and y, the last joint first.
+Arms = tuple[list[Number], list[Number]]
+
+
+def arms_to_tip(lengths: list[float], angles: list[Number], lib: Arithmetic = FLOATS) -> Arms:
+    """Return the arms from the joints to the tip, last joint first: the root's, at the end, is the tip."""
+    headings = list(accumulate(angles))
+    cos, sin = lib.cos, lib.sin
+    xs = [length * cos(heading) for length, heading in zip(lengths, headings, strict=True)]
+    ys = [length * sin(heading) for length, heading in zip(lengths, headings, strict=True)]
+    return list(accumulate(xs[::-1])), list(accumulate(ys[::-1]))
+
+
+def least_turns(
+    arms: Arms, weights: list[float], error_x: Number, error_y: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
+    """Return the least turns q, root first, that move the tip by the error (reach is 1).
+
+    weights: one a joint, the last joint first, as the arms; the greatest should be 1.
+    """
+    xs, ys = arms
+    weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
+    xx, xy = sum(map(mul, weighted_xs, xs)) + DAMPING, sum(map(mul, weighted_xs, ys))
+    yy = sum(map(mul, weighted_ys, ys)) + DAMPING
+    determinant = xx * yy - xy * xy
+    ux = (xx * error_x + xy * error_y) / determinant
+    uy = (xy * error_x + yy * error_y) / determinant
+    # u . e is the sum of q^2 / w: the square of the step's length.
+    square = ux * error_x + uy * error_y
+    error = lib.sqrt(error_x * error_x + error_y * error_y)
+    part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / square))
+    ux, uy = part * ux, part * uy
+    turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
+    turns.reverse()
+    return turns
+
+
+def corrected(
+    lengths: list[float],
+    weights: list[float],
+    angles: list[float],
+    target: tuple[float, float],
+    tolerance: float,
+    rounds: int,
+) -> tuple[list[float], float, int]:
+    """Correct the angles of one chain until its tip is within the tolerance (reach is 1).
+
+    weights: last joint first. Returns the angles, the error left, and the corrections made.
+    """
+    x, y = target
+    for done in range(rounds + 1):
+        arms = arms_to_tip(lengths, angles)
+        error_x, error_y = x - arms[0][-1], y - arms[1][-1]
+        error = hypot(error_x, error_y)
+        if error <= tolerance or done == rounds:
+            break
+        angles = list(map(add, angles, least_turns(arms, weights, error_x, error_y)))
+    return angles, error, done

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains without limits: every target in the annulus of reach is reached, from any start.
+
+Three stages, each a file: sweeps of CCD give the pose its shape (only where the target is far: from
+close by, the least change of pose looks best), least corrections of all joints bring the tip to the
+target, and where those do not arrive, a pose between two known ones does, with certainty.
+"""
+
+from math import hypot
+
+from .arithmetic import Number
+from .ccd import Bones, sweep
+from .correction import arms_to_tip, corrected
+from .shapes import between, folded, nearest_turns, off_the_line, straight, two_bones
+
+# How far the tip may be from its target, in reaches, for corrections alone to take it there.
+NEAR = 0.25
+SWEEPS = 2
+# A turn of a joint (radians) that no eye minds between two frames, and how far a joint may turn for each
+# reach that the target moves, before the other joints are asked to share.
+GENTLE = 0.12
+SUDDEN = 25.0
+SHARINGS = 5
+
+
+def solve_free(
+    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[list[float], int]:
+    """Return the angles for one target, and the sweeps and corrections they took (reach is 1)."""
+    lengths, distance = bones.lengths, hypot(x, y)
+    if distance >= 1.0:
+        return straight(start, x, y), 0
+    if distance <= 2.0 * max(lengths) - 1.0:
+        return folded(lengths, start, x, y, bend), 0
+    if len(lengths) == 2:
+        return two_bones(lengths, start, x, y, bend), 0
+    bent = off_the_line(lengths, bones.weights, start, x, y, bend)
+    first_error, swept = error_of(lengths, bent, x, y), 0
+    shaped = bent
+    if first_error > NEAR:
+        for _ in range(SWEEPS):
+            shaped = sweep(bones, shaped, x, y)
+        shaped, swept = nearest_turns(shaped, start), SWEEPS
+    angles, error, done = corrected(lengths, bones.weights[::-1], shaped, (x, y), tolerance, rounds)
+    if error > tolerance:
+        angles = between(lengths, angles, x, y, bend, tolerance)
+    elif not swept and is_sudden(largest_turn(bent, angles), first_error):
+        angles = shared(bones, bent, angles, (x, y), tolerance, rounds)
+    return angles, swept + done
+
+
+def shared(
+    bones: Bones,
+    start: list[float],
+    angles: list[float],
+    target: tuple[float, float],
+    tolerance: float,
+    rounds: int,
+) -> list[float]:
+    """Return a pose whose largest turn from the start is smaller than that of `angles`, if there is one.
+
+    Close to a pose on a line one or two joints may do all the turning. Those are made less willing,
+    w / (1 + (turn / GENTLE)^2), and the correction is done again from the start.
+    """
+    best, weights = angles, bones.weights
+    for _ in range(SHARINGS):
+        turns = [new - old for new, old in zip(angles, start, strict=True)]
+        weights = [w / (1.0 + (turn / GENTLE) ** 2) for w, turn in zip(weights, turns, strict=True)]
+        weights = [w / max(weights) for w in weights]
+        angles, error, _ = corrected(bones.lengths, weights[::-1], start, target, tolerance, rounds)
+        if error <= tolerance and largest_turn(start, angles) < largest_turn(start, best):
+            best = angles
+        if largest_turn(start, best) <= GENTLE:
+            break
+    return best
+
+
+def largest_turn(start: list[float], angles: list[float]) -> float:
+    """Return by how much the joint that turned most has turned."""
+    turns = [abs(new - old) for new, old in zip(angles, start, strict=True)]
+    return max(turns)
+
+
+def is_sudden(turn: Number, error: Number) -> Number:
+    """Return whether a largest turn is much for a target that was off by `error` (reach is 1)."""
+    return (turn > GENTLE) & (turn > SUDDEN * error)
+
+
+def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> float:
+    """Return how far the tip is from a target."""
+    xs, ys = arms_to_tip(lengths, angles)
+    return hypot(x - xs[-1], y - ys[-1])

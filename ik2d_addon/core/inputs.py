@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of what a caller hands in: numbers, and finite ones."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import IK2DError
+
+Floats = NDArray[np.float64]
+
+
+def floats(values: ArrayLike, name: str) -> Floats:
+    """Return `values` as an array of floats; raise IK2DError where they are no numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise IK2DError(f"{name} must be numbers: {error}") from None
+
+
+def finite_floats(values: ArrayLike, name: str) -> Floats:
+    """Return `values` as an array of floats; raise IK2DError naming the first that is not finite."""
+    array = floats(values, name)
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise IK2DError(f"{name} must be finite numbers; at {list(where)} it is {array[where]}")
+    return array
+
+
+def frozen_floats(values: ArrayLike, name: str) -> Floats:
+    """Return a read-only copy of `values`, which must be finite numbers."""
+    return frozen(finite_floats(values, name))
+
+
+def frozen(array: Floats) -> Floats:
+    """Return a read-only copy."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def wrapped(angles: Floats) -> Floats:
+    """Return the same rotations in [-pi, pi]; angles that are already there stay as they are."""
+    inside = np.abs(angles) <= np.pi
+    return np.where(inside, angles, np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi)
+
+
+def checked_bend(bend: ArrayLike) -> Floats:
+    """Return bend sides (...) as floats; raise IK2DError where one is neither +1 nor -1."""
+    sides = finite_floats(bend, "bend")
+    if not (np.abs(sides) == 1.0).all():
+        raise IK2DError(f"bend must be +1 or -1, not {sides[np.abs(sides) != 1.0].flat[0]}")
+    return sides

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints that do not turn: the bones on both sides of one are one bone, from joint to joint."""
+
+from dataclasses import dataclass
+from math import atan2, cos, hypot, isinf, sin
+
+from .ccd import Bones
+from .free import solve_free
+from .limited import solve_limited
+
+# A joined chain that is no longer than this part of the whole one moves the tip by rounding only.
+NO_REACH = 1e-12
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A chain without its rigid joints, as a chain of its own whose root and size differ."""
+
+    bones: Bones
+    turning: list[int]  # the joints that are left
+    offsets: list[float]  # angle in the joined chain minus angle in the whole one
+    base: tuple[float, float]  # where the joined chain's root is, from the whole one's
+    reach: float  # of the joined chain, in units of the whole one's
+
+    def target(self, x: float, y: float) -> tuple[float, float]:
+        """Return a target as the joined chain sees it."""
+        return (x - self.base[0]) / self.reach, (y - self.base[1]) / self.reach
+
+    def inner_angles(self, angles: list[float]) -> list[float]:
+        """Return the joined chain's angles for those of the whole one."""
+        return [angles[i] + offset for i, offset in zip(self.turning, self.offsets, strict=True)]
+
+    def whole_angles(self, inner: list[float], start: list[float], whole: Bones) -> list[float]:
+        """Return the whole chain's angles for those of the joined one; rigid joints keep the start's."""
+        angles = list(start)
+        for i, offset, angle in zip(self.turning, self.offsets, inner, strict=True):
+            # Within the limit again, where adding and subtracting the offset has rounded.
+            angles[i] = min(max(angle - offset, whole.low[i]), whole.high[i])
+        return angles
+
+
+def is_rigid(bones: Bones, joint: int) -> bool:
+    """Return whether a joint cannot turn: by its weight, or by limits that leave it one angle."""
+    return bones.weights[joint] == 0.0 or bones.low[joint] == bones.high[joint]
+
+
+def joined(bones: Bones, start: list[float]) -> Joined | None:
+    """Return the chain without its rigid joints, which keep the start's angles; None if nothing can turn.
+
+    For the bones from joint i to before the next joint that turns, in the frame of bone i, the joined
+    bone is the vector from joint to joint: its length, and by `ahead` its direction.
+    """
+    turning = [i for i in range(len(start)) if not is_rigid(bones, i)]
+    if not turning:
+        return None
+    ends = [*turning[1:], len(start)]
+    base_x, base_y, heading = _run(bones.lengths[: turning[0]], start[: turning[0]])
+    lengths, offsets = [], []
+    behind = heading
+    for first, end in zip(turning, ends, strict=True):
+        x, y, last = _run(bones.lengths[first:end], [0.0, *start[first + 1 : end]])
+        ahead = atan2(y, x)
+        lengths.append(hypot(x, y))
+        offsets.append(behind + ahead)
+        behind = last - ahead
+    reach = sum(lengths)
+    if reach < NO_REACH:
+        return None
+    inner = Bones(
+        [length / reach for length in lengths],
+        [bones.weights[i] for i in turning],
+        [bones.low[i] + offset for i, offset in zip(turning, offsets, strict=True)],
+        [bones.high[i] + offset for i, offset in zip(turning, offsets, strict=True)],
+    )
+    return Joined(inner, turning, offsets, (base_x, base_y), reach)
+
+
+def solve_joined(
+    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[list[float], int]:
+    """Do what solve_any does for a chain some of whose joints are rigid."""
+    part = joined(bones, start)
+    if part is None:
+        return start, 0
+    inner, done = solve_any(
+        part.bones, part.inner_angles(start), *part.target(x, y), bend, tolerance / part.reach, rounds
+    )
+    return part.whole_angles(inner, start, bones), done
+
+
+def solve_any(
+    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[list[float], int]:
+    """Return the angles for one target, and the iterations they took, for a chain with limits or without."""
+    if all(map(isinf, bones.low)) and all(map(isinf, bones.high)):
+        return solve_free(bones, start, x, y, bend, tolerance, rounds)
+    return solve_limited(bones, start, x, y, bend, tolerance, rounds)
+
+
+def _run(lengths: list[float], angles: list[float]) -> tuple[float, float, float]:
+    """Return where a run of bones ends, and in which direction."""
+    x = y = heading = 0.0
+    for length, angle in zip(lengths, angles, strict=True):
+        heading += angle
+        x, y = x + length * cos(heading), y + length * sin(heading)
+    return x, y, heading

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Poses of a free chain that a formula gives, and the proof that some pose reaches every target.
+
+All lengths are fractions of the outer reach. Angles are those nearest to the pose the chain is in.
+"""
+
+from collections.abc import Callable
+from itertools import accumulate
+from math import atan2, cos, pi, remainder, sin
+
+from .arithmetic import FLOATS, Arithmetic, Number
+from .correction import arms_to_tip
+
+# A chain none of whose joints bends by more (radians) lies on a line, to the eye.
+ON_A_LINE = 1e-4
+# The bend that a folded chain is given, for a start: on a line no small turn changes its length.
+NUDGE = 0.02
+# Steps of the search between two poses. Ten are usual; this is what the worst case needs.
+CHORDS = 200
+
+
+def nearest_turns(angles: list[float], start: list[float]) -> list[float]:
+    """Return the same rotations, each as the number nearest to the start's."""
+    return [b + remainder(a - b, 2.0 * pi) for a, b in zip(angles, start, strict=True)]
+
+
+def straight(start: list[float], x: float, y: float) -> list[float]:
+    """Return the pose nearest to a target beyond the outer reach: all bones point at it."""
+    return nearest_turns([atan2(y, x)] + [0.0] * (len(start) - 1), start)
+
+
+def folded(lengths: list[float], start: list[float], x: float, y: float, bend: float) -> list[float]:
+    """Return the pose nearest to a target inside the inner reach.
+
+    The longest bone points at it and all others away, so that the tip comes back to the target's side.
+    """
+    return aimed(lengths, nearest_turns([start[0], *closed(lengths, bend)[1:]], start), x, y)
+
+
+def aimed(
+    lengths: list[float], angles: list[Number], x: Number, y: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
+    """Return the angles with the root turned so that the tip lies in the target's direction.
+
+    For a target at the root itself, where every direction is as good, the chain stays as it is.
+    """
+    xs, ys = arms_to_tip(lengths, angles, lib)
+    turn = lib.remainder(lib.atan2(y, x) - lib.atan2(ys[-1], xs[-1]), 2.0 * pi)
+    return [angles[0] + lib.where((x == 0.0) & (y == 0.0), 0.0, turn), *angles[1:]]
+
+
+def off_the_line(
+    lengths: list[float], weights: list[float], start: list[float], x: float, y: float, bend: float
+) -> list[float]:
+    """Return a start that is not on a line, bent to the side `bend` where it was.
+
+    On a line no small turn changes how far the tip is from the root. A straight chain becomes the
+    arc towards the target; one that is folded onto a line is bent by NUDGE at each joint.
+    """
+    if any(abs(sin(angle)) > ON_A_LINE for angle in start[1:]):
+        return start
+    if all(cos(angle) > 0.0 for angle in start[1:]):
+        return nearest_turns(arc(lengths, weights, x, y, bend), start)
+    return [start[0]] + [a + bend * NUDGE * w for a, w in zip(start[1:], weights[1:], strict=True)]
+
+
+def arc(
+    lengths: list[float], weights: list[float], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
+    """Return the angles of a circular arc from the root to about the target.
+
+    1 - chord / arc = b^2 / 24, near enough, for an arc that bends by b in all. Each joint takes its
+    part of b by the bones on both sides of it, and by its weight.
+    """
+    missing = lib.maximum(0.0, 1.0 - lib.sqrt(x * x + y * y))
+    whole = bend * lib.sqrt(24.0 * missing)
+    parts = [w * (a + b) / 2.0 for a, b, w in zip(lengths, lengths[1:], weights[1:], strict=False)]
+    return [lib.atan2(y, x) - whole * sum(parts) / 2.0, *(whole * part for part in parts)]
+
+
+def corner(first: float, second: float, distance: Number, lib: Arithmetic = FLOATS) -> Number:
+    """Return the turn from one side to the next of a triangle whose third side is `distance`.
+
+    tan^2(turn / 2) = ((first + second)^2 - distance^2) / (distance^2 - (first - second)^2)
+    """
+    outside = (first + second - distance) * (first + second + distance)
+    inside = (distance - abs(first - second)) * (distance + abs(first - second))
+    return 2.0 * lib.atan2(lib.sqrt(lib.maximum(outside, 0.0)), lib.sqrt(lib.maximum(inside, 0.0)))
+
+
+def two_bone_pose(
+    first: float, second: float, x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
+) -> tuple[Number, Number]:
+    """Return the two angles that bring the tip of two bones to a target, bent to a side."""
+    turn = bend * corner(first, second, lib.sqrt(x * x + y * y), lib)
+    tip = lib.atan2(second * lib.sin(turn), first + second * lib.cos(turn))
+    return lib.atan2(y, x) - tip, turn
+
+
+def side_of(angles: list[float], bend: float) -> float:
+    """Return the side, +1 or -1, to which a chain bends in all; `bend` for one that is on a line."""
+    if all(abs(sin(angle)) <= ON_A_LINE for angle in angles[1:]):
+        return bend
+    return 1.0 if sum(remainder(angle, 2.0 * pi) for angle in angles[1:]) >= 0.0 else -1.0
+
+
+def two_bones(
+    lengths: list[float], start: list[Number], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
+    """Return the pose of two bones that reaches a target in the annulus, on the side of the start.
+
+    A start on a line has no side: then it is that of `bend`.
+    """
+    side = lib.sin(start[1])
+    bend = lib.where(abs(side) > ON_A_LINE, lib.where(side > 0.0, 1.0, -1.0), bend)
+    pose = two_bone_pose(lengths[0], lengths[1], x, y, bend, lib)
+    return [old + lib.remainder(new - old, 2.0 * pi) for old, new in zip(start, pose, strict=True)]
+
+
+def closed(lengths: list[float], bend: float) -> list[float]:
+    """Return the angles of a pose whose tip is at the inner reach: on the root itself, where it can be.
+
+    A bone of half the reach or more: all others fold back along it. Otherwise a triangle: take the
+    bone k in which half of the whole length is passed. The bones before it, the bone, and the bones
+    after it make three sides of at most half each, and of three such sides a triangle can be made.
+    """
+    sums = [0.0, *accumulate(lengths)]
+    k = next(i for i, end in enumerate(sums[1:]) if end >= sums[-1] / 2.0)
+    before, bone, after = sums[k], lengths[k], sums[-1] - sums[k + 1]
+    angles = [0.0] * len(lengths)
+    if k > 0:
+        angles[k] = bend * corner(before, bone, after)
+    if k + 1 < len(lengths):
+        angles[k + 1] = bend * corner(bone, after, before)
+    return angles
+
+
+def between(
+    lengths: list[float],
+    start: list[Number],
+    x: Number,
+    y: Number,
+    bend: Number,
+    tolerance: float,
+    lib: Arithmetic = FLOATS,
+    chords: int = CHORDS,
+) -> list[Number]:
+    """Return a pose that reaches a target within the annulus, from whatever pose the chain is in.
+
+    Why there always is one: turn all joints evenly from the start's pose (s = 0) to the straight
+    chain's, if the target is farther off than the tip, or else to the closed one's (s = 1). The tip's
+    distance from the root changes continuously with s, from the start's to the outer reach or to the
+    inner, so somewhere it is the target's. A turn of the root does the rest.
+    """
+    distance = lib.sqrt(x * x + y * y)
+    too_short = tip_distance(lengths, start, lib) < distance
+    turns = [
+        lib.remainder(lib.where(too_short, 0.0, bend * shut) - angle, 2.0 * pi)
+        for angle, shut in zip(start, closed(lengths, 1.0), strict=True)
+    ]
+    turns[0] = 0.0
+
+    def pose(s: Number) -> list[Number]:
+        return [angle + s * turn for angle, turn in zip(start, turns, strict=True)]
+
+    s = crossing(lambda s: tip_distance(lengths, pose(s), lib) - distance, tolerance, lib, chords)
+    return aimed(lengths, pose(s), x, y, lib)
+
+
+def crossing(function: Callable[[Number], Number], tolerance: float, lib: Arithmetic, chords: int) -> Number:
+    """Return where in 0..1 a continuous function that changes its sign there is zero, to a tolerance.
+
+    The Illinois method: where the chord crosses zero, and an end that stays twice counts half.
+    """
+    low, high = 0.0, 1.0
+    at_low, at_high = function(low), function(high)
+    kept: Number = 0  # -1: the last step kept the high end; +1: the low one
+    for _ in range(chords):
+        rise = lib.where(at_low == at_high, 1.0, at_low - at_high)
+        middle = low + (high - low) * at_low / rise
+        value = function(middle)
+        if lib is FLOATS and abs(value) <= tolerance:
+            break
+        ahead = (value < 0.0) == (at_low < 0.0)  # the zero lies beyond the middle
+        at_low, at_high = (
+            lib.where(ahead, value, lib.where(kept == 1, at_low / 2.0, at_low)),
+            lib.where(ahead, lib.where(kept == -1, at_high / 2.0, at_high), value),
+        )
+        low, high = lib.where(ahead, middle, low), lib.where(ahead, high, middle)
+        kept = lib.where(ahead, -1, 1)
+    return middle
+
+
+def tip_distance(lengths: list[float], angles: list[Number], lib: Arithmetic = FLOATS) -> Number:
+    """Return how far the tip is from the root."""
+    xs, ys = arms_to_tip(lengths, angles, lib)
+    return lib.sqrt(xs[-1] * xs[-1] + ys[-1] * ys[-1])

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Seeded random chains, starts and targets that the solver tests share."""
+
+import numpy as np
+
+from ik2d_addon.core import Chain
+
+STARTS = ("random", "straight", "folded", "curled", "nearly straight")
+LENGTHS = ("equal", "random", "wide", "one long", "some zero")
+
+
+def random_lengths(rng: np.random.Generator, n: int, kind: str) -> np.ndarray:
+    """Return n lengths whose sum lies anywhere in 1e-4..1e4."""
+    lengths = rng.random(n) + 1e-3
+    if kind == "equal":
+        lengths = np.ones(n)
+    elif kind == "wide":
+        lengths = 10.0 ** rng.uniform(-4.0, 0.0, n)
+    elif kind == "one long":
+        lengths[rng.integers(n)] = lengths.sum() * rng.uniform(0.9, 3.0)
+    elif kind == "some zero":
+        lengths = np.where(rng.random(n) < 0.3, 0.0, lengths)
+        lengths[rng.integers(n)] = 1.0
+    return lengths / lengths.sum() * 10.0 ** rng.uniform(-4.0, 4.0)
+
+
+def random_start(rng: np.random.Generator, n: int, kind: str) -> np.ndarray:
+    """Return n angles of one kind of pose."""
+    start = rng.uniform(-np.pi, np.pi, n)
+    if kind == "straight":
+        start[1:] = 0.0
+    elif kind == "folded":
+        start[1:] = rng.choice([0.0, np.pi], n - 1)
+    elif kind == "curled":
+        start[1:] = rng.uniform(0.5, 3.0)
+    elif kind == "nearly straight":
+        start[1:] = rng.normal(0.0, 0.03, n - 1)
+    return start
+
+
+def targets_in_annulus(rng: np.random.Generator, chain: Chain, count: int) -> np.ndarray:
+    """Return targets (count, 2): two in five anywhere, the others at the borders or within 1e-9 of them."""
+    inner, outer = chain.reach
+    near = (outer - inner) * 1e-9 * rng.random(count)
+    radius = np.choose(
+        np.arange(count) % 5,
+        [
+            inner + (outer - inner) * np.sqrt(rng.random(count)),
+            inner + (outer - inner) * rng.random(count),
+            inner + near,
+            outer - near,
+            np.where(rng.random(count) < 0.5, inner, outer),
+        ],
+    )
+    angle = rng.uniform(-np.pi, np.pi, count)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+
+
+def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, step: float) -> np.ndarray:
+    """Return a smooth path (frames, 2) between two distances from the root, in steps of at most `step`."""
+    middle, swing = (low + high) / 2.0, (high - low) / 2.0
+    phases, (slow, fast, turns) = rng.uniform(0.0, 6.0, 4), rng.uniform([0.5, 1.0, -2.0], [2.0, 5.0, 2.0])
+    u = np.linspace(0.0, 2.0 * np.pi, 40 * frames)
+    radius = middle + swing * (0.6 * np.sin(slow * u + phases[0]) + 0.4 * np.sin(fast * u + phases[1]))
+    angle = phases[2] + turns * u + np.sin(0.8 * u + phases[3])
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    at = np.arange(frames) * step * 0.999
+    at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
+    return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
