@@ -1,32 +1,61 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pipeline, top to bottom: read chains, sample targets, solve, lift, key, report."""
+"""The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import index
+from typing import TypeVar
 
 import bpy
 import numpy as np
 
-from .core import IK2DError, Solution, solve_ccd, solve_ccd_path, solve_two_bone
-from .core.chain import Floats
-from .report import BakeReport, ChainReport, length_text
+from .core import IK2DError
+from .playback import (
+    VERIFY_ALL,
+    VERIFY_NOTHING,
+    VERIFY_SAMPLE,
+    Played,
+    not_played,
+    play_back,
+)
+from .reduce import KeyedChain, KeyPlan, key_chain, plan_keys
+from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
 from .rig import keys
-from .rig.armature import FAR_OFF_PLANE, RigChain, bones_below, read_chain
-from .rig.pose import BoneRotation, bone_rotations, local_turns, set_pose, tips
-from .rig.targets import Progress, sample
+from .rig.armature import FAR_OFF_PLANE, RigChain, read_chain
+from .rig.dependencies import in_order
+from .rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
+from .rig.targets import sample_steps
+from .solving import solve_chain
 
-# Each round shortens what is left of the miss by some 1e-4; two leave nothing that 32 bits can hold.
-CORRECTIONS = 2
+__all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "solve"]
 
-__all__ = ["BakeReport", "ChainReport", "bake", "solve"]
+_Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """All that is to be written for one armature, and the report of it."""
+@dataclass(frozen=True)
+class BakeOptions:
+    """What a bake does beyond keying every frame.
 
-    rotations: list[BoneRotation]
-    report: BakeReport
+    verify: 'SAMPLE' plays the bake back on some fifty frames, 'ALL' on all of them, 'NONE' on none.
+    reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
+    would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
+    itself, and the first and the last frame. single_axis: give each bone that turns about its own X
+    or Z one Euler angle curve; sets its rotation mode.
+    """
+
+    verify: str = VERIFY_SAMPLE
+    reduce: float = 0.0
+    on_target_keys: bool = False
+    single_axis: bool = False
+
+    def __post_init__(self) -> None:
+        if self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
+            raise IK2DError(f"verify must be 'SAMPLE', 'ALL' or 'NONE', not '{self.verify}'")
+        if not 0.0 <= self.reduce < np.inf:
+            raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce}")
+        if self.reduce and self.on_target_keys:
+            raise IK2DError("Keys are either reduced or on the target's own key frames; turn off one of them")
 
 
 def bake(
@@ -36,7 +65,8 @@ def bake(
     frame_end: int | None = None,
     step: int = 1,
     *,
-    progress: Progress | None = None,
+    options: BakeOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> BakeReport:
     """Key the rotations that bring each chain's tip to its target, frame by frame.
 
@@ -46,13 +76,46 @@ def bake(
     All keys of the chains' rotation channels from the first frame to the last are replaced; all
     else stays. Returns a BakeReport. Raises IK2DError for bad input; nothing has changed then.
     """
+    steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as finished:
+            return finished.value
+        if progress:
+            progress(done, total)
+
+
+def bake_steps(
+    armature_object: bpy.types.Object,
+    chains: Sequence[str] | None = None,
+    frame_start: int | None = None,
+    frame_end: int | None = None,
+    step: int = 1,
+    *,
+    options: BakeOptions | None = None,
+) -> Generator[tuple[int, int], None, BakeReport]:
+    """Do what `bake` does, bit by bit: yield (frames done, frames in all); return the BakeReport.
+
+    Keys are written at the very end. Closed before that, it leaves everything as it was; but where
+    the full scene has to be evaluated (BakeReport.full_scene), stepping through its frames undoes
+    changes by hand to animated properties that were not keyed, as any change of the frame does.
+    """
+    options = options or BakeOptions()
     scene = _scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
-    solved = _solve_frames(armature_object, chains, scene, frames, progress)
-    keys.check_writable(armature_object, solved.rotations)
-    keys.write(armature_object, frames, solved.rotations)
+    rigs = _rigs(armature_object, chains)
+    plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
+    solved, full_scene = yield from _solve_rounds(rigs, scene, plan, options.single_axis)
+    rotations = _rotations(solved)
+    warnings = keys.check_writable(armature_object, rotations)
+    if options.single_axis:
+        warnings += [note for rig in rigs for note in single_axis_notes(rig)]
+    keys.write(armature_object, keys.animation_times(scene, plan.frames), rotations)
     bpy.context.view_layer.update()
-    return solved.report
+    reported = [chain.solved.at(plan.rows) for chain in solved]
+    played = play_back(scene, reported, plan.frames, options.verify, plan.keyed_rows)
+    return _report(armature_object, scene, solved, plan, "Baked", played, full_scene, warnings)
 
 
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
@@ -60,127 +123,87 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
 
     Arguments, result and errors as in `bake`.
     """
-    solved = _solve_frames(armature_object, chains, _scene_of(armature_object), None, None)
-    set_pose(armature_object, solved.rotations)
-    bpy.context.view_layer.update()
-    return solved.report
+    scene = _scene_of(armature_object)
+    steps = _solve_rounds(_rigs(armature_object, chains), scene, None, False)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as finished:
+        solved, _ = finished.value
+    return _report(armature_object, scene, solved, KeyPlan.every([scene.frame_current]), "Solved")
 
 
 def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
-    """Return the frames from `start` to `end`, inclusive; None takes the scene's.
+    """Return the frames from `start` to `end`; None takes the scene's. The last is always `end`.
 
-    Raises IK2DError for a range that is reversed, or a step below one.
+    Raises IK2DError for frames that are no whole numbers, a range that is reversed, a step below one.
     """
-    start = scene.frame_start if start is None else start
-    end = scene.frame_end if end is None else end
+    try:
+        start = index(scene.frame_start if start is None else start)
+        end = index(scene.frame_end if end is None else end)
+        step = index(step)
+    except TypeError:
+        raise IK2DError(f"Frames are whole numbers, not {start}, {end} and {step}") from None
     if end < start:
         raise IK2DError(f"The frame range {start} to {end} is reversed; give the first frame before the last")
     if step < 1:
         raise IK2DError(f"The step from frame to frame must be 1 or more, not {step}")
-    return list(range(start, end + 1, step))
+    return sorted({*range(start, end + 1, step), end})
 
 
-def _solve_frames(
-    armature: bpy.types.Object,
-    names: Sequence[str] | None,
-    scene: bpy.types.Scene,
-    frames: list[int] | None,
-    progress: Progress | None,
-) -> Solved:
-    """Do everything but write. frames None: the scene as it stands."""
-    rigs = [read_chain(armature, settings) for settings in _chosen(armature, names)]
-    _refuse_entangled(rigs)
-    samples = sample(scene, rigs, frames, progress)
-    shown = np.array([scene.frame_current] if frames is None else frames)
-    rotations, reports = [], []
-    for rig, sampled in zip(rigs, samples, strict=True):
-        solution, turns = _solve_chain(rig, rig.plane.project(sampled.targets))
-        rotations += bone_rotations(rig, turns)
-        miss = sampled.targets - tips(rig, turns)
-        reports.append(_report(rig, sampled.to_world, miss, solution, shown, scene.unit_settings.system))
-    report = BakeReport(armature.name, tuple(reports), verb="Solved" if frames is None else "Baked")
-    return Solved(rotations, report)
+def _solve_rounds(
+    rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan | None, single_axis: bool
+) -> Generator[tuple[int, int], None, tuple[list[KeyedChain], str]]:
+    """Solve all chains, those that hang on others after these. plan None: the scene as it stands.
 
-
-def _solve_chain(rig: RigChain, targets: Floats) -> tuple[Solution, Floats]:
-    """Solve targets (frames, 2), from the rest pose on; return also the local turns (frames, n).
-
-    Then aim again at what Blender's own forward kinematics misses by: next to nothing, but more
-    than our tolerance.
+    Returns them, and why the full scene had to be sampled, if it had. Keys nothing; of the scene as
+    it stands it shows the poses, since what hangs on them has to see them.
     """
-    solution = _solve_path(rig, targets)
-    turns = local_turns(rig, solution.angles)
-    aims, reached = targets, solution.reached[:, None]
-    for _ in range(CORRECTIONS):
-        aims = aims + np.where(reached, targets - rig.plane.project(tips(rig, turns)), 0.0)
-        turns = local_turns(rig, _solve_each(rig, aims, solution.angles).angles)
-    return solution, turns
+    rounds = in_order(rigs)
+    times = plan.times if plan else None
+    plan = plan or KeyPlan.every([scene.frame_float])
+    total = len(plan.times) * len(rounds)
+    solved: list[KeyedChain] = []
+    full_scene = ""
+    with ExitStack() as previews:
+        for number, ready in enumerate(rounds):
+            before = number * len(plan.times)
+            sampling = yield from _counted(sample_steps(scene, ready, times), before, total)
+            full_scene = full_scene or sampling.full_scene
+            new = []
+            for rig, samples in zip(ready, sampling.chains, strict=True):
+                chain = solve_chain(rig, samples)
+                choosing = key_chain(plan, chain, samples, bone_rotations(rig, chain.turns, single_axis))
+                new.append((yield from _counted(choosing, before, total)))
+                yield before + len(plan.times), total
+            solved += new
+            if times is None:
+                previews.enter_context(posed(rigs[0].armature, _rotations(new)))
+            elif number < len(rounds) - 1:
+                key_times = keys.animation_times(scene, plan.times)
+                previews.enter_context(keys.previewed(rigs[0].armature, key_times, _rotations(new)))
+    order = [rig.name for rig in rigs]
+    return sorted(solved, key=lambda chain: order.index(chain.solved.rig.name)), full_scene
 
 
-def _solve_path(rig: RigChain, targets: Floats) -> Solution:
-    """Run the chain's solver along targets (frames, 2), each frame from the one before."""
-    if rig.solver == 'TWO_BONE':
-        return _solve_each(rig, targets, rig.rest_angles)
-    return solve_ccd_path(
-        rig.chain, targets, start=rig.rest_angles, tolerance=rig.tolerance, max_iterations=rig.iterations
-    )
+def _counted(
+    steps: Generator[int, None, _Result], before: int, total: int
+) -> Generator[tuple[int, int], None, _Result]:
+    """Pass the steps on as (done, total)."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as finished:
+            return finished.value
+        yield before + done, total
 
 
-def _solve_each(rig: RigChain, targets: Floats, starts: Floats) -> Solution:
-    """Run the chain's solver on targets (frames, 2), each from its own start (frames, n)."""
-    if rig.solver == 'TWO_BONE':
-        return solve_two_bone(rig.chain, targets, bend=rig.bend, start=starts, tolerance=rig.tolerance)
-    return solve_ccd(rig.chain, targets, start=starts, tolerance=rig.tolerance, max_iterations=rig.iterations)
+def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
+    return [rotation for chain in solved for rotation in chain.rotations]
 
 
-def _report(
-    rig: RigChain, to_world: Floats, miss: Floats, solution: Solution, frames: np.ndarray, unit_system: str
-) -> ChainReport:
-    """Judge `miss` (frames, 3), from the tip to the target in rest space."""
-    plane = rig.plane
-    height = (miss @ plane.normal)[:, None] * plane.normal
-    residual = _world_lengths(to_world, miss - height)
-    off_plane = _world_lengths(to_world, height)
-    scale = float(np.linalg.norm(to_world[0] @ plane.x))
-    reach = scale * rig.chain.reach[1]
-    return ChainReport(
-        name=rig.name,
-        armature=rig.armature.name,
-        bones=rig.bones,
-        solver=rig.solver,
-        target=f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name,
-        frames=frames,
-        status=solution.status,
-        residual=residual,
-        off_plane=off_plane,
-        iterations=solution.iterations,
-        reach=reach,
-        unit_system=unit_system,
-        warnings=tuple(_warnings(rig, scale * rig.off_plane, off_plane, frames, reach, unit_system)),
-    )
-
-
-def _warnings(
-    rig: RigChain, joints_off: float, targets_off: Floats, frames: np.ndarray, reach: float, unit_system: str
-) -> list[str]:
-    warnings = []
-    if joints_off > FAR_OFF_PLANE * reach:
-        warnings.append(
-            f"Chain '{rig.name}': its joints are up to {length_text(joints_off, unit_system)} off one plane;"
-            " it is solved as seen along the plane's normal"
-        )
-    worst = int(np.argmax(targets_off))
-    if targets_off[worst] > FAR_OFF_PLANE * reach:
-        warnings.append(
-            f"Chain '{rig.name}': its target is up to {length_text(targets_off[worst], unit_system)} off the"
-            f" chain's plane (frame {frames[worst]}); the tip follows it within the plane"
-        )
-    return warnings
-
-
-def _world_lengths(to_world: Floats, vectors: Floats) -> Floats:
-    """Return the lengths (frames,) in the world of rest-space vectors (frames, 3)."""
-    return np.linalg.norm(np.einsum("fij,fj->fi", to_world, vectors), axis=1)
+def _rigs(armature: bpy.types.Object, names: Sequence[str] | None) -> list[RigChain]:
+    return [read_chain(armature, settings) for settings in _chosen(armature, names)]
 
 
 def _scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
@@ -193,8 +216,8 @@ def _scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
             f"'{armature.name}' is linked from another file and cannot be keyed;"
             " make a library override of it (Object > Library Override > Make)"
         )
-    if armature.mode == 'EDIT':
-        raise IK2DError(f"'{armature.name}' is in Edit Mode; leave it (Tab) first")
+    if armature.data.is_editmode:
+        raise IK2DError(f"'{armature.name}' is in Edit Mode, here or as another object; leave it (Tab)")
     if armature.data.pose_position == 'REST':
         raise IK2DError(f"'{armature.name}' shows its rest position; set it to Pose Position first")
     scene = bpy.context.scene
@@ -208,6 +231,8 @@ def _scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
 def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list:
     """Return the settings of the chains named, or of all enabled ones."""
     stored = armature.ik2d.chains
+    if isinstance(names, str):
+        raise IK2DError(f"chains takes a list of names; write ['{names}']")
     if names is None:
         chosen = [chain for chain in stored if chain.enabled]
         if not chosen:
@@ -226,20 +251,85 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list:
     return chosen
 
 
-def _refuse_entangled(rigs: list[RigChain]) -> None:
-    """Raise IK2DError where two chains share a bone or one moves what the other stands on."""
-    for one in rigs:
-        below = bones_below(one.armature, one.bones[0])
-        for other in rigs:
-            if other is one:
-                continue
-            if shared := set(one.bones) & set(other.bones):
-                raise IK2DError(
-                    f"Chains '{one.name}' and '{other.name}' share the bone '{min(shared)}';"
-                    " disable one of them"
-                )
-            if other.bones[0] in below or (other.target == one.armature and other.subtarget in below):
-                raise IK2DError(
-                    f"Chain '{other.name}' depends on the bones of '{one.name}';"
-                    f" bake '{one.name}' first, alone"
-                )
+def _report(
+    armature: bpy.types.Object,
+    scene: bpy.types.Scene,
+    solved: Sequence[KeyedChain],
+    plan: KeyPlan,
+    verb: str,
+    played: Sequence[Played] | None = None,
+    full_scene: str = "",
+    warnings: Sequence[str] = (),
+) -> BakeReport:
+    units = scene.unit_settings.system
+    played = played or [not_played(len(plan.frames))] * len(solved)
+    chains = [_chain_report(chain, plan, result, units) for chain, result in zip(solved, played, strict=True)]
+    return BakeReport(armature.name, tuple(chains), verb, full_scene, tuple(warnings))
+
+
+def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str) -> ChainReport:
+    chain, frames = keyed.solved.at(plan.rows), plan.frames
+    rig, solution = chain.rig, chain.solution
+    return ChainReport(
+        name=rig.name,
+        armature=rig.armature.name,
+        bones=rig.bones,
+        solver=rig.solver,
+        target=f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name,
+        frames=np.array(frames),
+        status=solution.status,
+        residual=chain.residual,
+        off_plane=chain.off_plane,
+        iterations=solution.iterations,
+        limited=solution.limited,
+        joint_speed=chain.joint_speed / np.diff(frames, prepend=frames[0] - 1),
+        played_back=played.errors,
+        between_times=played.between_times,
+        between=played.between,
+        reach=chain.reach,
+        unit_system=units,
+        warnings=tuple(_chain_warnings(keyed, plan, played, units)),
+        keys=keyed.keys,
+        plays_back_worse_by=max(0.0, _worst_excess(keyed, plan, played)[0]),
+    )
+
+
+def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str) -> Iterator[str]:
+    chain, frames = keyed.solved.at(plan.rows), plan.frames
+    rig, reach = chain.rig, chain.reach
+    yield from rig.warnings
+    if chain.joints_off_plane > FAR_OFF_PLANE * reach:
+        yield (
+            f"Chain '{rig.name}': its joints are up to {length_text(chain.joints_off_plane, units)} off one"
+            " plane; it is solved as seen along the plane's normal"
+        )
+    worst = int(np.argmax(chain.off_plane))
+    if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
+        yield (
+            f"Chain '{rig.name}': its target is up to {length_text(chain.off_plane[worst], units)} off the"
+            f" chain's plane (frame {frames[worst]}); the tip follows it within the plane"
+        )
+    if chain.uneven_scale:
+        yield (
+            f"Chain '{rig.name}': {chain.uneven_scale} is scaled unevenly, so the bones change their length"
+            " as they turn; apply the scale to get exact results"
+        )
+    excess, time = _worst_excess(keyed, plan, played)
+    if excess > PLAYED_BACK * reach:
+        promised = "promised" if plan.bound else "solved"
+        yield (
+            f"Chain '{rig.name}': Blender plays it back up to {length_text(excess, units)} worse than"
+            f" {promised} (frame {time:g}); look for constraints, drivers or other animation on its bones"
+        )
+
+
+def _worst_excess(keyed: KeyedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
+    """Return by how much a tip was further off than promised, at most, and when. Lengths are the world's."""
+    promised = np.hypot(keyed.solved.residual, keyed.solved.off_plane) + plan.allowed(keyed.solved.rig.name)
+    times, errors = np.array(plan.times), np.concatenate((played.errors, played.between))
+    looked_at = np.concatenate((plan.frames, played.between_times))
+    rows = np.searchsorted(times, looked_at).clip(max=len(times) - 1)
+    told = (times[rows] == looked_at) & ~np.isnan(errors)
+    excess = np.where(told, errors - promised[rows], -np.inf)
+    worst = int(np.argmax(excess))
+    return float(excess[worst]), float(looked_at[worst])

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read a planar chain from an armature: pose bones -> Chain and Plane."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
-from ..core import Chain, IK2DError, Plane
-from ..core.chain import Floats, wrapped
+from ..core import IK2DError, Plane
+from ..core.inputs import Floats
+from .joints import Joints, read_joints
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 # Joints further off the plane than this part of the reach deserve a word to the user.
@@ -22,10 +23,8 @@ class RigChain:
     armature: bpy.types.Object
     name: str
     bones: tuple[str, ...]  # root to tip
-    chain: Chain
     plane: Plane
-    rest_angles: Floats  # (n,) the solver's angles of the rest pose
-    tip_offset: float  # how far the tip is off the plane in rest, along its normal
+    tip_height: float  # how far the tip is off the plane in rest, along its normal
     off_plane: float  # the furthest that any joint is off the plane in rest
     target: bpy.types.Object
     subtarget: str
@@ -33,6 +32,9 @@ class RigChain:
     bend: int  # +1 or -1
     iterations: int
     tolerance: float | None
+    softness: float
+    joints: Joints
+    warnings: tuple[str, ...]  # what else acts on the bones
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
@@ -49,16 +51,13 @@ def read_chain(armature: bpy.types.Object, settings) -> RigChain:
     solver = _solver(settings, len(bones))
     _check_target(armature, settings, bones)
     joints = rest_joints(bones)
-    plane = _plane(settings, bones, joints)
-    lengths, rest_angles = _flattened(plane.project(joints))
+    plane = bend_plane(settings, bones, joints)
     return RigChain(
         armature=armature,
         name=settings.name,
         bones=tuple(bone.name for bone in bones),
-        chain=Chain(lengths),
         plane=plane,
-        rest_angles=rest_angles,
-        tip_offset=float((joints[-1] - plane.origin) @ plane.normal),
+        tip_height=float((joints[-1] - plane.origin) @ plane.normal),
         off_plane=float(plane.distance(joints).max()),
         target=settings.target,
         subtarget=settings.subtarget,
@@ -66,7 +65,21 @@ def read_chain(armature: bpy.types.Object, settings) -> RigChain:
         bend=1 if settings.bend == 'POSITIVE' else -1,
         iterations=settings.iterations,
         tolerance=settings.tolerance or None,
+        softness=settings.softness,
+        joints=read_joints(settings, bones, [normal_in_bone(plane, bone) for bone in bones]),
+        warnings=tuple(_meddlers(settings.name, bones)),
     )
+
+
+def _meddlers(chain_name: str, bones: list[bpy.types.PoseBone]) -> Iterator[str]:
+    """Yield a sentence for each constraint that would act on top of the chain's rotations."""
+    for bone in bones:
+        for constraint in bone.constraints:
+            if not constraint.mute and constraint.influence > 0.0:
+                yield (
+                    f"Chain '{chain_name}': bone '{bone.name}' has the constraint '{constraint.name}', which"
+                    " acts on top of the baked rotation; disable it"
+                )
 
 
 def problem_of(armature: bpy.types.Object, settings) -> str:
@@ -88,7 +101,7 @@ def chain_bones(
     chain = f"Chain '{chain_name}'" if chain_name else "The chain"
     if not tip:
         raise IK2DError(f"{chain} has no tip bone; choose its last bone")
-    bone = armature.pose.bones.get(tip)
+    bone = pose_bones_of(armature).get(tip)
     if bone is None:
         raise IK2DError(f"{chain}: armature '{armature.name}' has no bone '{tip}'; choose another tip")
     bones = [bone, *bone.parent_recursive]
@@ -100,31 +113,28 @@ def chain_bones(
     return list(reversed(bones[: bone_count or len(bones)]))
 
 
+def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
+    """Return the normal (3,) of a plane in rest space as a bone's own rest matrix sees it.
+
+    With a rest matrix B that is not quite orthonormal, it is B^T n that keeps the bone in the plane.
+    """
+    axis = np.array(bone.bone.matrix_local.to_3x3(), np.float64).T @ plane.normal
+    return axis / np.linalg.norm(axis)
+
+
+def pose_bones_of(armature: bpy.types.Object):
+    """Return the pose bones of an armature; raise IK2DError for one that has no pose yet."""
+    if armature.pose is None:
+        raise IK2DError(f"Armature '{armature.name}' is new and has no pose yet; update the view layer first")
+    return armature.pose.bones
+
+
 def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     """Return the joints of pose bones (n + 1, 3) in rest: each head, then the tip's tail.
 
     Joint to joint, so that a child that stands off its parent's tail counts where it stands.
     """
     return np.array([bone.bone.head_local for bone in bones] + [bones[-1].bone.tail_local], np.float64)
-
-
-def rest_to_pose(root: bpy.types.PoseBone) -> Matrix:
-    """Return the 4x4 matrix that carries a chain, unturned, from rest to where its parent holds it.
-
-    root: the chain's first pose bone, evaluated. Its own location is part of it.
-    """
-    bone, parent = root.bone, root.parent
-    basis = Matrix.Translation(root.location)
-    if parent is None:
-        pose = bone.convert_local_to_pose(basis, bone.matrix_local)
-    else:
-        pose = bone.convert_local_to_pose(
-            basis,
-            bone.matrix_local,
-            parent_matrix=parent.matrix,
-            parent_matrix_local=parent.bone.matrix_local,
-        )
-    return pose @ bone.matrix_local.inverted()
 
 
 def bones_below(armature: bpy.types.Object, root: str) -> set[str]:
@@ -149,7 +159,7 @@ def _check_target(armature: bpy.types.Object, settings, bones: list[bpy.types.Po
     target, subtarget = settings.target, settings.subtarget
     if target is None:
         raise IK2DError(f"Chain '{settings.name}' has no target; choose the object that its tip follows")
-    if subtarget and (target.type != 'ARMATURE' or subtarget not in target.pose.bones):
+    if subtarget and (target.type != 'ARMATURE' or subtarget not in pose_bones_of(target)):
         raise IK2DError(
             f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
             " choose another bone or none"
@@ -174,20 +184,11 @@ def _holding_bone(target: bpy.types.Object, subtarget: str, armature: bpy.types.
     return ""
 
 
-def _plane(settings, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
+def bend_plane(settings, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
+    """Return the plane, in rest space, that a chain's settings make its pose bones bend in."""
     try:
         if settings.plane == 'AUTO':
             return Plane.fit(joints, straight_normal=bones[0].bone.matrix_local.col[0].xyz)
         return Plane.facing(joints, _AXES[settings.plane])
     except IK2DError as error:
         raise IK2DError(f"Chain '{settings.name}': {error}") from None
-
-
-def _flattened(points: Floats) -> tuple[Floats, Floats]:
-    """Return bone lengths (n,) and relative angles (n,) of joints (n + 1, 2)."""
-    bones = np.diff(points, axis=0)
-    lengths = np.hypot(bones[:, 0], bones[:, 1])
-    headings = np.arctan2(bones[:, 1], bones[:, 0])
-    for i in np.flatnonzero(lengths == 0.0):  # a bone seen end on goes on in its parent's direction
-        headings[i] = headings[i - 1] if i else 0.0
-    return lengths, wrapped(np.diff(headings, prepend=0.0))

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: replace the keys of a range, in bulk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.chain import Floats
+from ..core.inputs import Floats
 from . import compat
-from .pose import BoneRotation
+from .pose import ROTATIONS, BoneRotation, channels_kept, set_mode
 
 # Everything that a key holds, with its width and type; a round trip through these is lossless.
 _COLUMNS = (
@@ -29,67 +30,251 @@ _COLUMNS = (
     ("select_right_handle", 1, "?"),
 )
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
-_BEZIER, _AUTO_CLAMPED, _GENERATED = 2, 4, 5
+_BEZIER, _FREE, _ALIGNED, _AUTO_CLAMPED, _GENERATED = 2, 0, 3, 4, 5
+# What keys have when they are added: such columns need no writing, each of which costs as much as update().
+_ADDED = {
+    "handle_left_type": _AUTO_CLAMPED,
+    "handle_right_type": _AUTO_CLAMPED,
+    "interpolation": _BEZIER,
+    "easing": 0,
+    "select_control_point": True,
+    "select_left_handle": True,
+    "select_right_handle": True,
+}
 # Two keys nearer than this many frames are one.
 _SAME_FRAME = 1e-3
 
 
-def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> None:
-    """Raise IK2DError where a channel cannot take keys; nothing has been written then."""
-    animation = armature.animation_data
-    if animation and animation.use_tweak_mode:
-        raise IK2DError(
-            f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor) to bake"
-        )
-    paths = {_path(armature, rotation) for rotation in rotations}
+def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[str]:
+    """Return a sentence for each thing that will keep keys from playing as written.
+
+    Raises IK2DError where a channel cannot take keys; nothing has been written then.
+    """
+    paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
+    modes = {armature.pose.bones[bone].path_from_id("rotation_mode"): bone for bone in paths.values()}
+    warnings = []
     for curve in compat.existing_fcurves(armature):
+        if curve.data_path in modes:
+            raise IK2DError(
+                f"'{armature.name}': the rotation mode of bone '{modes[curve.data_path]}' is animated;"
+                " delete its keys to bake"
+            )
         if curve.data_path not in paths:
             continue
-        if curve.lock:
-            raise IK2DError(
-                f"The channel {curve.data_path} of '{armature.name}' is locked; unlock it to bake"
-            )
+        name = f"'{armature.name}': channel {curve.data_path}"
+        if curve.lock or (curve.group and curve.group.lock):
+            raise IK2DError(f"{name} is locked; unlock it to bake")
         if len(curve.sampled_points):
-            raise IK2DError(
-                f"The channel {curve.data_path} of '{armature.name}' holds samples;"
-                " turn them into keys to bake"
+            raise IK2DError(f"{name} holds samples; turn them into keys to bake")
+        if curve.mute or (curve.group and curve.group.mute):
+            warnings.append(f"{name} is muted: its keys do not play; unmute it")
+        if any(not modifier.mute for modifier in curve.modifiers):
+            warnings.append(f"{name} has F-Curve modifiers, which act on top of the keys; mute them")
+    warnings += [
+        f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
+        for ob in compat.sharing_channels(armature)
+    ]
+    warnings += _silenced(armature, rotations)
+    animation = armature.animation_data
+    if animation:
+        driven = {curve.data_path for curve in animation.drivers if not curve.mute} & paths.keys()
+        warnings += [
+            f"'{armature.name}': bone '{paths[p]}' is driven; drivers win over keys" for p in sorted(driven)
+        ]
+        if animation.action_influence < 1.0 or animation.action_blend_type != 'REPLACE':
+            warnings.append(
+                f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1"
+            )
+    return warnings
+
+
+def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
+    """Yield a sentence for each bone whose keys in its former rotation mode no longer play."""
+    keyed = {curve.data_path for curve in compat.existing_fcurves(armature)}
+    for rotation in rotations:
+        bone = armature.pose.bones[rotation.bone]
+        old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
+        if rotation.mode and keyed.intersection(old):
+            yield (
+                f"'{armature.name}': bone '{rotation.bone}' has keys in another rotation mode; they stay, but"
+                f" do not play, not outside the baked frames either, in {rotation.mode} Euler"
             )
 
 
-def write(armature: bpy.types.Object, frames: Sequence[int], rotations: Sequence[BoneRotation]) -> None:
-    """Key the rotations at the frames, in place of all keys from the first frame to the last."""
-    holder = compat.channels(armature)
-    for rotation in rotations:
-        path = _path(armature, rotation)
-        for index in range(rotation.values.shape[1]):
-            curve = compat.fcurve(holder, path, index, rotation.bone)
-            _replace_keys(curve, np.asarray(frames, "f4"), rotation.values[:, index])
+def write(armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]) -> None:
+    """Key the rotations at the frames, in place of all keys from the first frame to the last.
+
+    Sets the bones to the rotation modes that the rotations need. If that fails, all is put back as it was.
+    """
+    if not rotations:
+        return
+    with (
+        channels_kept(armature, rotations, only_on_error=True),
+        _put_back_on_error(armature, {_path(armature, rotation) for rotation in rotations}),
+    ):
+        holder = compat.channels(armature)
+        for rotation in rotations:
+            _write_bone(armature, holder, rotation, frames)
+
+
+def _write_bone(armature: bpy.types.Object, holder, rotation: BoneRotation, frames: Sequence[float]) -> None:
+    """Key one bone's channels: all that are not locked, or the one that turns."""
+    own = frames if rotation.frames is None else rotation.frames
+    times = _in_strip_time(armature, own)
+    set_mode(armature, rotation)
+    path, handles = _path(armature, rotation), rotation.handles
+    for index in rotation.unlocked(armature):
+        if rotation.turning not in (None, index):
+            _rest(armature, holder, rotation, index, np.unique(times[[0, -1]]))
+            continue
+        curve = compat.fcurve(holder, path, index, rotation.bone)
+        _replace_keys(
+            curve, times, rotation.values[:, index], handles if handles is None else handles[:, :, index]
+        )
+
+
+def _rest(armature: bpy.types.Object, holder, rotation: BoneRotation, index: int, times: np.ndarray) -> None:
+    """Have a channel stand at 0: with two keys where it has a curve, else without any."""
+    curve = holder.fcurves.find(_path(armature, rotation), index=index)
+    if curve is None:
+        getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
+    else:
+        _replace_keys(curve, times, np.zeros(len(times)))
+
+
+@contextmanager
+def previewed(
+    armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
+) -> Iterator[None]:
+    """Have the rotations keyed for a while, in a copy of the action that then goes again."""
+    if armature.animation_data and armature.animation_data.use_tweak_mode:
+        raise IK2DError(
+            f"'{armature.name}' is in the NLA's tweak mode, where chains that hang on one another cannot be"
+            " baked together; leave it (Tab in the NLA editor), or bake them one by one"
+        )
+    with compat.action_copied(armature), channels_kept(armature, rotations):
+        write(armature, frames, rotations)
+        yield
+
+
+@contextmanager
+def _put_back_on_error(armature: bpy.types.Object, paths: set[str]) -> Iterator[None]:
+    """Put the animation of some channels back as it was if what is done in the meantime fails."""
+    holder = compat.existing_channels(armature)
+    groups = {group.name for group in holder.groups} if holder else set()
+    curves = {
+        (curve.data_path, curve.array_index): _columns(curve)
+        for curve in compat.existing_fcurves(armature)
+        if curve.data_path in paths
+    }
+    try:
+        with compat.actions_put_back_on_error(armature):
+            yield
+    except BaseException:
+        holder = compat.existing_channels(armature)
+        if holder and armature.animation_data.action.is_editable:
+            _put_back(holder, paths, curves, groups)
+        raise
+
+
+def _put_back(holder, paths: set[str], curves: dict, groups: set[str]) -> None:
+    for curve in list(holder.fcurves):
+        if curve.data_path not in paths:
+            continue
+        if columns := curves.get((curve.data_path, curve.array_index)):
+            _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
+        else:
+            holder.fcurves.remove(curve)
+    for group in [group for group in holder.groups if group.name not in groups]:
+        holder.groups.remove(group)
+
+
+def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[float]:
+    """Return when the scene's frames take place in its actions: elsewhere under time remapping."""
+    pace = scene.render.frame_map_old / scene.render.frame_map_new
+    return [frame * pace for frame in frames]
+
+
+def _in_strip_time(armature: bpy.types.Object, frames: Sequence[float]) -> np.ndarray:
+    """Return the frames as the action counts them: another time while an NLA strip is tweaked."""
+    animation = armature.animation_data
+    if not (animation and animation.use_tweak_mode):
+        return np.asarray(frames, "f4")
+    return np.array([animation.nla_tweak_strip_time_to_scene(f, invert=True) for f in frames], "f4")
 
 
 def _path(armature: bpy.types.Object, rotation: BoneRotation) -> str:
     return armature.pose.bones[rotation.bone].path_from_id(rotation.property)
 
 
-def _replace_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: Floats) -> None:
-    """Put keys at sorted frames (m,); keys before the first and after the last stay as they are."""
-    points = curve.keyframe_points
-    old = {name: _column(points, name, width, kind) for name, width, kind in _COLUMNS}
+def _replace_keys(
+    curve: bpy.types.FCurve, frames: np.ndarray, values: Floats, handles: Floats | None = None
+) -> None:
+    """Put keys at frames (m,) in order, up or down; keys before the first and after the last stay.
+
+    handles: (2, m) values of the handles before and after each key, at thirds of the gaps; None for
+    automatic ones.
+    """
+    if frames[0] > frames[-1]:  # an NLA strip that plays backwards
+        frames, values = frames[::-1], values[::-1]
+        handles = None if handles is None else handles[::-1, ::-1]
+    old, new = _columns(curve), _new_keys(frames, values)
+    if handles is not None:
+        _shape(new, handles)
     x = old["co"][:, 0]
     kept = (x < frames[0] - _SAME_FRAME) | (x > frames[-1] + _SAME_FRAME)
-    new = _new_keys(frames, values)
+    if not kept.any():
+        _fill(curve, new)
+        return
     order = np.argsort(np.concatenate((x[kept], frames)), kind="stable")
+    columns = {name: np.concatenate((old[name][kept], new[name]))[order] for name in old}
+    # Blender aligns aligned handles anew, which moves them by their last bits.
+    types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
+    _fill(curve, columns, (order < kept.sum())[:, None] & np.isin(types, (_FREE, _ALIGNED)))
+
+
+def _columns(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
+    """Return all that the keys of an F-Curve hold, each column (keys, width)."""
+    columns = {}
+    for name, width, kind in _COLUMNS:
+        columns[name] = np.empty((len(curve.keyframe_points), width), kind)
+        curve.keyframe_points.foreach_get(name, columns[name].ravel())
+    return columns
+
+
+def _fill(curve: bpy.types.FCurve, columns: dict[str, np.ndarray], exact: np.ndarray | None = None) -> None:
+    """Give an F-Curve these sorted keys (m) instead of its own.
+
+    exact: (m, 2) which left and right handles are to be as they are given, to the last bit.
+    """
+    points = curve.keyframe_points
+    fresh = {name for name, value in _ADDED.items() if (columns[name] == value).all()}
+    if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
+        fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     points.clear()
-    points.add(len(order))
-    for name, _width, _kind in _COLUMNS:
-        merged = np.concatenate((old[name][kept], new[name]))[order]
-        points.foreach_set(name, np.ascontiguousarray(merged).ravel())
+    points.add(len(columns["co"]))
+    for name, column in columns.items():
+        if name not in fresh:
+            points.foreach_set(name, np.ascontiguousarray(column).ravel())
     curve.update()
+    if exact is None:
+        return
+    for side, given in zip(("handle_left", "handle_right"), exact.T, strict=True):
+        handles = np.empty_like(columns[side])
+        points.foreach_get(side, handles.ravel())
+        handles[given] = columns[side][given]
+        points.foreach_set(side, handles.ravel())
 
 
-def _column(points, name: str, width: int, kind: str) -> np.ndarray:
-    column = np.empty(len(points) * width, kind)
-    points.foreach_get(name, column)
-    return column.reshape(-1, width)
+def _shape(keys: dict[str, np.ndarray], handles: Floats) -> None:
+    """Give keys free handles with values (2, m), but for the two that point out of the range."""
+    third = np.diff(np.float64(keys["co"][:, 0])) / 3.0
+    left, right = keys["handle_left"], keys["handle_right"]
+    left[1:, 0] -= third
+    left[1:, 1] = handles[0, 1:]
+    right[:-1, 0] += third
+    right[:-1, 1] = handles[1, :-1]
+    keys["handle_left_type"][1:] = keys["handle_right_type"][:-1] = _FREE
 
 
 def _new_keys(frames: np.ndarray, values: Floats) -> dict[str, np.ndarray]:
@@ -99,4 +284,6 @@ def _new_keys(frames: np.ndarray, values: Floats) -> dict[str, np.ndarray]:
     new["handle_left_type"][:] = new["handle_right_type"][:] = _AUTO_CLAMPED
     new["interpolation"][:] = _BEZIER
     new["type"][:] = _GENERATED
+    for name in ("select_control_point", "select_left_handle", "select_right_handle"):
+        new[name][:] = True  # as keys that Blender inserts
     return new

@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plane angles -> rotation channels, in each bone's own rotation mode."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 from mathutils import Euler, Quaternion
 
-from ..core.chain import Floats
-from .armature import RigChain, rest_joints
+from ..core.inputs import Floats
+from .armature import RigChain
+from .joints import locked_channels
+from .linkage import turning_axis
 
 # A local axis this near to X, Y or Z turns one Euler channel alone; 32-bit rest matrices are no nearer.
 ALIGNED = 1e-6
+# One angle curve is good enough for an axis this near; the tip leaves the plane by as little.
+OWN_AXIS = 1e-3
+# X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
+SINGLE_AXIS_MODE = 'XYZ'
+# What a pose bone keeps its rotation in, each in its own mode.
+ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,72 +31,109 @@ class BoneRotation:
     bone: str
     property: str  # rotation_quaternion, rotation_euler or rotation_axis_angle
     values: Floats  # (frames, channels)
+    mode: str = ""  # the rotation mode to set the bone to; "" where it has the right one
+    turning: int | None = None  # the one channel to key, where the others are to rest at 0
+    frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
+    handles: Floats | None = None  # (2, frames, channels) left and right, at thirds; None: automatic ones
+
+    def unlocked(self, armature: bpy.types.Object) -> list[int]:
+        """Return the channels that may be written; those that are locked stand at rest already."""
+        locks = locked_channels(armature.pose.bones[self.bone])
+        return [index for index in range(self.values.shape[1]) if not locks[index]]
 
 
-def local_turns(rig: RigChain, angles: Floats) -> Floats:
-    """Return how far each bone turns about its local axis, from solved angles: both (frames, n).
+def bone_rotations(rig: RigChain, turns: Floats, single_axis: bool = False) -> list[BoneRotation]:
+    """Return the rotation channels of all bones for their local turns (frames, n).
 
-    A bone turned by phi in the plane from its rest direction, whose parent is turned by psi, turns
-    by phi - psi. One that does not inherit its parent's rotation turns by phi.
+    Bones that locked channels hold keep what they have. single_axis: one Euler channel for each
+    bone that has the plane's normal as its X or Z, in another rotation mode than its own if need be.
     """
-    turned = np.cumsum(angles - rig.rest_angles, axis=1)  # from each bone's rest direction
-    parents = np.concatenate((np.zeros((len(turned), 1)), turned[:, :-1]), axis=1)
-    turns = np.unwrap(turned - parents * [_inherits(bone) for bone in rig.pose_bones], axis=0)
-    # Whole turns say nothing at the first frame; take the smallest.
-    return turns - 2.0 * np.pi * np.round(turns[:1] / (2.0 * np.pi))
+    channels = _single_channel if single_axis else _channels
+    return [
+        channels(bone, turning_axis(rig, bone), turns[:, i])
+        for i, bone in enumerate(rig.pose_bones)
+        if not rig.joints.fixed[i]
+    ]
 
 
-def tips(rig: RigChain, turns: Floats) -> Floats:
-    """Return where Blender's forward kinematics puts the tip (frames, 3), in rest space.
-
-    turns: (frames, n). With rest matrices B and local rotations R, bone i has the pose matrix
-    Q[i] = Q[i-1] B[i-1]^-1 B[i] R[i], and carries the vector to the next joint along.
-    The solvers' own forward() differs from it by some 1e-5 of the reach: Blender's rest matrices
-    are not quite orthonormal.
-    """
-    joints = rest_joints(rig.pose_bones)
-    tip = np.tile(joints[0], (len(turns), 1))
-    pose, parent_rest = None, np.eye(3)
-    for i, bone in enumerate(rig.pose_bones):
-        rest = _rest(bone)
-        held = pose @ np.linalg.solve(parent_rest, rest) if i and _inherits(bone) else rest
-        pose = held @ _rotations(local_axis(rig, bone), turns[:, i])
-        tip += pose @ np.linalg.solve(rest, joints[i + 1] - joints[i])
-        parent_rest = rest
-    return tip
+@contextmanager
+def posed(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[None]:
+    """Show the first frame of the rotations as the pose; put the old one back if what follows fails."""
+    channels = [getattr(armature.pose.bones[rotation.bone], rotation.property) for rotation in rotations]
+    before = [tuple(values) for values in channels]
+    try:
+        for values, rotation in zip(channels, rotations, strict=True):
+            for index in rotation.unlocked(armature):
+                values[index] = rotation.values[0, index]
+        bpy.context.view_layer.update()
+        yield
+    except BaseException:
+        for values, old in zip(channels, before, strict=True):
+            values[:] = old
+        raise
 
 
-def bone_rotations(rig: RigChain, turns: Floats) -> list[BoneRotation]:
-    """Return the rotation channels of all bones for their local turns (frames, n)."""
-    return [_channels(bone, local_axis(rig, bone), turns[:, i]) for i, bone in enumerate(rig.pose_bones)]
+def set_mode(armature: bpy.types.Object, rotation: BoneRotation) -> None:
+    """Set a bone to the rotation mode that its rotation is for."""
+    if rotation.mode:
+        armature.pose.bones[rotation.bone].rotation_mode = rotation.mode
 
 
-def local_axis(rig: RigChain, bone: bpy.types.PoseBone) -> Floats:
-    """Return the plane's normal (3,) as a bone's own rest matrix sees it: what the bone turns about."""
-    axis = _rest(bone).T @ rig.plane.normal
-    return axis / np.linalg.norm(axis)
+@contextmanager
+def channels_kept(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], only_on_error: bool = False
+) -> Iterator[None]:
+    """Put back, afterwards, rotation modes and values of the bones that get one turning channel."""
+    bones = [armature.pose.bones[rotation.bone] for rotation in rotations if rotation.turning is not None]
+    before = [(bone.rotation_mode, [tuple(getattr(bone, name)) for name in ROTATIONS]) for bone in bones]
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        for bone, (mode, values) in zip(bones, before, strict=True):
+            if done and only_on_error:
+                break
+            bone.rotation_mode = mode  # converts values, so these come after it
+            for name, value in zip(ROTATIONS, values, strict=True):
+                setattr(bone, name, value)
 
 
-def _rest(bone: bpy.types.PoseBone) -> Floats:
-    return np.array(bone.bone.matrix_local.to_3x3(), np.float64)
+def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
+    """Return the rotation as one Euler angle where the local `axis` (3,) allows, else as it was."""
+    nearest = own_axis(axis)
+    if nearest is None:
+        return _channels(bone, axis, turn)
+    values = np.zeros((len(turn), 3))
+    values[:, nearest] = turn * np.sign(axis[nearest])
+    mode = "" if _is_euler(bone) else SINGLE_AXIS_MODE
+    return BoneRotation(bone.name, "rotation_euler", values, mode, nearest)
 
 
-def _inherits(bone: bpy.types.PoseBone) -> bool:
-    return bool(bone.bone.use_inherit_rotation)
+def single_axis_notes(rig: RigChain) -> Iterator[str]:
+    """Yield what Single Axis does to the bones of a chain, and where it can do nothing."""
+    turned = [bone for i, bone in enumerate(rig.pose_bones) if not rig.joints.fixed[i]]
+    slanted = [bone for bone in turned if own_axis(turning_axis(rig, bone)) is None]
+    changed = [bone for bone in turned if bone not in slanted and not _is_euler(bone)]
+    if changed:
+        names = ", ".join(f"'{bone.name}'" for bone in changed)
+        yield f"Chain '{rig.name}': Single Axis set the rotation mode of {names} to {SINGLE_AXIS_MODE} Euler"
+    for bone in slanted:
+        x, y, z = turning_axis(rig, bone)
+        yield (
+            f"Chain '{rig.name}': Single Axis left '{bone.name}' as it is: it turns about"
+            f" ({x:.3g}, {y:.3g}, {z:.3g}), neither its X nor its Z; change its roll"
+        )
 
 
-def _rotations(axis: Floats, turns: Floats) -> Floats:
-    """Return matrices (frames, 3, 3) that turn about `axis` (3,), after Rodrigues."""
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, versine = np.sin(turns)[:, None, None], (1.0 - np.cos(turns))[:, None, None]
-    return np.eye(3) + sine * cross + versine * (cross @ cross)
+def _is_euler(bone: bpy.types.PoseBone) -> bool:
+    return bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
 
 
-def set_pose(armature: bpy.types.Object, rotations: list[BoneRotation]) -> None:
-    """Show the first frame of the rotations as the current pose."""
-    for rotation in rotations:
-        setattr(armature.pose.bones[rotation.bone], rotation.property, rotation.values[0])
+def own_axis(axis: Floats) -> int | None:
+    """Return which of the bone's own axes a local axis (3,) is, to within a little; None for none."""
+    nearest = int(np.argmax(np.abs(axis)))
+    return nearest if np.abs(np.delete(axis, nearest)).max() <= OWN_AXIS else None
 
 
 def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
@@ -113,3 +160,40 @@ def _eulers(order: str, axis: Floats, turn: Floats) -> Floats:
         last = Quaternion(axis, angle).to_euler(order, last)
         values[i] = last
     return values
+
+
+def matrices(mode: str, values: Floats) -> Floats:
+    """Return the rotations (frames, 3, 3) that Blender makes of rotation channels (frames, channels)."""
+    if mode == 'QUATERNION':
+        return _of_quaternions(values / np.linalg.norm(values, axis=1, keepdims=True))
+    if mode == 'AXIS_ANGLE':
+        half, axes = values[:, :1] / 2.0, values[:, 1:] / np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
+        return _of_quaternions(np.column_stack((np.cos(half), np.sin(half) * axes)))
+    rotation = np.eye(3)
+    for letter in mode:
+        axis = 'XYZ'.index(letter)
+        if values[:, axis].any():
+            rotation = _about(axis, values[:, axis]) @ rotation
+    return np.broadcast_to(rotation, (len(values), 3, 3))
+
+
+def _of_quaternions(unit: Floats) -> Floats:
+    """Return the rotations (frames, 3, 3) of unit quaternions (frames, 4)."""
+    w, x, y, z = unit.T
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return np.moveaxis(np.array(rows), 2, 0)
+
+
+def _about(axis: int, angles: Floats) -> Floats:
+    """Return the rotations (frames, 3, 3) about X, Y or Z (0, 1, 2)."""
+    rotation = np.zeros((len(angles), 3, 3))
+    following, last = (axis + 1) % 3, (axis + 2) % 3
+    rotation[:, axis, axis] = 1.0
+    rotation[:, following, following] = rotation[:, last, last] = np.cos(angles)
+    rotation[:, last, following] = np.sin(angles)
+    rotation[:, following, last] = -rotation[:, last, following]
+    return rotation

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where targets and the chains' roots are, at every frame, as Blender evaluates them."""
+"""Where targets, and what holds the chains, are at every frame, as Blender evaluates them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -9,93 +9,268 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.chain import Floats
-from .armature import RigChain, rest_to_pose
+from ..core.inputs import Floats
+from . import compat, stage
+from .affine import is_constant
+from .armature import RigChain
 
-Progress = Callable[[int, int], None]
+Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
+
+# What 32-bit arithmetic in another order may differ by, of the extent of what is compared.
+_SAME = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class ChainSamples:
     """What one chain needs to know of the scene, over the frames."""
 
-    targets: Floats  # (frames, 3) in the chain's rest space
-    to_world: Floats  # (frames, 3, 3) the linear part of rest space -> world
+    targets: Floats  # (frames, 3) in the world
+    world: Floats  # (frames, 4, 4) the armature object's matrix
+    parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
+    bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
+    tips: Floats  # (frames, 3) where the tip stands, in the world
 
 
-def sample(
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """Samples of all chains, and why the full scene was evaluated for them ("" if it was not)."""
+
+    chains: list[ChainSamples]
+    full_scene: str
+
+
+def sample(scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float] | None) -> Sampling:
+    """Do what `sample_steps` does, in one go; what has no finite place is no error here."""
+    steps = sample_steps(scene, chains, times, checked=False)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value
+
+
+def sample_steps(
     scene: bpy.types.Scene,
     chains: Sequence[RigChain],
-    frames: Sequence[int] | None,
-    progress: Progress | None = None,
-) -> list[Samples]:
-    """Return the samples of each chain at each of the frames; None: as the scene stands.
+    times: Sequence[float] | None,
+    *,
+    checked: bool = True,
+) -> Generator[int, None, Sampling]:
+    """Sample chains of one armature at the times (frames); None: as the scene stands.
 
-    The scene's frame is as before when this returns. Raises IK2DError for a target or a rig that
-    has no finite place at some frame.
+    It evaluates only what the chains and their targets depend on, unless that might differ from the
+    full scene. Yields the number of times done; returns the Sampling. The scene shows what it showed
+    when it ends or is closed.
+    Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
-    targets, rests = [], []
-    with _probes(scene, chains) as probes, _frame_kept(scene):
-        layer = _view_layer(scene)
-        for i, frame in enumerate([scene.frame_current] if frames is None else frames):
-            if frames is None:
-                layer.update()
-            else:
-                scene.frame_set(frame)
-            depsgraph = layer.depsgraph
-            targets.append([probe.evaluated_get(depsgraph).matrix_world.translation[:] for probe in probes])
-            rests.append([_rest_to_world(chain, depsgraph) for chain in chains])
-            if progress and i % 16 == 15:
-                progress(i + 1, len(frames))
-    shown = [scene.frame_current] if frames is None else frames
-    return [
-        _samples(chain, shown, np.array(targets)[:, k], np.array(rests)[:, k])
-        for k, chain in enumerate(chains)
-    ]
+    armature = chains[0].armature
+    targets = list(dict.fromkeys((chain.target, chain.subtarget) for chain in chains))
+    # Blender leaves out what is hidden unless something shown depends on it.
+    forced = [(armature, chains[0].bones[-1])] if _may_be_hidden(armature, _view_layer(scene)) else []
+    full_scene, record = "", None
+    if times is not None:
+        full_scene = stage.doubt(scene, armature, [target for target, _ in targets])
+        if not full_scene:
+            full_scene, record = yield from _record_isolated(scene, chains, targets, forced, times)
+    if record is None:
+        with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
+            record = yield from _record(scene, chains, probes[: len(targets)], times)
+    places = {target: record.places[:, k] for k, target in enumerate(targets)}
+    samples = [_of_chain(chain, record, places[chain.target, chain.subtarget]) for chain in chains]
+    if checked:
+        for chain, own in zip(chains, samples, strict=True):
+            _check(chain, own, [scene.frame_current] if times is None else times)
+    return Sampling(samples, full_scene)
 
 
-def _samples(chain: RigChain, frames: Sequence[int], targets: Floats, rests: Floats) -> Samples:
-    """Bring targets (frames, 3) of the world through rests (frames, 4, 4) into rest space."""
-    _check(
-        chain,
-        frames,
-        np.isfinite(targets).all(axis=1),
-        f"target '{chain.target.name}' has no finite position",
+def _record_isolated(
+    scene: bpy.types.Scene,
+    chains: Sequence[RigChain],
+    targets: Sequence[Target],
+    forced: Sequence[Target],
+    times: Sequence[float],
+) -> "Generator[int, None, tuple[str, _Record | None]]":
+    """Record in a scene of our own; return why that will not do, or "" and the record."""
+    _settle(scene)
+    with (
+        stage.isolated(scene, chains[0].armature) as own,
+        _probes(own, [*targets, *forced], own=True) as probes,
+    ):
+        shown = yield from _record(own, chains, probes[: len(targets)], [scene.frame_float])
+        different = _difference(scene, chains, targets, shown)
+        if different:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
+            with stage.copied(scene) as copy:
+                different = _difference(copy, chains, targets, shown)
+        if different:
+            return different, None
+        return "", (yield from _record(own, chains, probes[: len(targets)], times))
+
+
+# The 4x4 matrices that are read of each pose bone.
+_POSE_CHANNELS = ("matrix", "matrix_basis")
+
+
+@dataclass(frozen=True, eq=False)
+class _Record:
+    """Blender's evaluated matrices of one armature and some targets at all times."""
+
+    world: Floats  # (frames, 4, 4) the armature object
+    places: Floats  # (frames, targets, 3) in the world
+    bones: dict[str, int]  # where a bone's numbers are in the following
+    poses: Floats  # (frames, bones, 4, 4)
+    bases: Floats  # (frames, bones, 4, 4) their own location, rotation and scale
+
+
+def _record(
+    scene: bpy.types.Scene,
+    chains: Sequence[RigChain],
+    probes: Sequence[bpy.types.Object],
+    times: Sequence[float] | None,
+) -> Generator[int, None, _Record]:
+    """Step through the times and read what the scene's depsgraph has then."""
+    armature, layer = chains[0].armature, _view_layer(scene)
+    frames, names = 1 if times is None else len(times), _needed_bones(chains)
+    rows = np.array([armature.pose.bones.find(name) for name in names])
+    world, places = np.empty((frames, 4, 4)), []
+    read = np.empty((len(armature.pose.bones), 16), "f4")
+    kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
+    for i in range(frames):
+        if times is None:
+            layer.update()
+        else:
+            scene.frame_set(int(times[i] // 1), subframe=float(times[i] % 1))
+        depsgraph = layer.depsgraph
+        evaluated = armature.evaluated_get(depsgraph)
+        world[i] = evaluated.matrix_world
+        for name in _POSE_CHANNELS:
+            evaluated.pose.bones.foreach_get(name, read.ravel())
+            np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
+        for probe in probes:
+            places.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
+        yield i + 1
+    places = np.array(places).reshape(frames, len(probes), 3)
+    # Blender hands them over column by column.
+    poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
+    return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases)
+
+
+def _needed_bones(chains: Sequence[RigChain]) -> list[str]:
+    """Return the names of the chains' bones, and of those above them."""
+    names = dict.fromkeys(name for chain in chains for name in chain.bones)
+    above = (chain.pose_bones[0].parent for chain in chains)
+    return list(names | dict.fromkeys(bone.name for bone in above if bone))
+
+
+def _of_chain(chain: RigChain, record: _Record, places: Floats) -> ChainSamples:
+    """Pick what concerns one chain, whose target is at the places (frames, 3)."""
+    rows = [record.bones[name] for name in chain.bones]
+    above = chain.pose_bones[0].parent
+    parent = np.float64(record.poses[:, record.bones[above.name]]) if above else None
+    tails = record.poses[:, rows[-1]] @ np.array((0.0, chain.pose_bones[-1].bone.length, 0.0, 1.0))
+    return ChainSamples(
+        targets=places,
+        world=record.world,
+        parent=parent,
+        bases=np.float64(record.bases[:, rows]),
+        tips=(record.world @ tails[..., None])[:, :3, 0],
     )
-    _check(
-        chain, frames, np.abs(np.linalg.det(np.nan_to_num(rests))) > 0.0,
-        f"armature '{chain.armature.name}', or a bone above the chain, is scaled to nothing",
-    )  # fmt: skip
-    points = np.linalg.solve(rests, np.concatenate((targets, np.ones((len(targets), 1))), axis=1)[..., None])
-    return Samples(targets=points[:, :3, 0], to_world=rests[:, :3, :3])
 
 
-def _check(chain: RigChain, frames: Sequence[int], good: np.ndarray, problem: str) -> None:
-    if not good.all():
-        frame = frames[int(np.argmin(good))]
-        raise IK2DError(f"Chain '{chain.name}': {problem} at frame {frame}; mend its animation there")
+def _check(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
+    """Raise IK2DError where a chain or its target has no finite place to solve for."""
+    held = (samples.world if samples.parent is None else samples.world @ samples.parent)[:, :3, :3]
+    if is_constant(held):
+        held = held[:1]
+    somewhere = np.isfinite(samples.targets).all(axis=1)
+    sized = np.abs(np.linalg.det(np.nan_to_num(held))) > 0.0
+    for good, problem in (
+        (somewhere, f"target '{chain.target.name}' has no finite position"),
+        (sized, f"armature '{chain.armature.name}', or a bone above the chain, is scaled to nothing"),
+    ):
+        if not good.all():
+            time = times[int(np.argmin(good))]
+            raise IK2DError(f"Chain '{chain.name}': {problem} at frame {time:g}; mend its animation there")
 
 
-def _rest_to_world(chain: RigChain, depsgraph: bpy.types.Depsgraph) -> np.ndarray:
-    evaluated = chain.armature.evaluated_get(depsgraph)
-    return np.array(evaluated.matrix_world @ rest_to_pose(evaluated.pose.bones[chain.bones[0]]), np.float64)
+def _difference(
+    scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], own: _Record
+) -> str:
+    """Compare our own scene with the user's on the frame that this shows, evaluated already.
+
+    Returns what differs, or "". What the user's scene does not evaluate cannot be compared.
+    """
+    layer = _view_layer(scene)
+    depsgraph, armature = layer.depsgraph, chains[0].armature
+    if depsgraph is None:
+        return ""
+    if _is_shown(armature, layer):
+        evaluated = armature.evaluated_get(depsgraph)
+        above = [chain.pose_bones[0].parent for chain in chains if chain.pose_bones[0].parent]
+        poses = [evaluated.pose.bones[bone.name].matrix for bone in above]
+        held = [own.poses[0, own.bones[bone.name]] for bone in above]
+        if not all(map(_same, [own.world[0], *held], [evaluated.matrix_world, *poses])):
+            return f"'{armature.name}' stands elsewhere in a scene of its own"
+    for (target, subtarget), place in zip(targets, own.places[0], strict=True):
+        if not _is_shown(target, layer):
+            continue
+        evaluated = target.evaluated_get(depsgraph)
+        matrix = evaluated.matrix_world
+        if subtarget:
+            matrix = matrix @ evaluated.pose.bones[subtarget].matrix
+        if not _same(place, matrix.translation):
+            return f"'{target.name}' stands elsewhere in a scene of its own"
+    return ""
+
+
+def _same(one: np.ndarray, other) -> bool:
+    expected = np.array(other)
+    return bool(np.abs(one - expected).max() <= _SAME * max(1.0, np.abs(expected).max()))
 
 
 @contextmanager
-def _probes(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Iterator[list[bpy.types.Object]]:
-    """Put an empty on each target for a while: Blender then evaluates also what is hidden."""
-    made = []
+def _probes(
+    scene: bpy.types.Scene, targets: Sequence[Target], own: bool = False
+) -> Iterator[list[bpy.types.Object]]:
+    """Put an empty on each target for a while: Blender then evaluates also what is hidden.
+
+    In a scene of our own an empty that is always shown may stand there itself, which is faster.
+    """
+    made, probes = [], []
     try:
-        for chain in chains:
+        for target, subtarget in targets:
+            if own and _is_shown_empty(target):
+                scene.collection.objects.link(target)
+                probes.append(target)
+                continue
             probe = bpy.data.objects.new("ik2d probe", None)
             made.append(probe)
             constraint = probe.constraints.new('COPY_TRANSFORMS')
-            constraint.target = chain.target
-            constraint.subtarget = chain.subtarget
+            constraint.target, constraint.subtarget = target, subtarget
             scene.collection.objects.link(probe)
-        yield made
+            probes.append(probe)
+        yield probes
     finally:
         bpy.data.batch_remove(made)
+
+
+def _is_shown_empty(ob: bpy.types.Object) -> bool:
+    """Return whether it is an empty that carries nothing and that no animation can hide."""
+    return ob.type == 'EMPTY' and ob.instance_type == 'NONE' and not (ob.hide_viewport or _hides(ob))
+
+
+def _may_be_hidden(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
+    """Return whether an object is hidden, or an animation may hide it at some time."""
+    return not _is_shown(ob, layer) or _hides(ob)
+
+
+def _hides(ob: bpy.types.Object) -> bool:
+    """Return whether an object's own animation may hide it."""
+    animation = ob.animation_data
+    if animation is None:
+        return False
+    driven = {curve.data_path for curve in animation.drivers}
+    keyed = {curve.data_path for curve in compat.existing_fcurves(ob)}
+    return "hide_viewport" in driven | keyed or bool(len(animation.nla_tracks))
 
 
 @contextmanager
@@ -106,6 +281,17 @@ def _frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):
             scene.frame_set(frame, subframe=subframe)
+
+
+def _settle(scene: bpy.types.Scene) -> None:
+    """Evaluate what was changed since the scene was shown; it costs nothing where nothing was."""
+    layer = _view_layer(scene)
+    if layer.depsgraph is not None:
+        layer.update()
+
+
+def _is_shown(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
+    return layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer)
 
 
 def _view_layer(scene: bpy.types.Scene) -> bpy.types.ViewLayer:

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between two keys: the cubics that bring a chain's tip nearest to where it should be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .core.inputs import Floats
+from .rig.armature import RigChain
+from .rig.linkage import Linkage, read_linkage
+from .rig.pose import BoneRotation, matrices
+from .rig.targets import ChainSamples
+
+# How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
+PASSES = 2
+# Of the furthest, what the weight of a sample that is not off at all is multiplied by.
+_LEAST_WEIGHT = 1e-3
+# A joint's error counts in the fit as this part of what it can do to the tip, so that joints do not
+# stray far to make up for one another.
+JOINTS = 0.1
+# Slopes that the samples of a segment leave open stay as they were: a pull this weak decides.
+_PULL = 1e-6
+# A channel that changes by no more than this, by the noise in the bones' axes, is left to itself.
+_STILL = 1e-5
+# A channel is moved by this much to see how it moves the tip: radians, or parts of a quaternion.
+_STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedChain:
+    """What Blender makes of one chain's channels, at all times that were solved.
+
+    A Bezier segment whose handles are at a third and two thirds of its time is a cubic polynomial of it.
+    """
+
+    linkage: Linkage
+    to_world: Floats  # (times, 3, 3)
+    modes: list[str | None]  # the rotation mode of each bone; None for one that is held
+    widths: list[int]  # how many channels each bone has
+    times: Floats  # (times,)
+    channels: Floats  # (times, c) those of all bones side by side, as every frame's keys would have them
+
+    def tips(self, channels: Floats, rows: slice) -> Floats:
+        """Return the tips (m, 3) in rest space for channels (m, c) at some of the times."""
+        parts = np.split(channels, np.cumsum(self.widths)[:-1], axis=1)
+        rotations = [
+            np.eye(3) if mode is None else matrices(mode, part)
+            for mode, part in zip(self.modes, parts, strict=True)
+        ]
+        return self.linkage.tips_in_space(rotations, rows)
+
+
+def read_played(
+    rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], times: Sequence[float]
+) -> PlayedChain:
+    """Return what Blender makes of a chain's rotations at all sampled times."""
+    linkage = read_linkage(rig, samples)
+    turned = {rotation.bone: rotation for rotation in rotations}
+    return PlayedChain(
+        linkage,
+        to_world=(samples.world @ linkage.to_pose)[:, :3, :3],
+        modes=[
+            (turned[bone.name].mode or bone.rotation_mode) if bone.name in turned else None
+            for bone in rig.pose_bones
+        ],
+        widths=[turned[name].values.shape[1] if name in turned else 0 for name in rig.bones],
+        times=np.array(times),
+        channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
+    )
+
+
+class Cubics:
+    """Fits a chain's channels by cubics from key to key.
+
+    For the fit, to first order: `rates` (times, 3, v), how each of the v channels that turn at all
+    moves the tip in the world, and `swings` (times, v), how it turns its bone, as much as that counts.
+    """
+
+    def __init__(self, played: PlayedChain, rotations: Sequence[BoneRotation]) -> None:
+        self.played = played
+        self._all_tips = played.tips(played.channels, slice(None))
+        self._slopes = np.gradient(played.channels, played.times, axis=0)
+        self._turning = np.flatnonzero(np.ptp(played.channels, axis=0) > _STILL)
+        steps = _STEP * np.eye(played.channels.shape[1])[self._turning]
+        moved = [self._astray(step, slice(None)) / _STEP for step in steps]
+        self._rates = np.stack(moved, axis=2) if moved else np.zeros((len(played.times), 3, 0))
+        reach = np.sqrt((self._rates**2).sum(axis=1).max(initial=0.0))
+        self._swings = JOINTS * reach * _swings(rotations)[:, self._turning]
+        self._same_bone = _same_bone(rotations)[np.ix_(self._turning, self._turning)]
+
+    def fit(self, first: int, last: int) -> tuple[Floats, float]:
+        """Return the slopes (2, c) at both ends of a segment, over its whole length, and the tip's error.
+
+        The error is the largest between the keys, a length in the world. The slopes are those of the
+        least sum of squares: first of the channels' errors, then, by Gauss-Newton, of the tip's, in
+        which the joints make up for one another, with a little of the joints' own.
+        """
+        rows, channels = slice(first + 1, last), self.played.channels
+        gap = self.played.times[last] - self.played.times[first]
+        at_ends, at_slopes = hermite((self.played.times[rows] - self.played.times[first]) / gap)
+        unsloped = at_ends @ channels[[first, last]] - channels[rows]
+        slopes = gap * self._slopes[[first, last]]
+        slopes = slopes - _solved(at_slopes.T @ at_slopes, at_slopes.T @ (unsloped + at_slopes @ slopes))
+        best, error, weights = slopes, np.inf, np.ones(len(at_slopes))
+        for more in range(PASSES, -1, -1):
+            off = unsloped + at_slopes @ slopes
+            astray = self._astray(off, rows)
+            distances = np.sqrt((astray * astray).sum(axis=1))
+            worst = float(distances.max(initial=0.0))
+            if worst < error:
+                best, error = slopes, worst
+            if not (more and worst and len(self._turning)):
+                break
+            slopes = slopes.copy()
+            slopes[:, self._turning] -= self._correction(rows, at_slopes, off, astray, weights)
+            weights = weights * (distances / worst + _LEAST_WEIGHT)
+        return best, error
+
+    def _astray(self, off: Floats, rows: slice) -> Floats:
+        """Return how far the tips are from where they should be, (m, 3) in the world.
+
+        off: (m, c) how far the channels are.
+        """
+        offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
+        return (self.played.to_world[rows] @ offsets[..., None])[..., 0]
+
+    def _correction(
+        self, rows: slice, at_slopes: Floats, off: Floats, astray: Floats, weights: Floats
+    ) -> Floats:
+        """Return what to take off the slopes (2, v) of the channels that turn, by the normal equations.
+
+        off: (m, c) and astray: (m, 3) as in `_astray`. weights: (m,) of the samples.
+        """
+        root = np.sqrt(weights)[:, None]
+        basis = root * at_slopes
+        tip = (self._rates[rows][:, :, None] * basis[:, None, :, None]).reshape(astray.size, -1)
+        joint = (self._swings[rows][:, None] * basis[..., None]).reshape(len(off), -1)
+        turned = (self._swings[rows] * off[:, self._turning]) @ self._same_bone
+        normal = tip.T @ tip + (joint.T @ joint) * np.tile(self._same_bone, (2, 2))
+        wanted = tip.T @ (root * astray).ravel() + (joint * np.tile(root * turned, 2)).sum(axis=0)
+        return _solved(normal, wanted).reshape(2, -1)
+
+
+def hermite(u: Floats) -> tuple[Floats, Floats]:
+    """Return the weights (m, 2) that the ends, and those that the slopes there, have at u (m,) in 0..1."""
+    rest = 1.0 - u
+    at_ends = np.column_stack((rest * rest * (1.0 + 2.0 * u), u * u * (3.0 - 2.0 * u)))
+    return at_ends, np.column_stack((u * rest * rest, -u * u * rest))
+
+
+def _swings(rotations: Sequence[BoneRotation]) -> Floats:
+    """Return how fast each channel turns its bone (times, c).
+
+    Of a quaternion (cos t/2, axis sin t/2) what runs along itself turns nothing.
+    """
+    swings = []
+    for rotation in rotations:
+        values = rotation.values
+        swing = np.ones_like(values)
+        if rotation.property == "rotation_quaternion":
+            lengths = np.linalg.norm(values[:, 1:], axis=1)
+            axis = values[np.argmax(lengths), 1:] / (lengths.max() or 1.0)
+            swing = 2.0 * np.column_stack((-values[:, 1:] @ axis, np.outer(values[:, 0], axis)))
+        swings.append(swing)
+    return np.concatenate(swings, axis=1)
+
+
+def _same_bone(rotations: Sequence[BoneRotation]) -> Floats:
+    """Return 1.0 for channels (c, c) that turn a bone together, as those of a quaternion do."""
+    numbers: list[int] = []
+    for rotation in rotations:
+        width, new = rotation.values.shape[1], len(numbers)
+        together = rotation.property == "rotation_quaternion"
+        numbers += [new] * width if together else range(new, new + width)
+    return np.equal.outer(numbers, numbers).astype(float)
+
+
+def _solved(normal: Floats, wanted: Floats) -> Floats:
+    """Return x (k, ..) of normal equations (k, k); small where these leave a choice.
+
+    By elimination: numpy's own solver starts threads for each call, which costs more than the rest.
+    """
+    size = len(normal)
+    pull = _PULL * np.trace(normal) / size or 1.0
+    left, right = normal + pull * np.eye(size), np.array(wanted)
+    for i in range(size - 1):
+        factors = left[i + 1 :, i] / left[i, i]
+        left[i + 1 :, i:] -= factors[:, None] * left[i, i:]
+        right[i + 1 :] -= np.multiply.outer(factors, right[i])
+    for i in range(size - 1, -1, -1):
+        right[i] = (right[i] - left[i, i + 1 :] @ right[i + 1 :]) / left[i, i]
+    return right

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which frames get keys: all of them, few that play as well within a bound, or the target's own."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from .core.inputs import Floats
+from .cubics import Cubics, read_played
+from .rig.armature import RigChain
+from .rig.keys import animation_times
+from .rig.pose import BoneRotation
+from .rig.target_keys import target_key_frames
+from .rig.targets import ChainSamples
+from .solving import SolvedChain
+
+# Of the bound, what is used up where it is looked at, twice a frame; the rest is for in between.
+USED = 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class KeyPlan:
+    """When a bake solves, what it reports, and how it chooses the frames to key."""
+
+    frames: list[float]  # reported
+    times: list[float]  # solved: these, and where keys are reduced also half-way between two frames
+    bound: float = 0.0  # on the tip's error that reducing may cost, a length in the world
+    own: dict[str, list[float]] = field(default_factory=dict)  # key frames of chains that have their own
+    pace: float = 1.0  # how fast time goes in actions, where the scene's is remapped
+
+    @classmethod
+    def every(cls, frames: Sequence[float]) -> "KeyPlan":
+        """Return the plan that keys each frame."""
+        return cls(list(frames), list(frames))
+
+    @property
+    def rows(self) -> list[int]:
+        """Where in `times` the frames are."""
+        return np.searchsorted(self.times, self.frames).tolist()
+
+    @property
+    def keyed_rows(self) -> list[int] | None:
+        """Which of the frames some chain has its own keys on; None where chains do not."""
+        if not self.own:
+            return None
+        return np.searchsorted(self.frames, sorted(set().union(*self.own.values()))).tolist()
+
+    def allowed(self, name: str) -> Floats:
+        """Return how much further than solved a chain's tip may be at each of the times, in the world."""
+        if name not in self.own:
+            return np.full(len(self.times), self.bound)
+        return np.where(np.isin(self.times, self.own[name]), 0.0, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedChain:
+    """A chain as it was solved, and the rotations to key."""
+
+    solved: SolvedChain  # at all times of the plan
+    rotations: list[BoneRotation]
+
+    @property
+    def keys(self) -> int:
+        """How many keys each of its channels gets."""
+        return max((len(rotation.values) for rotation in self.rotations), default=0)
+
+
+def plan_keys(
+    scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: list[int], reduce: float, on_target_keys: bool
+) -> KeyPlan:
+    """Return when to solve and to key; raise IK2DError for a target without keys where they are needed."""
+    (pace,) = animation_times(scene, [1.0])
+    if on_target_keys:
+        own = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
+        times = sorted(set(frames).union(*own.values()))
+        return KeyPlan(times, times, own=own, pace=pace)
+    if reduce > 0.0:
+        halves = np.arange(2 * frames[0], 2 * frames[-1] + 1) / 2.0
+        return KeyPlan(frames, halves.tolist(), reduce, pace=pace)
+    return KeyPlan.every(frames)
+
+
+def key_chain(
+    plan: KeyPlan, chain: SolvedChain, samples: ChainSamples, rotations: list[BoneRotation]
+) -> Generator[int, None, KeyedChain]:
+    """Choose the frames to key of a chain whose rotations are given at all times of the plan.
+
+    Yields the number of times sampled, all of them, now and then.
+    """
+    if chain.rig.name in plan.own:
+        rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
+        rotations = [replace(rotation, **_at(rotation, plan, rows)) for rotation in rotations]
+    elif plan.bound > 0.0 and rotations and len(plan.times) > 1:
+        rotations = yield from _reduced(plan, chain.rig, samples, rotations)
+    return KeyedChain(chain, rotations)
+
+
+def _reduced(
+    plan: KeyPlan, rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation]
+) -> Generator[int, None, list[BoneRotation]]:
+    """Return the rotations at as few frames as keep the bound, with the handles that it takes."""
+    played = read_played(rig, samples, rotations, plan.times)
+    rows, slopes = yield from _fewest(Cubics(played, rotations), plan.rows, USED * plan.bound)
+    handles = _handles(played.channels[rows], slopes)
+    widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
+    return [
+        replace(rotation, **_at(rotation, plan, rows), handles=own)
+        for rotation, own in zip(rotations, np.split(handles, widths, axis=2), strict=True)
+    ]
+
+
+def _at(rotation: BoneRotation, plan: KeyPlan, rows: np.ndarray) -> dict:
+    return {"frames": plan.pace * np.array(plan.times)[rows], "values": rotation.values[rows]}
+
+
+def _handles(values: Floats, slopes: Floats) -> Floats:
+    """Return the values of the handles (2, k, c) of keys (k, c) with slopes (k - 1, 2, c) between."""
+    handles = np.stack((values, values))
+    handles[1, :-1] += slopes[:, 0] / 3.0
+    handles[0, 1:] -= slopes[:, 1] / 3.0
+    return handles
+
+
+def _fewest(
+    cubics: Cubics, rows: Sequence[int], bound: float
+) -> Generator[int, None, tuple[np.ndarray, Floats]]:
+    """Return the rows to key, and the slopes between: each segment as long as it can be.
+
+    rows: those that may be keyed. Between two neighbours there is no choice: that segment stays, be
+    it within the bound or not.
+    """
+    chosen, slopes = [0], []
+    while chosen[-1] < len(rows) - 1:
+        at = chosen[-1]
+        longest, best = _longest(cubics, rows, at, bound, len(slopes) and at - chosen[-2])
+        chosen.append(longest)
+        slopes.append(best)
+        yield len(cubics.played.times)
+    shape = (len(slopes), 2, cubics.played.channels.shape[1])
+    return np.array(rows)[chosen], np.array(slopes).reshape(shape)
+
+
+def _longest(cubics: Cubics, rows: Sequence[int], at: int, bound: float, guess: int) -> tuple[int, Floats]:
+    """Return the furthest of the rows that one segment from rows[at] leads to, and its slopes.
+
+    guess: how long it may be. Tries twice as long as long as it holds, then halves the gap.
+    """
+    good, bad = at + 1, len(rows)
+    best, _ = cubics.fit(rows[at], rows[good])
+    trial = min(at + max(guess, 2), len(rows) - 1)
+    while good < trial < bad:
+        slopes, error = cubics.fit(rows[at], rows[trial])
+        if error <= bound:
+            good, best = trial, slopes
+        else:
+            bad = trial
+        trial = min(at + 2 * (good - at), len(rows) - 1) if bad == len(rows) else (good + bad) // 2
+    return good, best

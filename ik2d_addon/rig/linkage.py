@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's forward kinematics of a planar chain, in its plane, over all frames at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..core.inputs import Floats, wrapped
+from .affine import inverse
+from .armature import RigChain, normal_in_bone
+from .targets import ChainSamples
+
+# A rotation matrix of 32 bits has columns of length 1 to within less than this.
+SCALE_NOISE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One bone: how its parent holds it, and what it carries.
+
+    Turned by t about its local axis it has the orientation  Q = P K R(t), where P is its parent's
+    Q, or 1 where it inherits no rotation.
+    """
+
+    inherits: bool
+    hold: Floats  # K: (2, 2) or (frames, 2, 2)
+    end: Floats  # (2,) or (frames, 2) the next joint, in the bone's own turning plane
+    # The same in space, (4, 4) or (frames, 4, 4) each:
+    local: Floats  # unturned, as the bone before carries it; the root as rest space has it
+    upright: Floats  # unturned, in rest space
+    own: Floats  # what the bone's own channels do to what it carries
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """A chain as it is held at each frame before any of its joints turns, in the chain's plane."""
+
+    links: tuple[Link, ...]
+    to_pose: Floats  # (frames, 4, 4) rest space -> the armature's pose space
+    tail: Floats  # (3,) the tip, in the last bone's own space
+    # Blender's own word on the tips (frames, 2) of turns (frames, n), where links are not exact.
+    blender_tips: Callable[[Floats], Floats] | None = None
+
+    def joints(self, turns: Floats) -> Floats:
+        """Return the joints (frames, n + 1, 2) of local turns (frames, n), the root at the origin.
+
+        The solvers' own forward() differs from it by some 1e-5 of the reach: Blender's rest
+        matrices are not quite orthonormal.
+        """
+        joints = np.zeros((len(turns), len(self.links) + 1, 2))
+        pose: tuple[Floats, ...] = (np.float64(1.0), np.float64(0.0), np.float64(0.0), np.float64(1.0))
+        for i, link in enumerate(self.links):
+            held = _product(pose, _entries(link.hold)) if i and link.inherits else _entries(link.hold)
+            cosine, sine = np.cos(turns[:, i]), np.sin(turns[:, i])
+            pose = _product(held, (cosine, -sine, sine, cosine))
+            x, y = link.end[..., 0], link.end[..., 1]
+            joints[:, i + 1, 0] = joints[:, i, 0] + pose[0] * x + pose[1] * y
+            joints[:, i + 1, 1] = joints[:, i, 1] + pose[2] * x + pose[3] * y
+        return joints
+
+    def tips(self, turns: Floats) -> Floats:
+        """Return the tips (frames, 2) of local turns (frames, n)."""
+        return self.blender_tips(turns) if self.blender_tips else self.joints(turns)[:, -1]
+
+    def tips_in_space(self, rotations: Sequence[Floats], rows: slice) -> Floats:
+        """Return the tips (m, 3) in rest space of local rotations, (m, 3, 3) for each bone, at some frames.
+
+        Right also where rotations leave the plane, as Euler angles may do between two keys.
+        """
+        origin, pose = np.zeros(3), np.eye(3)
+        for link, rotation in zip(self.links, rotations, strict=True):
+            local, own = _at(link.local, rows), _at(link.own, rows)
+            origin = origin + (pose @ local[..., :3, 3:])[..., 0]
+            held = pose @ local[..., :3, :3] if link.inherits else _at(link.upright, rows)[..., :3, :3]
+            pose = held @ rotation @ own[..., :3, :3]
+        return origin + pose @ self.tail
+
+    def unturned(self) -> tuple[Floats, Floats]:
+        """Return lengths and headings, (frames, n) each, of the chain before any joint turns."""
+        constant = all(link.hold.ndim == 2 and link.end.ndim == 1 for link in self.links)
+        bones = np.diff(
+            self.joints(np.zeros((1 if constant else len(self.to_pose), len(self.links)))), axis=1
+        )
+        lengths = np.hypot(bones[..., 0], bones[..., 1])
+        headings = np.arctan2(bones[..., 1], bones[..., 0])
+        seen_end_on = lengths <= 1e-9 * lengths.sum(axis=1, keepdims=True)
+        for i in np.flatnonzero(seen_end_on.any(axis=0)):  # it goes on in its parent's direction
+            headings[seen_end_on[:, i], i] = headings[seen_end_on[:, i], i - 1] if i else 0.0
+        shape = (len(self.to_pose), len(self.links))
+        return np.broadcast_to(lengths, shape), np.broadcast_to(headings, shape)
+
+    def local_turns(self, angles: Floats, headings: Floats) -> Floats:
+        """Return how far each bone turns about its local axis, from solved angles: both (frames, n).
+
+        headings: (frames, n) before any joint turns. A bone turned by phi in the plane, whose
+        parent is turned by psi, turns by phi - psi; one that inherits no rotation turns by phi.
+        The turns go on from frame to frame without a jump.
+        """
+        turned = np.cumsum(angles, axis=1) - headings
+        turns = turned.copy()
+        for i, link in enumerate(self.links):
+            if i and link.inherits:
+                turns[:, i] -= turned[:, i - 1]
+        turns = np.unwrap(turns, axis=0)
+        # Whole turns say nothing at the first frame; take the smallest.
+        return turns - 2.0 * np.pi * np.round(turns[:1] / (2.0 * np.pi))
+
+
+def angles_between(headings: Floats) -> Floats:
+    """Return the solver's angles (frames, n), each relative to the bone before, of headings (frames, n)."""
+    return wrapped(np.diff(headings, axis=1, prepend=0.0))
+
+
+def turning_axis(rig: RigChain, bone: bpy.types.PoseBone) -> Floats:
+    """Return the plane's normal (3,) as a bone's own rest matrix sees it: what the bone turns about."""
+    return normal_in_bone(rig.plane, bone)
+
+
+def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
+    """Return how the chain is held at each of the sampled frames."""
+    bones = rig.pose_bones
+    plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
+    axes = [_across(turning_axis(rig, bone)) for bone in bones]  # (3, 2) each
+    locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
+    owns = [_own(bone, samples.bases[:, i], rig.joints.fixed[i]) for i, bone in enumerate(bones)]
+    root = _held(bones[0], samples.parent, locations[0])
+    to_pose = np.broadcast_to(root @ inverse(_rest(bones[0])), (len(samples.targets), 4, 4))
+    held = _rest(bones[0])  # in rest space, before any joint turns
+    holds, ends = [plane_axes.T @ held[:3, :3] @ axes[0]], []
+    places, uprights = [held], [held]
+    for i in range(1, len(bones)):
+        bone, above = bones[i], held @ owns[i - 1]
+        local = _local(bone, above, to_pose, locations[i])
+        held = above @ local
+        places.append(local)
+        uprights.append(held)
+        carried = axes[i - 1].T @ owns[i - 1][..., :3, :3]  # (.., 2, 3)
+        ends.append((carried @ local[..., :3, 3:])[..., 0])
+        if bone.bone.use_inherit_rotation:
+            holds.append(carried @ local[..., :3, :3] @ axes[i])
+        else:
+            holds.append(plane_axes.T @ held[..., :3, :3] @ axes[i])
+    tail = np.array((0.0, bones[-1].bone.length, 0.0))
+    ends.append(axes[-1].T @ owns[-1][..., :3, :3] @ tail)
+    inherits = [i == 0 or bool(bone.bone.use_inherit_rotation) for i, bone in enumerate(bones)]
+    # Bones that do not simply follow their parents have the noise in these evened out on the way.
+    exact = all(map(_takes_all, bones[1:], locations[1:]))
+    tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
+    links = map(Link, inherits, holds, ends, places, uprights, owns)
+    return Linkage(tuple(links), to_pose, tail, tips)
+
+
+def _blender_tips(
+    rig: RigChain,
+    parent: Floats | None,
+    locations: Sequence[Floats],
+    owns: Sequence[Floats],
+    into_rest: Floats,
+    turns: Floats,
+) -> Floats:
+    """Return the tips (frames, 2) in the chain's plane as Blender's own functions have them."""
+    pose = parent
+    for i, bone in enumerate(rig.pose_bones):
+        turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
+        turned[:, :3, :3] = _rotations(turning_axis(rig, bone), turns[:, i])
+        pose = _posed(bone, pose, _translation(bone, locations[i]) @ turned @ owns[i])
+    tails = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
+    return rig.plane.project(tails[:, :3])
+
+
+def _rotations(axis: Floats, turns: Floats) -> Floats:
+    """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
+    cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
+    sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
+    return np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
+
+
+def _local(bone: bpy.types.PoseBone, above: Floats, to_pose: Floats, location: Floats) -> Floats:
+    """Return a bone's matrix (.., 4, 4), unturned, as its parent's sees it.
+
+    above: the parent's matrix in rest space. Where the bone takes all of its parent's transforms it
+    is constant; Blender's own function knows the other ways to inherit.
+    """
+    if _takes_all(bone, location):
+        return inverse(_rest(bone.parent)) @ _rest(bone) @ _translation(bone, location)
+    parent = to_pose @ above
+    return inverse(parent) @ _held(bone, parent, location)
+
+
+def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
+    """Return a bone's pose matrix (.., 4, 4), unturned, of its parent's (frames, 4, 4)."""
+    if _takes_all(bone, location):
+        own = _rest(bone) @ _translation(bone, location)
+        return own if parent is None else parent @ (inverse(_rest(bone.parent)) @ own)
+    frames = len(parent) if parent is not None else len(np.atleast_2d(location))
+    return _posed(bone, parent, np.broadcast_to(_translation(bone, location), (frames, 4, 4)))
+
+
+def _posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
+    """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
+    if parent is None:
+        poses = [bone.bone.convert_local_to_pose(Matrix(basis), bone.bone.matrix_local) for basis in bases]
+    else:
+        poses = [
+            bone.bone.convert_local_to_pose(
+                Matrix(basis),
+                bone.bone.matrix_local,
+                parent_matrix=Matrix(matrix),
+                parent_matrix_local=bone.parent.bone.matrix_local,
+            )
+            for basis, matrix in zip(bases, parent, strict=True)
+        ]
+    return np.array(poses, np.float64)
+
+
+def _takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
+    """Return whether the bone follows its parent like a part of it, and its location its own axes."""
+    data = bone.bone
+    follows = data.parent is None or (data.use_inherit_rotation and data.inherit_scale == 'FULL')
+    return follows and (data.use_local_location or not location.any())
+
+
+def _translation(bone: bpy.types.PoseBone, location: Floats) -> Floats:
+    """Return the 4x4 matrices of locations (.., 3); connected bones have none."""
+    matrix = np.zeros((*location.shape[:-1], 4, 4)) + np.eye(4)
+    if not (bone.bone.use_connect and bone.parent):
+        matrix[..., :3, 3] = location
+    return matrix
+
+
+def _at(matrices: Floats, rows: slice) -> Floats:
+    """Return some of the matrices (frames, 4, 4); one (4, 4) that holds for all frames as it is."""
+    return matrices[rows] if matrices.ndim == 3 else matrices
+
+
+def _constant(values: Floats) -> Floats:
+    """Return values (frames, ..) as they are, or (..) where all frames have the same."""
+    return values[0] if (values == values[0]).all() else values
+
+
+def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
+    """Return what a bone's own channels do to what it carries: its scale, and a rotation that is fixed.
+
+    bases: (frames, 4, 4). Returns (frames, 4, 4), or (4, 4) where all frames have the same.
+    """
+    linear = bases[:, :3, :3]
+    if fixed:
+        linear = _constant(linear)
+    else:
+        scales = np.linalg.norm(linear, axis=1)
+        constant = np.median(scales, axis=0)
+        if np.abs(scales - constant).max() <= SCALE_NOISE:
+            scales = np.where(np.abs(constant - 1.0) <= SCALE_NOISE, 1.0, constant)
+        signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)  # the lengths above have none
+        linear = (scales * signs)[..., None, :] * np.eye(3)
+    own = np.zeros((*linear.shape[:-2], 4, 4)) + np.eye(4)
+    own[..., :3, :3] = linear
+    return own
+
+
+def _across(axis: Floats) -> Floats:
+    """Return two unit vectors (3, 2) that make a right-handed frame with a unit axis (3,)."""
+    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first /= np.linalg.norm(first)
+    return np.column_stack((first, np.cross(axis, first)))
+
+
+def _rest(bone: bpy.types.PoseBone) -> Floats:
+    return np.array(bone.bone.matrix_local, np.float64)
+
+
+def _entries(matrix: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the entries of 2x2 matrices (.., 2, 2), row by row."""
+    return matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
+
+
+def _product(a: tuple[Floats, ...], b: tuple[Floats, ...]) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the product of 2x2 matrices given by their entries."""
+    return (
+        a[0] * b[0] + a[1] * b[2],
+        a[0] * b[1] + a[1] * b[3],
+        a[2] * b[0] + a[3] * b[2],
+        a[2] * b[1] + a[3] * b[3],
+    )

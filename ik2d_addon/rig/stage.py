@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scene to sample in: one of our own where that is sure to be right, else the user's."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+
+_SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
+
+
+def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str:
+    """Return what a scene of our own might evaluate otherwise than the user's; "" for nothing."""
+    if any(_handlers()):
+        return "the file or an add-on runs code on frame changes"
+    for block in _dependencies([armature, *others]):
+        if isinstance(block, bpy.types.Object) and _simulated(block):
+            return f"'{block.name}' is simulated"
+        animation = getattr(block, "animation_data", None)
+        for curve in animation.drivers if animation else ():
+            if _reads_scene(curve.driver):
+                return f"a driver of '{block.name}' may read the scene"
+    return ""
+
+
+def _handlers() -> Iterator:
+    for handler in (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post):
+        if not (handler.__module__ or "").startswith((__package__.rpartition(".")[0], "rigify", "cycles")):
+            yield handler
+
+
+def _simulated(ob: bpy.types.Object) -> bool:
+    return ob.rigid_body is not None or any(modifier.type in _SIMULATIONS for modifier in ob.modifiers)
+
+
+def _reads_scene(driver: bpy.types.Driver) -> bool:
+    if driver.type == 'SCRIPTED' and not driver.is_simple_expression:
+        return True
+    return any(
+        variable.type == 'CONTEXT_PROP'
+        or any(isinstance(target.id, bpy.types.Scene) for target in variable.targets)
+        for variable in driver.variables
+    )
+
+
+def _dependencies(roots: Sequence[bpy.types.Object]) -> list[bpy.types.ID]:
+    """Return the objects, and their data, that the roots' places depend on, themselves included."""
+    found, waiting = [], list(roots)
+    while waiting:
+        block = waiting.pop()
+        if block is None or block in found:
+            continue
+        found.append(block)
+        waiting += _named_by_drivers(block)
+        if isinstance(block, bpy.types.Object):
+            waiting += (block.parent, block.data)
+            waiting += _named_by_constraints(block.constraints)
+            for bone in block.pose.bones if block.pose else ():
+                if len(bone.constraints):
+                    waiting += _named_by_constraints(bone.constraints)
+    return found
+
+
+def _named_by_constraints(constraints) -> Iterator[bpy.types.ID]:
+    for constraint in constraints:
+        yield getattr(constraint, "target", None)
+        yield getattr(constraint, "pole_target", None)
+        for target in getattr(constraint, "targets", ()):
+            yield target.target
+
+
+def _named_by_drivers(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
+    animation = getattr(block, "animation_data", None)
+    for curve in animation.drivers if animation else ():
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if not isinstance(target.id, bpy.types.Scene):
+                    yield target.id
+
+
+@contextmanager
+def copied(scene: bpy.types.Scene) -> Iterator[bpy.types.Scene]:
+    """Yield a copy of a scene that shows the same frame, evaluated without touching the original."""
+    copy = scene.copy()
+    try:
+        copy.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+        yield copy
+    finally:
+        bpy.data.scenes.remove(copy)
+
+
+@contextmanager
+def isolated(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[bpy.types.Scene]:
+    """Yield a scene that holds the armature alone and keeps the time as `scene` does.
+
+    Blender then evaluates just what is in it, and what that depends on, whatever else the file holds.
+    """
+    own = bpy.data.scenes.new("ik2d sampling")
+    try:
+        for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(own.render, name, getattr(scene.render, name))
+        own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
+        own.collection.objects.link(armature)
+        yield own
+    finally:
+        bpy.data.scenes.remove(own)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a target has keys of its own."""
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from . import compat
+from .armature import RigChain
+
+# A target is a point: of its own channels only these move it. All of what it hangs on do.
+_PLACE = ("location", "delta_location")
+_TRANSFORM = (*_PLACE, "rotation_", "delta_rotation_", "scale", "delta_scale")
+
+Holder = tuple[bpy.types.Object, str]  # an object, or one of its bones
+
+
+def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.0) -> list[float]:
+    """Return the frames from `first` to `last` on which a chain's target has keys, with these two.
+
+    Where it has none itself, the keys of what it is parented to count. pace: how fast time goes in
+    actions, where the scene's is remapped. Raises IK2DError where there are no keys at all.
+    """
+    holder = (rig.target, rig.subtarget)
+    found = _key_frames(holder, _PLACE)
+    if not found:
+        found = {frame for above in _above(holder) for frame in _key_frames(above, _TRANSFORM)}
+    if not found:
+        name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
+        raise IK2DError(
+            f"Chain '{rig.name}': its target '{name}' has no keys in its action, nor has what it is parented"
+            " to; key the target, or turn off On Target Keys"
+        )
+    shown = {round(frame / pace, 3) for frame in found}  # 32 bits: nearer than this, two keys are one
+    return sorted({first, last} | {frame for frame in shown if first <= frame <= last})
+
+
+def _key_frames(holder: Holder, properties: tuple[str, ...]) -> set[float]:
+    """Return the frames of all keys of an object's or a bone's own channels that begin like this."""
+    ob, bone = holder
+    prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone else ""
+    paths = tuple(prefix + name for name in properties)
+    frames: set[float] = set()
+    for curve in compat.existing_fcurves(ob):
+        if curve.data_path.startswith(paths) and not curve.mute:
+            places = np.empty(2 * len(curve.keyframe_points), "f4")
+            curve.keyframe_points.foreach_get("co", places)
+            frames |= set(places[::2].tolist())
+    return frames
+
+
+def _above(holder: Holder) -> Iterator[Holder]:
+    """Yield what an object or a bone is parented to, and so on upwards."""
+    ob, bone = holder
+    while True:
+        if bone:
+            parent = ob.pose.bones[bone].parent
+            bone = parent.name if parent else ""
+        elif ob.parent:
+            ob, bone = ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
+        else:
+            return
+        yield ob, bone
