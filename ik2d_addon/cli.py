@@ -6,20 +6,30 @@
 """
 
 import argparse
+import csv
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from typing import NoReturn, TextIO
 
 import bpy
 
-from .bake import BakeReport, bake
+from .bake import BakeOptions, BakeReport, bake
 from .core import IK2DError
+from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
+from .rig.armature import read_chain
+from .rig.dependencies import armatures_in_order
 
 EXIT_DONE, EXIT_OVER_MAX_ERROR, EXIT_BAD_INPUT = 0, 1, 2
 # A bake quicker than this needs no progress line.
 _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
+_UNFINISHED = ".part"  # ends the name of a report that is not whole yet
+_BLEND = re.compile(r"\.blend\d*$", re.IGNORECASE)  # a scene, or one of Blender's backups of it
+_BELOW_ZERO = re.compile(r"-\d")
 
 _command = None  # what Blender gave for the registered command
 
@@ -40,16 +50,33 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
 
     opens_scene: whether the arguments name the .blend; if not, Blender has opened it.
     """
-    options = _parser(opens_scene).parse_args(list(arguments))
     try:
-        return _bake(options)
+        return _bake(_parsed(arguments, opens_scene))
     except IK2DError as error:
         print(f"ik2d: error: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others: one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise IK2DError(f"{' '.join(message.splitlines())}; --help lists the options")
+
+
+def _parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
+    joined: list[str] = []
+    for argument in arguments:
+        # argparse takes a range that begins below zero, such as -5:5, for an option.
+        if joined and joined[-1] == "--frames" and _BELOW_ZERO.match(argument):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return _parser(opens_scene).parse_args(joined)
+
+
 def _parser(opens_scene: bool) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m ik2d_addon" if opens_scene else "blender SCENE.blend --command ik2d",
         description="Drive planar bone chains with exact 2D inverse kinematics.",
         allow_abbrev=False,
@@ -59,36 +86,78 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         "bake",
         help="key the bone rotations that follow the targets",
         description="Key the bone rotations that bring each chain's tip to its target, and save the file.",
-        epilog="Exit code 0: all done. 1: done, but a residual is over --max-error. 2: bad input.",
+        epilog="Exit code 0: all done. 1: done, but a tip is further off than --max-error. 2: bad input.",
         allow_abbrev=False,
     )
-    add = bake_parser.add_argument
     if opens_scene:
-        add("scene", metavar="SCENE.blend", help="the file to bake")
-    add("--armature", metavar="NAME", help="armature to bake (default: all that have enabled chains)")
-    add(
+        bake_parser.add_argument("scene", metavar="SCENE.blend", help="the file to bake")
+    for add_options in (_add_choices, _add_files, _add_keys, _add_checks):
+        add_options(bake_parser)
+    return parser
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--armature", metavar="NAME", help="armature to bake (default: all that have enabled chains)"
+    )
+    parser.add_argument(
         "--chain",
         metavar="NAME",
         action="append",
         dest="chains",
         help="chain to bake, repeatable (default: all enabled)",
     )
-    add(
+    parser.add_argument(
         "--frames",
         metavar="A:B[:STEP]",
         type=_frames,
         default=(None, None, 1),
         help="frames to bake, both ends included (default: the scene's range)",
     )
-    add("--output", metavar="OUT.blend", help="file to save (default: over the scene itself)")
-    add("--report", metavar="OUT.json", help="also write what came of each frame as JSON")
-    add(
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", metavar="OUT.blend", help="file to save (default: over the scene itself)")
+    parser.add_argument(
+        "--report",
+        metavar="OUT.json",
+        help="also write what came of each frame: a table if it ends in .csv, else JSON",
+    )
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reduce",
+        metavar="LENGTH",
+        type=_length,
+        default=0.0,
+        help="leave out keys as long as the tip strays no further than this for it",
+    )
+    parser.add_argument(
+        "--target-keys", action="store_true", help="key only the frames on which the target has keys"
+    )
+    parser.add_argument(
+        "--single-axis",
+        action="store_true",
+        help="give each bone one Euler angle curve where possible; changes rotation modes",
+    )
+
+
+def _add_checks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--verify",
+        metavar="SAMPLE|ALL|NONE",
+        type=str.upper,
+        choices=(VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING),
+        default=VERIFY_SAMPLE,
+        help="play back a sample of the frames and measure them, all, or none (default: SAMPLE)",
+    )
+    parser.add_argument(
         "--max-error",
         metavar="LENGTH",
         type=_length,
-        help="exit with 1 if a tip is further than this from its target",
+        help="exit with 1 if a tip, as solved or as played back, is further than this from its target",
     )
-    return parser
 
 
 def _frames(text: str) -> tuple[int, int, int]:
@@ -113,31 +182,47 @@ def _length(text: str) -> float:
 
 
 def _bake(options: argparse.Namespace) -> int:
+    _refuse_empty("--output", options.output)
+    _refuse_empty("--report", options.report)
     if "scene" in options:
         _open(options.scene)
     elif not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one before --command")
-    output = os.path.abspath(options.output or bpy.data.filepath)
-    for path in filter(None, (output, options.report)):
-        _check_can_write(os.path.abspath(path))
-    reports = [_bake_armature(armature, options) for armature in _armatures(options)]
+    output = os.path.abspath(bpy.data.filepath if options.output is None else options.output)
+    _check_can_write(output)
+    if options.report is not None:
+        _check_can_write(os.path.abspath(options.report))
+        _check_report(options.report, output)
+    reports = [_bake_armature(armature, options) for armature in _in_order(_armatures(options), options)]
     for report in reports:
-        print(f"ik2d: {report.armature}: {report.sentence()}")
-        for chain in report.chains:
-            print(f"ik2d:   {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
-        for warning in report.warnings:
-            print(f"ik2d: warning: {warning}", file=sys.stderr)
-    _save(output)
-    if options.report:
-        _write_json(options.report, reports)
-    worst = max(report.max_residual for report in reports)
-    over = options.max_error is not None and worst > options.max_error
-    if over:
-        print(
-            f"ik2d: the largest residual, {worst:.6g}, is over --max-error {options.max_error:g}",
-            file=sys.stderr,
-        )
-    return EXIT_OVER_MAX_ERROR if over else EXIT_DONE
+        _print(report)
+    with nullcontext() if options.report is None else _report_written(options.report, output, reports):
+        _save(output)
+    return _exit_code(max(report.max_error for report in reports), options.max_error)
+
+
+def _print(report: BakeReport) -> None:
+    print(f"ik2d: {report.armature}: {report.sentence()}")
+    for chain in report.chains:
+        print(f"ik2d:   {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
+    for warning in report.warnings:
+        print(f"ik2d: warning: {warning}", file=sys.stderr)
+
+
+def _exit_code(worst: float, allowed: float | None) -> int:
+    if allowed is None or worst <= allowed:
+        return EXIT_DONE
+    print(
+        f"ik2d: the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}",
+        file=sys.stderr,
+    )
+    return EXIT_OVER_MAX_ERROR
+
+
+def _refuse_empty(option: str, path: str | None) -> None:
+    # As a script writes it whose variable is not set; it must not mean "over the scene itself".
+    if path == "":
+        raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
 
 
 def _open(path: str) -> None:
@@ -163,6 +248,24 @@ def _check_can_write(path: str) -> None:
         raise IK2DError(f"'{path}' cannot be written; choose another place, or mend its permissions")
 
 
+def _check_report(report: str, output: str) -> None:
+    """Raise IK2DError for a report that would take the place of a .blend."""
+    blends = bpy.data.filepath, output
+    written = report, f"{report}{_UNFINISHED}"
+    if any(_same_file(path, blend) for path in written for blend in blends):
+        raise IK2DError(f"--report '{report}' would overwrite the .blend; choose another name for it")
+    if _BLEND.search(os.path.realpath(report)):
+        raise IK2DError(
+            f"--report '{report}' has the name of a .blend; choose one that ends in .json or .csv"
+        )
+
+
+def _same_file(path: str, other: str) -> bool:
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
     if options.armature is not None:
         armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
@@ -185,12 +288,40 @@ def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
     return found
 
 
+def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) -> list[bpy.types.Object]:
+    """Return the armatures so that each comes after those that move its targets or its roots."""
+    if len(armatures) < 2:
+        return armatures
+    names = options.chains
+    return armatures_in_order(
+        [
+            read_chain(armature, settings)
+            for armature in armatures
+            for settings in armature.ik2d.chains
+            if (settings.name in names if names else settings.enabled)
+        ]
+    )
+
+
 def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> BakeReport:
     start, end, step = options.frames
     names = options.chains
     if names and options.armature is None:
         names = _names_on(armature, names)
-    return bake(armature, names, start, end, step, progress=_ProgressLine(armature.name))
+    return bake(
+        armature,
+        names,
+        start,
+        end,
+        step,
+        options=BakeOptions(
+            verify=options.verify,
+            reduce=options.reduce,
+            on_target_keys=options.target_keys,
+            single_axis=options.single_axis,
+        ),
+        progress=_ProgressLine(armature.name),
+    )
 
 
 def _names_on(armature: bpy.types.Object, names: list[str]) -> list[str]:
@@ -217,7 +348,7 @@ class _ProgressLine:
 def _save(path: str) -> None:
     try:
         bpy.ops.wm.save_as_mainfile(filepath=path, compress=_is_compressed(bpy.data.filepath))
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         raise IK2DError(f"'{path}' could not be saved: {str(error).strip()}") from None
 
 
@@ -227,13 +358,52 @@ def _is_compressed(path: str) -> bool:
         return not file.read(7).startswith(b"BLENDER")
 
 
-def _write_json(path: str, reports: list[BakeReport]) -> None:
-    """Write the report whole or not at all."""
+@contextmanager
+def _report_written(path: str, output: str, reports: list[BakeReport]) -> Iterator[None]:
+    """Write the report beside its place before the scene is saved, and put it there afterwards.
+
+    So a full disk is found before the scene is touched, and no half report is left behind.
+    """
+    part = f"{path}{_UNFINISHED}"
+    with ExitStack() as cleaning:
+        try:
+            with open(part, "w", encoding="utf-8", newline="") as file:
+                cleaning.callback(_remove, part)
+                _write_report(file, path.lower().endswith(".csv"), output, reports)
+        except OSError as error:
+            raise IK2DError(
+                f"the report '{path}' could not be written ({error.strerror}), so nothing is saved;"
+                " choose another place"
+            ) from None
+        yield
+        try:
+            os.replace(part, path)
+        except OSError as error:
+            raise IK2DError(
+                f"'{output}' is saved, but the report '{path}' could not be written ({error.strerror});"
+                " choose another place"
+            ) from None
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):  # it is gone where all went well
+        os.remove(path)
+
+
+def _write_report(file: TextIO, as_table: bool, output: str, reports: list[BakeReport]) -> None:
+    if as_table:
+        _write_table(file, reports)
+        return
     content = {
-        "file": os.path.basename(bpy.data.filepath),
+        "file": os.path.basename(output),
         "armatures": [report.to_dict() for report in reports],
     }
-    part = f"{path}.part"
-    with open(part, "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1, allow_nan=False)
-    os.replace(part, path)
+    json.dump(content, file, indent=1, allow_nan=False)
+
+
+def _write_table(file: TextIO, reports: list[BakeReport]) -> None:
+    """Write one row a frame of each chain, under the columns' names."""
+    rows = [row for report in reports for chain in report.chains for row in chain.rows()]
+    writer = csv.DictWriter(file, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators, each a thin layer over one function, and the functions that edit a rig's list of chains."""
+"""The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
 
 import bpy
 from bpy.props import EnumProperty, IntProperty
-from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+from bpy.types import Context, Object, Operator, PropertyGroup
 
-from ..bake import BakeReport, bake, solve
 from ..core import IK2DError
-from ..rig.armature import chain_bones, problem_of
-from .properties import unique_name
+from ..rig.armature import bend_plane, chain_bones, problem_of, rest_joints
+from ..rig.limits import limits_of_bones
+from .properties import joints_wanted, sync_joints, unique_name
 
 # --- The list of chains: functions that scripts can call ---------------------
 
@@ -67,18 +67,21 @@ def active_chain(armature: Object) -> PropertyGroup | None:
     return chains[index] if index < len(chains) else None
 
 
-def chosen_range(armature: Object, scene: Scene) -> tuple[int, int, int]:
-    """Return the first frame, last frame and step that the sidebar shows: the rig's own, else the scene's."""
-    settings = armature.ik2d
-    if settings.use_custom_range:
-        return settings.frame_start, settings.frame_end, settings.frame_step
-    return scene.frame_start, scene.frame_end, 1
+def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
+    """Make Blender's own limits on the bones the chain's: all others become free.
 
-
-def store_results(armature: Object, report: BakeReport) -> None:
-    """Note on each chain what came of it, for the sidebar to show."""
-    for result in report.chains:
-        armature.ik2d.chains[result.name].last_result = "\n".join([result.sentence(), *result.warnings])
+    Returns how many joints are limited, and the bones whose limits say nothing of turns in the plane.
+    Raises IK2DError for a chain without bones or without a plane.
+    """
+    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    plane = bend_plane(chain, bones, rest_joints(bones))
+    ranges, slanted = limits_of_bones(bones, plane)
+    sync_joints(chain)
+    for joint in chain.joints:
+        joint.use_limit = joint.name in ranges
+        if joint.use_limit:
+            joint.limit_min, joint.limit_max = ranges[joint.name]
+    return len(ranges), slanted
 
 
 # --- Reading the context -----------------------------------------------------
@@ -133,7 +136,7 @@ def choose_target(armature: Object, chain: PropertyGroup, candidates: list[tuple
 # --- Operators ---------------------------------------------------------------
 
 
-def _allowed(operator: type[Operator], reason: str) -> bool:
+def allowed(operator: type[Operator], reason: str) -> bool:
     """Show the reason on the greyed-out button."""
     if reason:
         operator.poll_message_set(reason)
@@ -162,7 +165,7 @@ class IK2D_OT_chain_add(Operator):
         reason = why_not_edit(context)
         if not reason and active_armature(context).data.bones.active is None:
             reason = "Select the last bone of the chain in Pose Mode"
-        return _allowed(cls, reason)
+        return allowed(cls, reason)
 
     def execute(self, context):
         armature = active_armature(context)
@@ -202,7 +205,7 @@ class IK2D_OT_chain_remove(Operator):
         reason = why_not_edit(context)
         if not reason and active_chain(active_armature(context)) is None:
             reason = "There is no chain to remove"
-        return _allowed(cls, reason)
+        return allowed(cls, reason)
 
     def execute(self, context):
         try:
@@ -235,7 +238,7 @@ class IK2D_OT_chain_move(Operator):
             reason = (
                 "There is only one chain" if active_armature(context).ik2d.chains else "Add a chain first"
             )
-        return _allowed(cls, reason)
+        return allowed(cls, reason)
 
     def execute(self, context):
         try:
@@ -246,95 +249,69 @@ class IK2D_OT_chain_move(Operator):
         return {'FINISHED'}
 
 
-class IK2D_OT_solve(Operator):
-    """Pose all enabled chains at the current frame, without keys"""
+class IK2D_OT_joints_update(Operator):
+    """Give the active chain one joint for each of its bones, after these were renamed or edited"""
 
-    bl_idname = "ik2d.solve"
-    bl_label = "Solve"
+    bl_idname = "ik2d.joints_update"
+    bl_label = "Update Joints"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod
     def poll(cls, context):
-        return _allowed(cls, why_not_solve(context))
+        return allowed(cls, why_not_edit(context) or _why_no_bones(context))
 
     def execute(self, context):
-        armature = active_armature(context)
-        try:
-            report = solve(armature)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        store_results(armature, report)
-        _tell(self, report)
+        chain = active_chain(active_armature(context))
+        sync_joints(chain)
+        self.report({'INFO'}, f"Chain '{chain.name}' has {len(chain.joints)} joints")
         return {'FINISHED'}
 
 
-class IK2D_OT_bake(Operator):
-    """Key the rotations of all enabled chains over a range of frames"""
+class IK2D_OT_limits_from_bones(Operator):
+    """Take the bones' IK limits, IK locks and Limit Rotation constraints as the limits of the active chain"""
 
-    bl_idname = "ik2d.bake"
-    bl_label = "Bake"
+    bl_idname = "ik2d.limits_from_bones"
+    bl_label = "Limits from Bones"
     bl_options = {'REGISTER', 'UNDO'}
-
-    # Kept from one run to the next, a range would win over the panel's: hence SKIP_SAVE.
-    frame_start: IntProperty(
-        name="Start", description="First frame to bake", default=1, options={'SKIP_SAVE'}
-    )
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250, options={'SKIP_SAVE'})
-    step: IntProperty(
-        name="Step",
-        description="Frames from one key to the next",
-        default=1,
-        min=1,
-        soft_max=10,
-        options={'SKIP_SAVE'},
-    )
 
     @classmethod
     def poll(cls, context):
-        return _allowed(cls, why_not_solve(context))
+        return allowed(cls, why_not_edit(context) or _why_no_bones(context))
 
     def execute(self, context):
         armature = active_armature(context)
-        self._fill_in_range(armature, context.scene)
-        wm = context.window_manager
-        wm.progress_begin(0, 100)
+        chain = active_chain(armature)
         try:
-            report = bake(
-                armature,
-                None,
-                self.frame_start,
-                self.frame_end,
-                self.step,
-                progress=lambda done, total: wm.progress_update(100 * done / max(total, 1)),
+            limited, slanted = take_limits(armature, chain)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        if slanted:
+            names = ", ".join(f"'{name}'" for name in slanted)
+            self.report(
+                {'WARNING'},
+                f"Left out {names}: in the chain's plane they turn about none of their own axes,"
+                " which Blender's limits are about",
             )
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        finally:
-            wm.progress_end()
-        store_results(armature, report)
-        armature.ik2d.last_bake = "\n".join([report.sentence(), *report.warnings])
-        _tell(self, report)
+        self.report({'INFO'}, f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited")
         return {'FINISHED'}
 
-    def _fill_in_range(self, armature: Object, scene: Scene) -> None:
-        """Take what the caller left out from the rig's or the scene's range; the redo panel then shows it."""
-        names = ("frame_start", "frame_end", "step")
-        for name, value in zip(names, chosen_range(armature, scene), strict=True):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, value)
+
+def _why_no_bones(context: Context) -> str:
+    """Say why the active chain has no joints to set; "" where it has."""
+    chain = active_chain(active_armature(context))
+    if chain is None:
+        return "Add a chain first"
+    return "" if joints_wanted(chain) else "Choose the chain's tip and number of bones first"
 
 
-def _tell(operator: Operator, report: BakeReport) -> None:
-    """Report what came of it: every warning for itself, the sentence last, where the status bar shows it."""
-    for warning in report.warnings:
-        operator.report({'WARNING'}, warning)
-    level = 'INFO' if report.all_reached and not report.warnings else 'WARNING'
-    operator.report({level}, report.sentence())
-
-
-classes = (IK2D_OT_chain_add, IK2D_OT_chain_remove, IK2D_OT_chain_move, IK2D_OT_solve, IK2D_OT_bake)
+classes = (
+    IK2D_OT_chain_add,
+    IK2D_OT_chain_remove,
+    IK2D_OT_chain_move,
+    IK2D_OT_joints_update,
+    IK2D_OT_limits_from_bones,
+)
 
 
 def register() -> None:

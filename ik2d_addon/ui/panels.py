@@ -8,15 +8,21 @@ import bpy
 from bpy.types import Context, Menu, Panel, UILayout, UIList
 
 from ..rig.armature import problem_of
+from .baking import IK2D_OT_bake, IK2D_OT_solve
 from .operators import (
-    IK2D_OT_bake,
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_chain_remove,
-    IK2D_OT_solve,
+    IK2D_OT_joints_update,
+    IK2D_OT_limits_from_bones,
     active_armature,
     active_chain,
 )
+from .properties import joints_missing
+from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
+
+# A rig with more chains that missed than these gets a word instead of more rows.
+_MISSED_ROWS = 4
 
 # --- Text that fits the sidebar ----------------------------------------------
 
@@ -81,6 +87,22 @@ class IK2D_UL_chains(UIList):
             row.label(text="", icon='ERROR')
 
 
+class IK2D_UL_joints(UIList):
+    """The joints of a chain, root to tip: bone, and what limits it."""
+
+    def draw_item(
+        self, _context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+    ):
+        layout.use_property_split = False
+        row = layout.split(factor=0.36, align=True)
+        row.label(text=item.name)
+        limit = row.row(align=True)
+        limit.prop(item, "use_limit", text="" if item.use_limit else "Limit")
+        if item.use_limit:
+            limit.prop(item, "limit_min", text="")
+            limit.prop(item, "limit_max", text="")
+
+
 class _Sidebar:
     bl_space_type = 'VIEW_3D'
     bl_region_type = 'UI'
@@ -109,12 +131,16 @@ class IK2D_PT_main(_Sidebar, Panel):
     bl_idname = "IK2D_PT_main"
     bl_label = "Chains"
 
+    def draw_header_preset(self, context):
+        armature = active_armature(context)
+        if armature is not None:
+            self.layout.label(text=armature.name, icon='ARMATURE_DATA')
+
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
         if armature is None:
             draw_text(layout, context, "Make an armature the active object to see its chains.", 'INFO')
             return
-        layout.label(text=armature.name, icon='ARMATURE_DATA')
         settings = armature.ik2d
         if not settings.chains:
             hint = "Select the target, then in Pose Mode the last bone of the chain."
@@ -155,12 +181,33 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
             column.prop(chain, "subtarget", icon='BONE_DATA')
         column.separator()
         column.row().prop(chain, "bend", expand=True)
+        column.prop(chain, "softness")
         problem = problem_of(armature, chain)
         if problem:
             draw_text(layout, context, problem, 'ERROR')
         elif len(armature.ik2d.chains) > 1 or not armature.ik2d.last_bake:
             # For a single chain that was baked the Bake panel says the same.
             draw_text(layout, context, chain.last_result, 'INFO')
+
+
+class IK2D_PT_joints(_ChainSidebar, Panel):
+    """What each joint of the active chain may do."""
+
+    bl_idname = "IK2D_PT_joints"
+    bl_parent_id = "IK2D_PT_chain"
+    bl_label = "Joints"
+    bl_options = {'DEFAULT_CLOSED'}
+
+    def draw(self, context):
+        layout, _armature, chain = self.settings(context)
+        if joints_missing(chain):
+            draw_text(layout, context, "The joints do not match the chain's bones.", 'INFO')
+            layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
+        rows = max(2, min(len(chain.joints), 6))
+        layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
+        if chain.active_joint < len(chain.joints):
+            layout.prop(chain.joints[chain.active_joint], "weight")
+        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
 
 
 class IK2D_PT_solver(_ChainSidebar, Panel):
@@ -203,18 +250,61 @@ class IK2D_PT_bake(_Sidebar, Panel):
         row.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
         row.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
         if settings.last_bake:
-            draw_text(layout.box(), context, settings.last_bake, 'INFO')
+            box = layout.box()
+            draw_text(box, context, settings.last_bake, 'ERROR' if settings.last_bake_alert else 'INFO')
+            missed = [chain for chain in settings.chains if chain.missed_frames]
+            if missed:
+                self._draw_missed(box.column(align=True), missed, len(settings.chains) > 1)
+
+    @staticmethod
+    def _draw_missed(column: UILayout, missed: list, named: bool) -> None:
+        """Draw a row for each chain that missed its target: buttons that lead to these frames."""
+        for chain in missed[:_MISSED_ROWS]:
+            row = column.row(align=True)
+            if named:
+                row.label(text=chain.name)
+            text = f"Frame {chain.worst_frame}"
+            row.operator(IK2D_OT_worst_frame.bl_idname, text=text, icon='TIME').chain = chain.name
+            row.operator(
+                IK2D_OT_mark_frames.bl_idname, text="Mark Frames", icon='MARKER_HLT'
+            ).chain = chain.name
+        if len(missed) > _MISSED_ROWS:
+            column.label(text=f"and {len(missed) - _MISSED_ROWS} more chains")
 
     @staticmethod
     def _draw_range(column: UILayout, scene: bpy.types.Scene, settings) -> None:
-        column.prop(settings, "use_custom_range")
-        frames = column.column(align=True)
-        frames.enabled = settings.use_custom_range
         owner = settings if settings.use_custom_range else scene
-        frames.prop(owner, "frame_start", text="Frame Start")
-        frames.prop(owner, "frame_end", text="End")
+        frames = column.row(align=True, heading="Frames")
+        frames.prop(settings, "use_custom_range", text="")
+        numbers = frames.row(align=True)
+        numbers.enabled = settings.use_custom_range
+        numbers.prop(owner, "frame_start", text="")
+        numbers.prop(owner, "frame_end", text="")
         if settings.use_custom_range:
-            frames.prop(settings, "frame_step", text="Step")
+            column.prop(settings, "frame_step", text="Step")
+
+
+class IK2D_PT_bake_options(_Sidebar, Panel):
+    """What a bake does beyond keying every frame."""
+
+    bl_idname = "IK2D_PT_bake_options"
+    bl_parent_id = "IK2D_PT_bake"
+    bl_label = "Bake Options"
+    bl_options = {'DEFAULT_CLOSED'}
+
+    def draw(self, context):
+        layout, settings = self.layout, active_armature(context).ik2d
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        column = layout.column()
+        column.prop(settings, "on_target_keys")
+        column.prop(settings, "use_reduce")
+        error = column.column()
+        error.enabled = settings.use_reduce
+        error.prop(settings, "reduce_error")
+        column.separator()
+        column.prop(settings, "single_axis")
+        column.prop(settings, "verify")
 
 
 # --- Menus: also what F3 searches --------------------------------------------
@@ -230,6 +320,8 @@ class IK2D_MT_menu(Menu):
         layout = self.layout
         layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
         layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
+        layout.operator(IK2D_OT_worst_frame.bl_idname, icon='TIME')
+        layout.operator(IK2D_OT_mark_frames.bl_idname, icon='MARKER_HLT')
         layout.separator()
         layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
         layout.operator(IK2D_OT_chain_remove.bl_idname, icon='REMOVE')
@@ -237,6 +329,9 @@ class IK2D_MT_menu(Menu):
         layout.operator(
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
+        layout.separator()
+        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
+        layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
 
 
 def draw_menu(menu: Menu, context: Context) -> None:
@@ -247,7 +342,17 @@ def draw_menu(menu: Menu, context: Context) -> None:
 
 
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_object")
-classes = (IK2D_UL_chains, IK2D_PT_main, IK2D_PT_chain, IK2D_PT_solver, IK2D_PT_bake, IK2D_MT_menu)
+classes = (
+    IK2D_UL_chains,
+    IK2D_UL_joints,
+    IK2D_PT_main,
+    IK2D_PT_chain,
+    IK2D_PT_joints,
+    IK2D_PT_solver,
+    IK2D_PT_bake,
+    IK2D_PT_bake_options,
+    IK2D_MT_menu,
+)
 
 
 def register() -> None:

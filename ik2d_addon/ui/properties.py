@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a rig stores: `Object.ik2d`, its chains and their settings."""
 
+from math import pi
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -13,7 +15,11 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+from ..core import IK2DError
+from ..rig.armature import chain_bones
+
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
 
 
 def _keep_name_unique(chain, _context):
@@ -39,6 +45,108 @@ def unique_name(name: str, taken: set[str]) -> str:
     return name
 
 
+# --- The joints of a chain ---------------------------------------------------
+
+
+def joints_wanted(chain) -> list[str]:
+    """Return the names of the chain's bones, root to tip; none where it has no such bones."""
+    armature = chain.id_data
+    if armature.pose is None:  # an armature that no scene has shown yet
+        return []
+    try:
+        return [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count)]
+    except IK2DError:
+        return []
+
+
+def joints_missing(chain) -> list[str]:
+    """Return the chain's bones that have no joint, as after they were renamed."""
+    return [name for name in joints_wanted(chain) if name not in chain.joints]
+
+
+def sync_joints(chain) -> None:
+    """Give the chain one joint for each of its bones, root to tip; a bone that stays keeps its settings.
+
+    Runs by itself when the tip or the number of bones changes. A chain with no such bones keeps what
+    it has, so that a slip of the pen loses nothing; so does one that comes from a linked library.
+    """
+    wanted = joints_wanted(chain)
+    if not wanted or wanted == [joint.name for joint in chain.joints]:
+        return
+    kept = {joint.name: {key: getattr(joint, key) for key in JOINT_SETTINGS} for joint in chain.joints}
+    chain.joints.clear()  # not those of a library, which an override cannot remove
+    for name in joints_missing(chain):
+        joint = chain.joints.add()
+        joint.name = name
+        for key, value in kept.get(name, {}).items():
+            setattr(joint, key, value)
+
+
+def _bones_changed(chain, _context):
+    sync_joints(chain)
+
+
+def _minimum_changed(joint, _context):
+    if joint.limit_max < joint.limit_min:  # also ends the update that this itself sets off
+        joint.limit_max = joint.limit_min
+
+
+def _maximum_changed(joint, _context):
+    if joint.limit_min > joint.limit_max:
+        joint.limit_min = joint.limit_max
+
+
+class IK2D_PG_joint(PropertyGroup):
+    """What the joint at one bone's head may do."""
+
+    name: StringProperty(
+        name="Bone",
+        description="Bone that turns about this joint, its head",
+        override=OVERRIDABLE,
+    )
+    use_limit: BoolProperty(
+        name="Limit",
+        description="Keep the joint's angle, in the chain's plane, between Min and Max",
+        default=False,
+        override=OVERRIDABLE,
+    )
+    limit_min: FloatProperty(
+        name="Min",
+        description="Smallest angle, relative to the rest pose and positive towards the Positive bend",
+        default=-pi,
+        soft_min=-2.0 * pi,
+        soft_max=2.0 * pi,
+        subtype='ANGLE',
+        override=OVERRIDABLE,
+        update=_minimum_changed,
+    )
+    limit_max: FloatProperty(
+        name="Max",
+        description="Largest angle, relative to the rest pose and positive towards the Positive bend",
+        default=pi,
+        soft_min=-2.0 * pi,
+        soft_max=2.0 * pi,
+        subtype='ANGLE',
+        override=OVERRIDABLE,
+        update=_maximum_changed,
+    )
+    weight: FloatProperty(
+        name="Weight",
+        description="How willingly the joint turns beside the others; 0 holds it",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype='FACTOR',
+        override=OVERRIDABLE,
+    )
+
+
+JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight")
+
+
+# --- The chains of a rig -----------------------------------------------------
+
+
 class IK2D_PG_chain(PropertyGroup):
     """One planar bone chain and the target that its tip follows."""
 
@@ -59,6 +167,7 @@ class IK2D_PG_chain(PropertyGroup):
         name="Tip",
         description="Last bone of the chain: its tail follows the target",
         override=OVERRIDABLE,
+        update=_bones_changed,
     )
     bone_count: IntProperty(
         name="Bones",
@@ -67,6 +176,14 @@ class IK2D_PG_chain(PropertyGroup):
         min=0,
         soft_max=20,
         max=1000,
+        override=OVERRIDABLE,
+        update=_bones_changed,
+    )
+    joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING)
+    active_joint: IntProperty(
+        name="Active Joint",
+        description="Joint that is highlighted in the list",
+        min=0,
         override=OVERRIDABLE,
     )
     target: PointerProperty(
@@ -117,13 +234,26 @@ class IK2D_PG_chain(PropertyGroup):
         default='AUTO',
         override=OVERRIDABLE,
     )
+    softness: FloatProperty(
+        name="Softness",
+        description=(
+            "Part of the reach over which the tip eases into the stretched chain instead of popping;"
+            " it stays a little behind its target there. 0 is exact"
+        ),
+        default=0.0,
+        min=0.0,
+        soft_max=0.2,
+        max=1.0,
+        subtype='FACTOR',
+        override=OVERRIDABLE,
+    )
     iterations: IntProperty(
         name="Iterations",
-        description="Most iterations that CCD spends on one frame",
-        default=500,
+        description="Most corrections that CCD makes on one frame before it takes another way",
+        default=60,
         min=1,
-        soft_max=1000,
-        max=100000,
+        soft_max=200,
+        max=10000,
         override=OVERRIDABLE,
     )
     tolerance: FloatProperty(
@@ -141,6 +271,27 @@ class IK2D_PG_chain(PropertyGroup):
         description="What came of the last solve or bake of this chain",
         override=OVERRIDABLE,
     )
+    missed_frames: StringProperty(
+        name="Missed Frames",
+        description="Frames on which the last bake missed the target, as \"3..7 12\"",
+        override=OVERRIDABLE,
+    )
+    worst_frame: IntProperty(
+        name="Worst Frame",
+        description="Frame on which the last bake missed the target most; -1 where it missed none",
+        default=-1,
+        override=OVERRIDABLE,
+    )
+
+
+def _reduce_changed(settings, _context):
+    if settings.use_reduce and settings.on_target_keys:  # it is either the one or the other
+        settings.on_target_keys = False
+
+
+def _on_target_keys_changed(settings, _context):
+    if settings.on_target_keys and settings.use_reduce:
+        settings.use_reduce = False
 
 
 class IK2D_PG_settings(PropertyGroup):
@@ -149,7 +300,7 @@ class IK2D_PG_settings(PropertyGroup):
     chains: CollectionProperty(
         name="Chains",
         type=IK2D_PG_chain,
-        override={'LIBRARY_OVERRIDABLE', 'USE_INSERTION'},
+        override=GROWING,
     )
     active_index: IntProperty(
         name="Active Chain",
@@ -173,14 +324,64 @@ class IK2D_PG_settings(PropertyGroup):
         soft_max=10,
         override=OVERRIDABLE,
     )
+    use_reduce: BoolProperty(
+        name="Reduce Keys",
+        description="Leave out the keys that the tip can do without",
+        default=False,
+        override=OVERRIDABLE,
+        update=_reduce_changed,
+    )
+    reduce_error: FloatProperty(
+        name="Max Error",
+        description="Furthest that the tip may stray for it, on the frames and between them",
+        default=0.001,
+        min=1e-6,
+        soft_max=0.1,
+        subtype='DISTANCE',
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    on_target_keys: BoolProperty(
+        name="On Target Keys",
+        description="Key only the frames on which the target itself has keys, the first and the last",
+        default=False,
+        override=OVERRIDABLE,
+        update=_on_target_keys_changed,
+    )
+    single_axis: BoolProperty(
+        name="Single Axis",
+        description=(
+            "Set the bones to an Euler order in which one channel turns them in the plane, so that each has"
+            " a single curve to edit. Changes their rotation mode"
+        ),
+        default=False,
+        override=OVERRIDABLE,
+    )
+    verify: EnumProperty(
+        name="Verify",
+        description="Play the finished bake back and measure where the tips really are",
+        items=(
+            ('SAMPLE', "Sample", "Some fifty frames: spread over the range, and where most may be wrong"),
+            ('ALL', "All Frames", "Every frame, and half-way to the next"),
+            ('NONE', "Nothing", "Trust the solver"),
+        ),
+        default='SAMPLE',
+        override=OVERRIDABLE,
+    )
     last_bake: StringProperty(
         name="Last Bake",
         description="What came of the last bake",
         override=OVERRIDABLE,
     )
+    last_bake_alert: BoolProperty(
+        name="Last Bake Alert",
+        description="Whether the last bake missed a target or gave a warning",
+        default=False,
+        override=OVERRIDABLE,
+    )
 
 
-classes = (IK2D_PG_chain, IK2D_PG_settings)
+classes = (IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:
