@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo test test-gui lint build samples pictures clean
+.PHONY: help demo test test-gui bench lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -34,12 +34,16 @@ demo:  ## Bake the excavator sample and render its motion into build/
 	@echo "The motion, rendered: $(DEMO)_strip.png"
 
 test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender)
-	@$(ENVIRONMENT) dev
+	@$(ENVIRONMENT) dev bench
 	"$(PYTHON)" -m pytest $(ARGS)
 
 test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
 	@$(ENVIRONMENT) dev
 	"$(PYTHON)" -m pytest tests/gui $(ARGS)
+
+bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmarks.md and its plots
+	@$(ENVIRONMENT) bench
+	"$(PYTHON)" -m benchmarks
 
 lint:  ## Check style (ruff) and the core's types (mypy)
 	@$(ENVIRONMENT) dev

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baking: ours, verified as always, against an IK constraint with Blender's own nla.bake."""
+
+import tracemalloc
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ik2d_addon.bake import bake
+from ik2d_addon.rig.compat import existing_fcurves
+
+from . import scenes
+from .table import Table, ratio, small
+from .timing import say, time_of
+
+MIB = 1024.0 * 1024.0
+# What nla.bake keys: the rotations alone, as ours, or all that it would by default.
+ALIKE, DEFAULT = {'ROTATION'}, {'LOCATION', 'ROTATION', 'SCALE', 'BBONE', 'PROPS'}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much to bake."""
+
+    frames: int = 1000
+    meshes: int = 40
+    heavy_frames: int = 12  # of nla.bake beside heavy meshes; its time is taken as that many times the frames
+    rounds: int = 12
+    many_frames: tuple[int, ...] = (1_000, 10_000, 100_000)
+    many_chains: tuple[int, ...] = (1, 10, 100)
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """One comparison for the plot: how many times faster ours is."""
+
+    name: str
+    factor: float
+
+
+def against_blender(sizes: Sizes) -> tuple[Table, list[Speedup]]:
+    """Bake some rigs both ways."""
+    cases = (
+        ("ten chains of two bones", 10, 2),
+        ("one chain of ten bones", 1, 10),
+        ("one chain of two bones", 1, 2),
+    )
+    rows, speedups = [], []
+    for name, count, bones in cases:
+        say(f"bakes: {name}")
+        armature = scenes.chains(count, bones, sizes.frames)
+        row, factor = _compared(f"{name}, {sizes.frames:,} frames", armature, sizes)
+        rows.append(row)
+        speedups.append(Speedup(name, factor))
+    row, factor = _beside_meshes(sizes)
+    rows.append(row)
+    speedups.append(Speedup(f"one chain of two bones beside {sizes.meshes} meshes", factor))
+    header = [
+        "scene",
+        "nla.bake / IK 2D",
+        "with its defaults",
+        "curves, keys",
+        "IK 2D off by",
+        "IK constraint off by",
+    ]
+    return Table(
+        "Bakes: IK 2D against an IK constraint with nla.bake", _NOTE.format(s=sizes), header, rows
+    ), speedups
+
+
+def _compared(name: str, armature: bpy.types.Object, sizes: Sizes) -> tuple[list[str], float]:
+    frames, times = sizes.frames, {"ours": [], "nla": [], "nla default": []}
+    for _ in range(sizes.rounds):
+        times["ours"].append(time_of(lambda: _bake_ours(armature, frames)))
+        ours = _extent(armature), scenes.played_back(armature, frames)
+        scenes.clear_animation(armature)
+        for key, channels in (("nla default", DEFAULT), ("nla", ALIKE)):
+            with scenes.ik_constraints(armature):
+                times[key].append(time_of(lambda channels=channels: _nla_bake(frames, channels)))
+            theirs = _extent(armature), scenes.played_back(armature, frames)
+            scenes.clear_animation(armature)
+    assert ours[0] == theirs[0], f"not alike: {ours[0]} and {theirs[0]} curves and keys"
+    factor, default = (_times_longer(times[key], times["ours"]) for key in ("nla", "nla default"))
+    extent = f"{ours[0][0]}, {ours[0][1]:,}"
+    return [
+        name,
+        ratio(factor),
+        ratio(default),
+        extent,
+        small(ours[1]),
+        small(theirs[1]),
+    ], factor
+
+
+def _times_longer(theirs: list[float], ours: list[float]) -> float:
+    """Return the median over the rounds: both sides of a round meet the same noise."""
+    return float(np.median(np.array(theirs) / np.array(ours)))
+
+
+def _beside_meshes(sizes: Sizes) -> tuple[list[str], float]:
+    """Bake beside heavy meshes; Blender does fewer frames, and its time is scaled up."""
+    say(f"bakes: beside {sizes.meshes} heavy meshes")
+    armature = scenes.chains(1, 2, sizes.frames)
+    empty = min(_timed_ours(armature, sizes.frames) for _ in range(4 * sizes.rounds))
+    scenes.add_meshes(sizes.meshes, sizes.frames)
+    heavy = min(_timed_ours(armature, sizes.frames) for _ in range(4 * sizes.rounds))
+    with scenes.ik_constraints(armature):
+        whole, part = (time_of(lambda end=end: _nla_bake(end, ALIKE)) for end in (sizes.heavy_frames, 1))
+    theirs = (whole - part) / (sizes.heavy_frames - 1) * sizes.frames
+    scenes.clear_animation(armature)
+    name = (
+        f"one chain of two bones, {sizes.frames:,} frames, beside {sizes.meshes} heavy meshes"
+        f" (IK 2D: {ratio(heavy / empty)} times what it takes without them)"
+    )
+    return [name, ratio(theirs / heavy), "-", "-", "-", "-"], theirs / heavy
+
+
+def growth(sizes: Sizes) -> tuple[Table, dict[str, tuple[list[int], list[float]]]]:
+    """Bake more and more frames, and more and more chains; measure time and memory."""
+    rows, curves = [], {"frames": ([], []), "chains": ([], [])}
+    cases = [("frames", 1, frames) for frames in sizes.many_frames]
+    cases += [("chains", count, sizes.frames) for count in sizes.many_chains]
+    unit = None
+    for kind, count, frames in cases:
+        say(f"bakes: {count} {'chain' if count == 1 else 'chains'}, {frames:,} frames")
+        armature = scenes.chains(count, 2, frames)
+        seconds = min(_timed_ours(armature, frames) for _ in range(_repeats(count * frames, sizes.rounds)))
+        curves[kind][0].append(frames if kind == "frames" else count)
+        curves[kind][1].append(seconds)
+        each = seconds / (count * frames)
+        unit = unit or each
+        rows.append(
+            [
+                f"{count:,}",
+                f"{frames:,}",
+                ratio(each / unit),
+                f"{_peak_memory(armature, frames) / MIB:.0f} MiB",
+            ]
+        )
+    header = ["chains of two bones", "frames", "time a frame and chain", "working memory"]
+    return Table("Bakes: growth", _GROWTH_NOTE, header, rows), curves
+
+
+def _repeats(size: int, rounds: int) -> int:
+    """Return how often to repeat a bake: long ones are less easily disturbed."""
+    return max(1, min(rounds, 30_000 // size))
+
+
+def _timed_ours(armature: bpy.types.Object, frames: int) -> float:
+    seconds = time_of(lambda: _bake_ours(armature, frames))
+    scenes.clear_animation(armature)
+    return seconds
+
+
+def _peak_memory(armature: bpy.types.Object, frames: int) -> int:
+    """Return the most bytes that Python and numpy held at once during a bake; keys are Blender's."""
+    tracemalloc.start()
+    try:
+        _bake_ours(armature, frames)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        scenes.clear_animation(armature)
+
+
+def _bake_ours(armature: bpy.types.Object, frames: int) -> None:
+    report = bake(armature, frame_start=1, frame_end=frames)
+    good = report.all_reached and not report.full_scene and not report.warnings
+    assert good, (report.sentence(), report.full_scene, report.warnings)
+
+
+def _nla_bake(end: int, channels: set[str]) -> None:
+    bpy.ops.nla.bake(
+        frame_start=1,
+        frame_end=end,
+        step=1,
+        only_selected=True,
+        visual_keying=True,
+        clear_constraints=False,
+        clear_parents=False,
+        use_current_action=False,
+        bake_types={'POSE'},
+        channel_types=channels,
+    )
+
+
+def _extent(armature: bpy.types.Object) -> tuple[int, int]:
+    """Return how many F-Curves and keys an armature has."""
+    curves = existing_fcurves(armature)
+    return len(curves), sum(len(curve.keyframe_points) for curve in curves)
+
+
+_NOTE = (
+    "*nla.bake / IK 2D*: how many times longer Blender's bake takes than ours, both keying each frame's"
+    " rotations of the same bones, and nothing else; *with its defaults* it keys location, scale and more"
+    " too. Ours includes its default verification. Both take turns; the numbers are medians of {s.rounds}"
+    " rounds. *off by*: the largest distance from a tip to its target on twelve frames that Blender plays"
+    " back, in reaches. A heavy mesh is a Suzanne with Subdivision 2 before an Armature modifier that moves"
+    " it on each frame; there nla.bake bakes {s.heavy_frames} frames, and its time a frame is multiplied."
+)
+_GROWTH_NOTE = (
+    "*time a frame and chain*: that of the first row is 1. *working memory*: the most that Python and numpy"
+    " held at once (tracemalloc), beside the keys, which are Blender's."
+)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs everything, and writes docs/benchmarks.md with its plots."""
+
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import bpy
+
+from . import accuracy, bakes, plots, smoothness, speed
+from .table import Table
+
+# The tolerance that the plot of solved targets shows: what Blender's solver is content with.
+PLOTTED_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of everything to measure."""
+
+    bones: tuple[int, ...] = (2, 5, 10, 20, 50)
+    targets: int = 400
+    circle: int = 800
+    two_bone_targets: int = 200_000
+    path_frames: int = 1000
+    rounds: int = 5
+    growth_bones: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 200)
+    growth_frames: tuple[int, ...] = (100, 300, 1000, 3000, 10_000)
+    bake: bakes.Sizes = field(default_factory=bakes.Sizes)
+
+
+TOY = Sizes(
+    bones=(2, 5),
+    targets=5,
+    circle=20,
+    two_bone_targets=100,
+    path_frames=20,
+    rounds=1,
+    growth_bones=(2, 10),
+    growth_frames=(20, 40),
+    bake=bakes.Sizes(frames=20, meshes=1, heavy_frames=2, rounds=1, many_frames=(20, 40), many_chains=(1, 2)),
+)
+
+
+def run(sizes: Sizes, folder: Path) -> None:
+    """Measure everything and write it into a folder: benchmarks.md and four plots."""
+    text = [_head()]
+    for section in _sections(sizes, folder):
+        text.append(section.markdown() if isinstance(section, Table) else section)
+    (folder / "benchmarks.md").write_text("\n".join(text))
+
+
+def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
+    # The bakes first: later Blender's heap is in pieces, which costs both sides time.
+    baked, speedups = bakes.against_blender(sizes.bake)
+    bake_growth, bake_curves = bakes.growth(sizes.bake)
+    plots.bakes(speedups, bake_curves, folder / "bakes.png")
+    results = accuracy.measure(sizes.bones, sizes.targets)
+    plots.solved(results, sizes.bones, PLOTTED_TOLERANCE, folder / "solved.png")
+    yield "![Share of targets reached, by number of bones](solved.png)\n"
+    yield from (accuracy.table(result, sizes.bones, sizes.targets) for result in results)
+    jumps, curves = smoothness.measure(sizes.bones, sizes.circle)
+    plots.smooth(curves, folder / "smooth.png")
+    yield jumps
+    yield "![Turn of the joints from frame to frame](smooth.png)\n"
+    yield speed.two_bone(sizes.two_bone_targets, sizes.rounds)
+    ten, unit = speed.chain_of_ten(sizes.path_frames, sizes.rounds)
+    yield ten
+    grown, growth = speed.growth(sizes.growth_bones, sizes.growth_frames, unit, sizes.rounds)
+    plots.growth(growth, folder / "growth.png")
+    yield grown
+    yield "![Time over bones and frames](growth.png)\n"
+    yield baked
+    yield "![How many times faster than nla.bake](bakes.png)\n"
+    yield bake_growth
+
+
+def _head() -> str:
+    return (
+        "# Benchmarks\n\nWritten by `make bench`; `benchmarks/` is the code. All contestants get the same"
+        f" seeded problems in one process (bpy {bpy.app.version_string}, Python {platform.python_version()},"
+        f" {os.cpu_count()} processors). Times are ratios: those of a table come from the same run,"
+        " contestants taking turns.\n\n- **IK 2D**: this extension. *all at once*: all targets in one call;"
+        " *path*: each frame starts from the one before.\n- **plain CCD**: Cyclic Coordinate Descent as in"
+        " Ryan Juckett's article, in pure Python (`benchmarks/plain_ccd.py`).\n- **C port**: the article's"
+        " two-bone function in C (`benchmarks/two_bone.c`).\n- **IK constraint**: Blender's own, on a chain"
+        " of bones whose plane stands askew in space, with its default settings; *locked to the plane*:"
+        " with Lock IK X and Y on each bone, so that only turns about the plane's normal are left.\n"
+    )
