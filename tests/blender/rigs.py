@@ -115,3 +115,79 @@ def animation_of(armature: bpy.types.Object) -> dict:
         ]
         for curve in existing_fcurves(armature)
     }
+
+
+KEY_COLUMNS = {
+    "co": 2,
+    "handle_left": 2,
+    "handle_right": 2,
+    "handle_left_type": 0,
+    "handle_right_type": 0,
+    "interpolation": 0,
+    "easing": 0,
+    "type": 0,
+    "amplitude": 1,
+    "period": 1,
+    "back": 1,
+    "select_control_point": 0,
+    "select_left_handle": 0,
+    "select_right_handle": 0,
+}
+
+
+def every_bit_of(curve: bpy.types.FCurve) -> list[tuple]:
+    """Return all that each key of an F-Curve holds, to the last bit of its 32-bit floats."""
+    return [
+        tuple(
+            tuple(x.hex() for x in getattr(key, name)) if width == 2 else getattr(key, name)
+            for name, width in KEY_COLUMNS.items()
+        )
+        for key in curve.keyframe_points
+    ]
+
+
+def every_bit_of_animation(ob: bpy.types.ID) -> dict:
+    """Return the whole animation of a data block, to compare before and after."""
+    animation = ob.animation_data
+    if animation is None:
+        return {}
+    action = animation.action
+    return {
+        "action": action and action.name,
+        "slot": action and getattr(animation.action_slot, "identifier", None)
+        if hasattr(animation, "action_slot")
+        else None,
+        "drivers": [curve.data_path for curve in animation.drivers],
+        "tracks": [[strip.name for strip in track.strips] for track in animation.nla_tracks],
+        **(contents_of(action) if action else {}),
+    }
+
+
+def contents_of(action: bpy.types.Action) -> dict:
+    """Return all curves, groups, slots and layers of an action."""
+    if hasattr(action, "layers"):  # 4.4 and later
+        bags = {
+            bag.slot.identifier: bag
+            for layer in action.layers
+            for strip in layer.strips
+            for bag in strip.channelbags
+        }
+        shape = [slot.identifier for slot in action.slots], len(action.layers)
+    else:
+        bags, shape = {"": action}, None
+    return {
+        "shape": shape,
+        "curves": {
+            (owner, curve.data_path, curve.array_index): (
+                curve.group and curve.group.name,
+                curve.extrapolation,
+                curve.mute,
+                curve.lock,
+                every_bit_of(curve),
+            )
+            for owner, bag in bags.items()
+            for curve in bag.fcurves
+        },
+        "order": [(owner, c.data_path, c.array_index) for owner, bag in bags.items() for c in bag.fcurves],
+        "groups": {owner: [group.name for group in bag.groups] for owner, bag in bags.items()},
+    }

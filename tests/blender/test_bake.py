@@ -205,9 +205,22 @@ def test_keys_of_other_bones_stay_as_they_are():
 def test_step_keys_every_so_many_frames():
     armature, _ = leg_with_target()
     report = bake(armature, frame_start=1, frame_end=40, step=4)
-    assert report.chains[0].frames.tolist() == list(range(1, 41, 4))
-    assert {len(keys) for keys in animation_of(armature).values()} == {10}
-    assert_plays_back(armature, armature.ik2d.chains[0], report, range(1, 41, 4))
+    frames = [*range(1, 41, 4), 40]  # the last frame always, so that the range is closed
+    assert report.chains[0].frames.tolist() == frames
+    assert {len(keys) for keys in animation_of(armature).values()} == {len(frames)}
+    assert_plays_back(armature, armature.ik2d.chains[0], report, frames)
+
+
+def test_a_bake_in_steps_leaves_no_old_keys_in_its_range():
+    armature, target = leg_with_target()
+    bake(armature, frame_start=1, frame_end=40)
+    target.animation_data_clear()
+    target.location = (0, -0.5, 0.7)
+    bake(armature, frame_start=1, frame_end=40, step=4)
+    assert {tuple(key[0] for key in keys) for keys in animation_of(armature).values()} == {
+        (*range(1, 41, 4), 40)
+    }
+    assert_plays_back(armature, armature.ik2d.chains[0], bake(armature, frame_start=40, frame_end=40), [40])
 
 
 def test_the_scenes_range_is_the_default():

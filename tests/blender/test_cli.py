@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The command line, run as pipelines run it."""
 
+import csv
 import json
 import os
 import subprocess
@@ -9,8 +10,17 @@ from pathlib import Path
 
 import bpy
 import pytest
-from rigs import add_chain, add_leg, add_target, animation_of, evaluated_tip, leg_with_target
+from rigs import (
+    add_chain,
+    add_leg,
+    add_target,
+    animation_of,
+    evaluated_tip,
+    leg_with_target,
+    played_back_errors,
+)
 
+from ik2d_addon import cli
 from ik2d_addon.bake import bake
 from ik2d_addon.cli import run
 
@@ -35,8 +45,8 @@ def bake_file(*arguments) -> int:
 def refused(capsys, *arguments) -> str:
     """Run with bad input; return the one line of complaint."""
     assert bake_file(*arguments) == 2
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ik2d: error: ")]
-    assert len(lines) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ik2d: ")]
+    assert len(lines) == 1 and lines[0].startswith("ik2d: error: ")
     return lines[0]
 
 
@@ -116,6 +126,33 @@ def test_the_report_names_frames_status_and_residual(tmp_path):
     assert armature["max_residual"] == max(chain["residual"]) > 1.5
 
 
+def test_a_report_that_ends_in_csv_is_a_table_of_the_same_numbers(scene_file, tmp_path):
+    table, report = tmp_path / "report.csv", tmp_path / "report.json"
+    out = tmp_path / "out.blend"
+    for path in (table, report):
+        assert bake_file(scene_file, "--frames", "1:9:2", "--output", out, "--report", path) == 0
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    chain = json.loads(report.read_text())["armatures"][0]["chains"][0]
+    assert [int(row["frame"]) for row in rows] == chain["frames"] == [1, 3, 5, 7, 9]
+    assert [row["status"] for row in rows] == chain["status"]
+    assert [float(row["residual"]) for row in rows] == chain["residual"]
+    assert {(row["armature"], row["chain"]) for row in rows} == {("Rig", "shin")}
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("asked, looked_at", [("NONE", 0), ("all", 300), ("SAMPLE", None), (None, None)])
+def test_verify_decides_how_many_frames_are_played_back(scene_file, tmp_path, asked, looked_at):
+    report = tmp_path / "report.json"
+    verify = [] if asked is None else ["--verify", asked]
+    out = tmp_path / "out.blend"
+    assert bake_file(scene_file, "--frames", "1:300", "--output", out, "--report", report, *verify) == 0
+    played = json.loads(report.read_text())["armatures"][0]["chains"][0]["played_back"]
+    found = sum(error is not None for error in played)
+    assert len(played) == 300
+    assert found == looked_at if looked_at is not None else 25 <= found < 60
+
+
 def test_max_error_decides_the_exit_code(tmp_path):
     add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.05)}))  # 39.5 mm too far
     scene = tmp_path / "far.blend"
@@ -140,6 +177,64 @@ def test_all_armatures_with_enabled_chains_are_baked_by_default(tmp_path, capsys
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     assert bake_file(scene, "--frames", "1:3", "--chain", "Two") == 0
     assert animation_of(bpy.data.objects["Two"]) and not animation_of(bpy.data.objects["One"])
+
+
+def add_follower(name: str, height: float = 0.0) -> bpy.types.Object:
+    """Add a leg whose armature object stands a bit behind and below the others."""
+    leg = add_leg(name)
+    leg.location = 0.0, 0.5, height
+    return leg
+
+
+def test_an_armature_that_moves_anothers_target_is_baked_first(tmp_path):
+    # In the scene's order each stands before the one that moves its target.
+    last, middle, first = add_follower("A", -1.4), add_follower("B", -0.7), add_leg("C")
+    add_chain(last, "shin", middle, subtarget="shin")
+    add_chain(middle, "shin", first, subtarget="shin")
+    add_chain(first, "shin", add_target({1: (0, 0.2, 0.3), 20: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)}))
+    scene = tmp_path / "three.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    for chosen in ([], ["--chain", "shin"]):
+        assert bake_file(scene, "--frames", "1:40", "--output", tmp_path / "out.blend", *chosen) == 0
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
+        for name in "ABC":
+            armature = bpy.data.objects[name]
+            errors = [e for _, e in played_back_errors(armature, armature.ik2d.chains[0], range(1, 41))]
+            assert max(errors) < 4e-5, name
+
+
+def test_armatures_that_move_each_others_targets_are_refused(tmp_path, capsys):
+    one, two, other = add_leg("One"), add_follower("Two"), add_leg("Other")
+    add_chain(one, "shin", two, subtarget="shin")
+    add_chain(two, "shin", one, subtarget="shin")
+    add_chain(other, "shin", add_target({1: (0, 0.3, 0.5)}))
+    scene = tmp_path / "circle.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    before = scene.read_bytes()
+    assert "'One', 'Two' depend on one another in a circle" in refused(capsys, scene)
+    assert scene.read_bytes() == before
+
+
+def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
+    armature, _ = leg_with_target()
+    held = armature.pose.bones["thigh"].constraints.new('COPY_ROTATION')
+    held.target = add_target({1: (0, 0, 0)}, "Holder")
+    scene, path = tmp_path / "held.blend", tmp_path / "report.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    command = scene, "--frames", "1:40", "--verify", "ALL", "--report", path
+    assert bake_file(*command, "--max-error", "0.1") == 1
+    assert "is over --max-error 0.1" in capsys.readouterr().err
+    (result,) = json.loads(path.read_text())["armatures"]
+    assert result["max_residual"] < 1e-5
+    assert "plays back up to" in result["summary"]
+    errors = [
+        e
+        for _, e in played_back_errors(
+            bpy.data.objects["Rig"], bpy.context.object.ik2d.chains[0], range(1, 41)
+        )
+    ]
+    assert result["max_error"] == pytest.approx(max(errors), abs=1e-5) and max(errors) > 0.5
+    assert bake_file(*command, "--max-error", max(errors) + 1e-4) == 0
 
 
 def test_what_is_unknown_is_named_with_what_there_is(scene_file, capsys):
@@ -180,15 +275,104 @@ def test_an_error_in_one_armature_leaves_the_file_alone(tmp_path, capsys):
     assert scene.read_bytes() == before
 
 
+def test_a_report_never_takes_the_place_of_a_scene(scene_file, tmp_path, capsys):
+    before = scene_file.read_bytes()
+    link, table = tmp_path / "link.json", tmp_path / "scene.csv"
+    link.symlink_to(scene_file)
+    for report in (scene_file, link, tmp_path / "sub" / ".." / "leg.blend"):
+        (tmp_path / "sub").mkdir(exist_ok=True)
+        assert "would overwrite the .blend" in refused(
+            capsys, scene_file, "--output", tmp_path / "out.blend", "--report", report
+        )
+    assert "would overwrite" in refused(capsys, scene_file, "--output", table, "--report", table)
+    part = tmp_path / "scene.csv.part"
+    assert "would overwrite" in refused(capsys, scene_file, "--output", part, "--report", table)
+    for name in ("other.blend", "other.BLEND", "other.blend1"):
+        assert "has the name of a .blend" in refused(capsys, scene_file, "--report", tmp_path / name)
+    assert scene_file.read_bytes() == before
+    assert not table.exists() and not part.exists()
+
+
+@pytest.mark.parametrize("option", ["--output", "--report"])
+def test_an_empty_name_is_refused(scene_file, option, capsys):
+    before = scene_file.read_bytes()
+    assert f"{option} is given without a name" in refused(capsys, scene_file, option, "")
+    assert scene_file.read_bytes() == before
+
+
+def test_a_report_that_cannot_be_written_leaves_the_scene_alone(scene_file, tmp_path, capsys):
+    before = scene_file.read_bytes()
+    (tmp_path / "report.json.part").mkdir()
+    complaint = refused(capsys, scene_file, "--report", tmp_path / "report.json")
+    assert "could not be written" in complaint and "nothing is saved" in complaint
+    assert scene_file.read_bytes() == before
+
+
+def test_a_report_that_cannot_be_put_in_its_place_is_told_and_cleaned_away(
+    scene_file, tmp_path, capsys, monkeypatch
+):
+    def full(source, destination):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cli.os, "replace", full)
+    complaint = refused(capsys, scene_file, "--report", tmp_path / "report.json")
+    assert "is saved, but the report" in complaint and "No space left on device" in complaint
+    assert not list(tmp_path.glob("report*"))
+
+
+def test_a_scene_that_cannot_be_saved_leaves_no_report(scene_file, tmp_path, capsys):
+    before = scene_file.read_bytes()
+    (tmp_path / "out.blend@").mkdir()  # where Blender writes before it renames
+    assert "could not be saved" in refused(
+        capsys, scene_file, "--output", tmp_path / "out.blend", "--report", tmp_path / "report.json"
+    )
+    assert scene_file.read_bytes() == before
+    assert not list(tmp_path.glob("report*"))
+
+
+@pytest.mark.parametrize("frames", [["--frames", "-5:5"], ["--frames=-5:5:1"]])
+def test_frames_below_zero(scene_file, tmp_path, frames):
+    report = tmp_path / "report.json"
+    assert bake_file(scene_file, *frames, "--report", report) == 0
+    (armature,) = json.loads(report.read_text())["armatures"]
+    assert armature["chains"][0]["frames"] == list(range(-5, 6))
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [["--frames", "5"], ["--frames", "a:b"], ["--frames", "1:2:3:4"], ["--max-error", "-1"], ["--nonsense"]],
+    [
+        ["--frames", "5"],
+        ["--frames", "-5"],
+        ["--frames", "-5:b"],
+        ["--frames", "--target-keys"],
+        ["--frames", "a:b"],
+        ["--frames", "1:2:3:4"],
+        ["--max-error", "-1"],
+        ["--verify", "MAYBE"],
+        ["--nonsense"],
+    ],
 )
 def test_options_that_make_no_sense_exit_with_2(scene_file, arguments, capsys):
+    assert bake_file(scene_file, *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("ik2d: error: ") and arguments[0] in line
+
+
+def test_no_command_is_one_line_too(capsys):
+    assert run([]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("ik2d: error: ") and "COMMAND" in line
+
+
+def test_help_names_every_option(capsys):
     with pytest.raises(SystemExit) as caught:
-        bake_file(scene_file, *arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err
+        run(["bake", "--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    for (
+        option
+    ) in "armature chain frames output report reduce target-keys single-axis verify max-error".split():
+        assert f"--{option}" in told
 
 
 def test_a_reversed_range_is_refused(scene_file, capsys):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The main job on a rig that we did not make: the human metarig of Blender's own Rigify."""
 
-import addon_utils
 import bpy
 import pytest
 from rigs import add_chain, add_target, played_back_errors
@@ -12,6 +11,8 @@ from ik2d_addon.bake import bake
 @pytest.fixture
 def metarig():
     """The human metarig; Rigify goes again, since it stays registered otherwise."""
+    import addon_utils  # Blender's own, found once bpy is there
+
     addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
     yield bpy.context.object

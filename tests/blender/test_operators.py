@@ -2,12 +2,14 @@
 """The operators: each does what its function does, says what came of it, and says why it cannot run."""
 
 import bpy
+import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target, animation_of, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
 from ik2d_addon.ui import operators
+from ik2d_addon.ui.baking import chosen_bake
 
 IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
 
@@ -203,8 +205,8 @@ def keyed_frames(armature):
     "custom, asked, frames",
     [
         (False, {}, [3, 4, 5, 6, 7]),
-        (True, {}, [10, 12, 14]),
-        (True, {"frame_start": 12}, [12, 14]),
+        (True, {}, [10, 12, 14, 15]),
+        (True, {"frame_start": 12}, [12, 14, 15]),
         (True, {"frame_start": 1, "frame_end": 9, "step": 4}, [1, 5, 9]),
         (False, {"frame_end": 4}, [3, 4]),
     ],
@@ -218,6 +220,81 @@ def test_bake_takes_the_range_asked_for_then_the_rigs_then_the_scenes(custom, as
     select(armature)
     bpy.ops.ik2d.bake(**asked)
     assert keyed_frames(armature) == frames
+
+
+@pytest.mark.parametrize(
+    "chosen, options",
+    [
+        ({"use_reduce": True, "reduce_error": 0.01}, {"reduce": 0.01}),
+        ({"use_reduce": False, "reduce_error": 0.01}, {}),
+        ({"on_target_keys": True}, {"on_target_keys": True}),
+        ({"single_axis": True}, {"single_axis": True}),
+    ],
+)
+def test_bake_takes_the_options_that_the_sidebar_shows(chosen, options):
+    baked = []
+    for by_operator in (False, True):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        armature, _target = leg_with_target()
+        bpy.context.scene.frame_end = 40
+        if by_operator:
+            for key, value in chosen.items():
+                setattr(armature.ik2d, key, value)
+            select(armature)
+            bpy.ops.ik2d.bake()
+        else:
+            # As a property keeps it, in 32 bits.
+            if "reduce" in options:
+                options = {"reduce": np.float32(options["reduce"]).item()}
+            baking.bake(armature, options=baking.BakeOptions(**options))
+        baked.append((animation_of(armature), [bone.rotation_mode for bone in armature.pose.bones]))
+    assert baked[0] == baked[1]
+    keys = len(next(iter(baked[0][0].values())))
+    assert keys < 40 if {"reduce", "on_target_keys"} & set(options) else keys == 40
+
+
+@pytest.mark.parametrize("verify, looked_at", [('NONE', 0), ('ALL', 40), ('SAMPLE', None)])
+def test_verify_is_the_one_that_the_sidebar_shows(verify, looked_at):
+    armature, _target = leg_with_target()
+    armature.ik2d.verify = verify
+    steps, report = chosen_bake(armature, 1, 40, 1), None
+    while report is None:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            report = finished.value
+    found = int(np.isfinite(report.chains[0].played_back).sum())
+    assert found == looked_at if looked_at is not None else 20 < found < 40
+
+
+def test_keys_are_reduced_or_on_the_targets_keys_but_not_both():
+    settings = add_leg().ik2d
+    settings.use_reduce = True
+    settings.on_target_keys = True
+    assert (settings.use_reduce, settings.on_target_keys) == (False, True)
+    settings.use_reduce = True
+    assert (settings.use_reduce, settings.on_target_keys) == (True, False)
+    settings.use_reduce = settings.on_target_keys = False
+    assert (settings.use_reduce, settings.on_target_keys) == (False, False)
+
+
+def test_a_bake_stopped_halfway_leaves_the_file_as_it_was():
+    armature, _target = leg_with_target()
+    baking.bake(armature, frame_start=1, frame_end=40)
+    bpy.context.scene.frame_set(7)
+
+    def everything():
+        kinds = (bpy.data.scenes, bpy.data.objects, bpy.data.actions, bpy.data.collections)
+        names = [sorted(block.name for block in kind) for kind in kinds]
+        return animation_of(armature), pose_of(armature), names, bpy.context.scene.frame_current
+
+    before = everything()
+    armature.ik2d.chains[0].bend = 'NEGATIVE'  # what is baked now would be seen
+    steps = chosen_bake(armature, 1, 500, 1)
+    for _ in range(250):
+        next(steps)
+    steps.close()
+    assert everything() == before
 
 
 def test_a_range_given_once_is_not_kept_for_the_next_bake():
@@ -305,7 +382,15 @@ def test_one_undo_takes_the_whole_bake_away_and_redo_brings_it_back():
 
 # --- Why a button is greyed out ----------------------------------------------
 
-EVERY = ["chain_add", "chain_remove", "chain_move", "solve", "bake"]
+EVERY = [
+    "chain_add",
+    "chain_remove",
+    "chain_move",
+    "solve",
+    "bake",
+    "limits_from_bones",
+    "joints_update",
+]
 
 
 def refusal(operator):

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik2d_addon.ui import operators, panels, properties
+from ik2d_addon.ui import baking, operators, panels, properties, results
 from ik2d_addon.ui.panels import wrapped
 
-CLASSES = (*properties.classes, *operators.classes, *panels.classes)
+OPERATORS = (*operators.classes, *baking.classes, *results.classes)
+CLASSES = (*properties.classes, *OPERATORS, *panels.classes)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 
 
@@ -47,10 +48,11 @@ def test_each_menu_of_blender_holds_ours_once(name):
     assert len(functions) == 1
 
 
-@pytest.mark.parametrize("cls", operators.classes, ids=lambda cls: cls.bl_idname)
+@pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
-    assert cls.bl_options == {'REGISTER', 'UNDO'}
+    jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
+    assert cls.bl_options == {'REGISTER', 'UNDO_GROUPED' if jumps_in_time else 'UNDO'}
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
 
 

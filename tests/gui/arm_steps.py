@@ -76,6 +76,11 @@ def click_beside_the_list(area, sidebar, wanted):
 
 def keyed_frames():
     """Return {(data path, index): number of keys} of the arm's action in use."""
+    return {channel: len(keys) for channel, keys in animation().items()}
+
+
+def animation():
+    """Return {(data path, index): every key's place, handles and kinds} of the arm's action in use."""
     data = bpy.data.objects["Arm"].animation_data
     if data is None or data.action is None:
         return {}
@@ -85,7 +90,13 @@ def keyed_frames():
         curves = ()
     else:
         curves = data.action.layers[0].strips[0].channelbag(data.action_slot, ensure=True).fcurves
-    return {(curve.data_path, curve.array_index): len(curve.keyframe_points) for curve in curves}
+    return {
+        (curve.data_path, curve.array_index): [
+            (*key.co, *key.handle_left, *key.handle_right, key.handle_left_type, key.interpolation, key.type)
+            for key in curve.keyframe_points
+        ]
+        for curve in curves
+    }
 
 
 def evaluated(frame):

@@ -23,12 +23,20 @@ def show(sidebar, picture):
     yield from ui.shot(f"{SHOTS}/{picture}.png")
 
 
-def open_solver(area, sidebar, chain):
-    """Click the header of the Solver panel, which stands below the bend."""
-    x, y = yield from ui.find_button(area, sidebar, "].bend")
+def click_header(area, sidebar, above, wanted):
+    """Click the header of the closed panel below a button; then a button of that panel is there."""
+    x, y = yield from ui.find_button(area, sidebar, above)
     scale = bpy.context.preferences.system.ui_scale
-    yield from ui.click(x, y - int(28 * scale))
-    yield from ui.find_button(area, sidebar, f"{chain.path_from_id()}.iterations")
+    yield from ui.click(x, y - int(30 * scale))
+    yield from ui.find_button(area, sidebar, wanted)
+
+
+def limit_a_joint(area, sidebar, chain):
+    """Tick the second joint's limit with the mouse, and drag nothing: its range is a whole turn at first."""
+    joint = chain.joints[1]
+    yield from ui.click_button(area, sidebar, "joints[1].use_limit")
+    yield from ui.wait_until(lambda: joint.use_limit, "the limit")
+    joint.limit_min, joint.limit_max = -0.5, 2.0
 
 
 def test():
@@ -40,7 +48,17 @@ def test():
 
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
-    yield from open_solver(area, sidebar, settings.chains[0])
+    yield from click_header(area, sidebar, "].softness", "ik2d.limits_from_bones")
+    yield from limit_a_joint(area, sidebar, settings.chains[0])
+    yield from show(sidebar, "5_joints")
+    arm.data.bones["upper"].name = "arm"
+    sidebar.tag_redraw()
+    yield 0.3
+    yield from ui.click_button(area, sidebar, "ik2d.joints_update")
+    yield from ui.wait_until(lambda: "arm" in settings.chains[0].joints, "the renamed bone's joint")
+    arm.data.bones["arm"].name = "upper"
+    settings.chains[0].bone_count = 2  # as it is: but its joints follow
+    yield from click_header(area, sidebar, "ik2d.limits_from_bones", "].iterations")
     yield from show(sidebar, "5_solver")
 
     yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
@@ -55,7 +73,11 @@ def test():
     yield from click_beside_the_list(area, sidebar, "ik2d.chain_remove")
     yield from ui.wait_until(lambda: [chain.target for chain in settings.chains] == [target], "the removal")
 
-    settings.use_custom_range, settings.last_bake = True, LONG
+    for above in ("ik2d.limits_from_bones", "].softness"):  # as they are at first: closed
+        x, y = yield from ui.find_button(area, sidebar, above)
+        yield from ui.click(x, y - int(30 * bpy.context.preferences.system.ui_scale))
+    settings.use_custom_range, settings.last_bake, settings.last_bake_alert = True, LONG, True
+    settings.chains[0].missed_frames, settings.chains[0].worst_frame = "86..88", 87
     for scale in (1.0, 1.4):
         bpy.context.preferences.view.ui_scale = scale
         yield 0.5

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The benchmarks run, and their judges tell right from wrong; no test depends on how fast anything is."""
+
+import numpy as np
+import pytest
+
+from benchmarks import c_port, ik_constraint, plain_ccd, problems, table
+from benchmarks.contestants import ALL, FINE, OURS
+
+
+def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
+    pytest.importorskip("matplotlib")
+    from benchmarks.results import TOY, run
+
+    run(TOY, tmp_path)
+    text = (tmp_path / "benchmarks.md").read_text()
+    for contestant in ALL:
+        assert f"| {contestant.name} |" in text
+    for name in ("solved", "smooth", "growth", "bakes"):
+        assert f"({name}.png)" in text
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("make", (problems.free, problems.limited))
+def test_every_contestant_gets_near_most_targets(make):
+    for contestant in ALL:
+        answers = contestant.solve(make(2, 8))
+        assert np.median(answers.residual) < 0.01, contestant.name
+        assert answers.seconds > 0.0
+    assert OURS.solve(make(5, 8)).residual.max() <= 1e-6
+    assert FINE.solve(make(5, 8)).residual.max() <= 1e-9
+
+
+def test_the_rig_stands_where_the_plane_solvers_have_their_joints():
+    one = problems.limited(5, 1)
+    rig = ik_constraint.rig_for(one, locked=True)
+    constraints = rig.armature.pose.bones[-1].constraints
+    constraints.remove(constraints[0])
+    pose = np.array([0.3, -0.5, 0.2, 0.9, -0.1])
+    rig.start_from(pose)
+    rig.solve()
+    joints = ik_constraint.joints_of(rig.frames(), one.lengths)
+    assert np.abs(joints[-1, :2] - problems.tips(one.lengths, pose)).max() < 1e-6
+    assert np.abs(joints[:, 2]).max() < 1e-6
+    before = rig.frames()
+    rig.start_from(pose + [0.0, 0.4, 0.0, 0.0, 0.0])
+    rig.solve()
+    turns = ik_constraint.turns_between(before, rig.frames())
+    assert np.abs(turns - [0.0, 0.4, 0.0, 0.0, 0.0]).max() < 1e-5
+
+
+def test_the_c_port_solves_what_can_be_reached():
+    solve = c_port.load()
+    if solve is None:
+        pytest.skip("no C compiler")
+    some = problems.free(2, 50)
+    tips = problems.tips(some.lengths, solve(some.lengths, some.targets))
+    assert np.abs(tips - some.targets).max() < 1e-6
+
+
+def test_plain_ccd_arrives_at_an_easy_target_and_keeps_limits():
+    lengths, target = [0.4, 0.3, 0.3], (0.5, 0.4)
+    angles = plain_ccd.solve(lengths, [0.1, 0.1, 0.1], target, 1e-6, 100)
+    assert np.hypot(*(problems.tips(np.array(lengths), np.array(angles)) - target)) <= 1e-6
+    limits = [(-0.2, 0.2)] * 3
+    assert max(map(abs, plain_ccd.solve(lengths, [0.1, 0.1, 0.1], target, 1e-6, 100, limits))) <= 0.2
+
+
+def test_shares_are_rounded_to_all_or_nothing_only_when_they_are():
+    assert [table.percent(share) for share in (0.0, 1e-6, 0.5, 1.0 - 1e-6, 1.0)] == [
+        "0 %",
+        "0.1 %",
+        "50.0 %",
+        "99.9 %",
+        "100 %",
+    ]
+    assert table.small(1.06e-10) == "1.1e-10"
