@@ -132,7 +132,7 @@ class IK2D_PG_joint(PropertyGroup):
     )
     weight: FloatProperty(
         name="Weight",
-        description="How willingly the joint turns beside the others; 0 holds it",
+        description="How willingly the joint turns beside the others, in CCD chains; 0 holds it in all",
         default=1.0,
         min=0.0,
         max=1.0,
