@@ -97,7 +97,8 @@ def bake_steps(
 ) -> Generator[tuple[int, int], None, BakeReport]:
     """Do what `bake` does, bit by bit: yield (frames done, frames in all); return the BakeReport.
 
-    Keys are written at the very end. Closed before that, it leaves everything as it was; but where
+    Keys are written when all is solved, then played back. Closed before its end, it leaves
+    everything as it was; but where
     the full scene has to be evaluated (BakeReport.full_scene), stepping through its frames undoes
     changes by hand to animated properties that were not keyed, as any change of the frame does.
     """
@@ -111,10 +112,11 @@ def bake_steps(
     warnings = keys.check_writable(armature_object, rotations)
     if options.single_axis:
         warnings += [note for rig in rigs for note in single_axis_notes(rig)]
-    keys.write(armature_object, keys.animation_times(scene, plan.frames), rotations)
-    bpy.context.view_layer.update()
-    reported = [chain.solved.at(plan.rows) for chain in solved]
-    played = play_back(scene, reported, plan.frames, options.verify, plan.keyed_rows)
+    with keys.written(armature_object, keys.animation_times(scene, plan.frames), rotations):
+        bpy.context.view_layer.update()
+        reported = [chain.solved.at(plan.rows) for chain in solved]
+        checking = play_back(scene, reported, plan.frames, options.verify, plan.keyed_rows)
+        played = yield from _counted(checking, 0, len(plan.times))
     return _report(armature_object, scene, solved, plan, "Baked", played, full_scene, warnings)
 
 
@@ -195,7 +197,7 @@ def _counted(
             done = next(steps)
         except StopIteration as finished:
             return finished.value
-        yield before + done, total
+        yield min(before + done, total), total
 
 
 def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:

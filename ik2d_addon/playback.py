@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Play a bake back in Blender and measure where the tips really are."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from .core.inputs import Floats
-from .rig.targets import sample
+from .rig.targets import sample_steps
 from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
@@ -36,10 +36,11 @@ def play_back(
     frames: Sequence[float],
     verify: str,
     keyed: Sequence[int] | None = None,
-) -> list[Played]:
-    """Return how far each tip is from its target, as Blender evaluates them with the new keys.
+) -> Generator[int, None, list[Played]]:
+    """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    keyed: which of the frames have keys, where not all have; a sample then looks at these.
+    keyed: which of the frames have keys, where not all have; a sample then looks at these. Yields
+    the number of times looked at; returns what came of each chain.
     """
     if verify == VERIFY_NOTHING:
         return [not_played(len(frames))] * len(solved)
@@ -49,7 +50,7 @@ def play_back(
     between = (keyed[gaps] + keyed[gaps + 1]) / 2.0
     times = np.concatenate((keyed[chosen], between))
     order = np.argsort(times)  # forwards: simulations, if any, want it so
-    sampling = sample(scene, [chain.rig for chain in solved], times[order])
+    sampling = yield from sample_steps(scene, [chain.rig for chain in solved], times[order], checked=False)
     played = []
     for samples in sampling.chains:
         distances = np.empty(len(times))

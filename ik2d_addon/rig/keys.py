@@ -102,11 +102,22 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
 
 
 def write(armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]) -> None:
+    """Do what `written` does, with nothing to follow."""
+    with written(armature, frames, rotations):
+        pass
+
+
+@contextmanager
+def written(
+    armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
+) -> Iterator[None]:
     """Key the rotations at the frames, in place of all keys from the first frame to the last.
 
-    Sets the bones to the rotation modes that the rotations need. If that fails, all is put back as it was.
+    Sets the bones to the rotation modes that the rotations need. If that fails, or what is done
+    inside, all is put back as it was.
     """
     if not rotations:
+        yield
         return
     with (
         channels_kept(armature, rotations, only_on_error=True),
@@ -115,6 +126,7 @@ def write(armature: bpy.types.Object, frames: Sequence[float], rotations: Sequen
         holder = compat.channels(armature)
         for rotation in rotations:
             _write_bone(armature, holder, rotation, frames)
+        yield
 
 
 def _write_bone(armature: bpy.types.Object, holder, rotation: BoneRotation, frames: Sequence[float]) -> None:

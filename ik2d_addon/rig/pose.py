@@ -83,8 +83,8 @@ def set_mode(armature: bpy.types.Object, rotation: BoneRotation) -> None:
 def channels_kept(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], only_on_error: bool = False
 ) -> Iterator[None]:
-    """Put back, afterwards, rotation modes and values of the bones that get one turning channel."""
-    bones = [armature.pose.bones[rotation.bone] for rotation in rotations if rotation.turning is not None]
+    """Put back, afterwards, rotation modes and values of the bones, which playing new keys changes."""
+    bones = [armature.pose.bones[rotation.bone] for rotation in rotations]
     before = [(bone.rotation_mode, [tuple(getattr(bone, name)) for name in ROTATIONS]) for bone in bones]
     done = False
     try:

@@ -39,16 +39,6 @@ class Sampling:
     full_scene: str
 
 
-def sample(scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float] | None) -> Sampling:
-    """Do what `sample_steps` does, in one go; what has no finite place is no error here."""
-    steps = sample_steps(scene, chains, times, checked=False)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as finished:
-            return finished.value
-
-
 def sample_steps(
     scene: bpy.types.Scene,
     chains: Sequence[RigChain],

@@ -23,7 +23,7 @@ from rigs import (
     played_back_errors,
 )
 
-from ik2d_addon.bake import bake, bake_steps, solve
+from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import compat, keys, stage
 
@@ -594,3 +594,22 @@ def test_a_name_in_place_of_a_list_of_names_is_refused():
     armature, _ = leg_with_target()
     with pytest.raises(IK2DError, match=r"\['shin'\]"):
         bake(armature, "shin")
+
+
+def test_a_bake_closed_while_it_is_played_back_puts_everything_back():
+    armature, _ = leg_with_target()
+    bpy.context.scene.frame_set(10)
+    armature.pose.bones["shin"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    pose = [tuple(bone.rotation_quaternion) for bone in armature.pose.bones]
+    actions = set(bpy.data.actions)
+    steps = bake_steps(armature, frame_start=1, frame_end=40, options=BakeOptions(verify='ALL'))
+    while not animation_of(armature):  # until the keys are there
+        next(steps)
+    next(steps)
+    steps.close()
+    assert armature.animation_data is None
+    assert set(bpy.data.actions) == actions
+    assert [tuple(bone.rotation_quaternion) for bone in armature.pose.bones] == pose
+    bpy.context.view_layer.update()
+    assert [tuple(bone.rotation_quaternion) for bone in armature.pose.bones] == pose
