@@ -145,10 +145,3 @@ def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None
     animation.action = action
     if hasattr(animation, "action_slot") and action is not None:  # the test goes when 4.4 is the oldest
         animation.action_slot = action.slots.get(identifier) if identifier else None
-
-
-def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
-    """Return whether a pose bone is selected."""
-    if hasattr(pose_bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5
-        return pose_bone.select
-    return pose_bone.bone.select

@@ -191,3 +191,10 @@ def contents_of(action: bpy.types.Action) -> dict:
         "order": [(owner, c.data_path, c.array_index) for owner, bag in bags.items() for c in bag.fcurves],
         "groups": {owner: [group.name for group in bag.groups] for owner, bag in bags.items()},
     }
+
+
+def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
+    """Return whether a pose bone is selected."""
+    if hasattr(pose_bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5
+        return pose_bone.select
+    return pose_bone.bone.select

@@ -19,6 +19,7 @@ from rigs import (
     contents_of,
     evaluated_tip,
     every_bit_of_animation,
+    is_selected,
     leg_with_target,
     played_back_errors,
 )
@@ -47,7 +48,7 @@ def state_of_the_session() -> dict:
         "mode": (bpy.context.mode, ob and ob.mode),
         "auto key": scene.tool_settings.use_keyframe_insert_auto,
         "bones": [
-            (each.name, bone.name, compat.is_selected(bone), each.data.bones.active == bone.bone)
+            (each.name, bone.name, is_selected(bone), each.data.bones.active == bone.bone)
             for each in armatures
             for bone in each.pose.bones
         ],
