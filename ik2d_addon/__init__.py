@@ -7,7 +7,7 @@ Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
 from importlib import import_module
 
 # In the order of registration; each has register() and unregister().
-_MODULES = (".ui.properties", ".ui.operators", ".ui.results", ".ui.baking", ".ui.panels", ".cli")
+_MODULES = (".ui.properties", ".ui.chains", ".ui.results", ".ui.baking", ".ui.panels", ".cli")
 
 
 def register() -> None:

@@ -19,10 +19,10 @@ from typing import NoReturn, TextIO
 import bpy
 
 from .bake import BakeOptions, BakeReport, bake
+from .bake.playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 from .core import IK2DError
-from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 from .rig.armature import read_chain
-from .rig.dependencies import armatures_in_order
+from .rig.order import armatures_in_order
 
 EXIT_DONE, EXIT_OVER_MAX_ERROR, EXIT_BAD_INPUT = 0, 1, 2
 # A bake quicker than this needs no progress line.

@@ -238,7 +238,7 @@ def join(panels: Sequence[np.ndarray], columns: int) -> np.ndarray:
     row[:] = encoded(PAPER)
     for i, panel in enumerate(panels):
         start = i * (width + GAP)
-        row[:, start:start + width] = panel
+        row[:, start : start + width] = panel
     return row
 
 
@@ -263,7 +263,9 @@ def save(pixels: np.ndarray, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
+        + chunk(b"IEND", b"")
     )
     print(f"Saved {path}, {width} x {height} pixels")
 

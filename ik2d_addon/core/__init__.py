@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
-from .ccd import CCDResult, ccd_step
+from .ccd import CCDResult, ccd_step, solve_ccd, solve_ccd_path
 from .chain import Chain, forward
 from .errors import IK2DError
 from .plane import Plane
 from .solution import Solution, Status
-from .solve import solve_ccd, solve_ccd_path
 from .two_bone import solve_two_bone
 
 __all__ = [

@@ -7,7 +7,7 @@ each number becomes an array over the targets. Code that takes an `Arithmetic` r
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,16 +28,65 @@ class Arithmetic:
     minimum: Callable[..., Number]
     maximum: Callable[..., Number]
     where: Callable[[Number, Number, Number], Number]
+    all_of: Callable[[Iterable[Number]], Number]  # of conditions
     remainder: Callable[[Number, float], Number]  # to the nearest multiple: -period / 2..period / 2
+    # only(condition, function, pose, *numbers): function(pose, *numbers) where the condition holds, else
+    # the pose (a list of angles) as it is.
+    only: Callable[..., list[Number]]
 
 
 def _float_where(condition: bool, if_true: float, if_false: float) -> float:
     return if_true if condition else if_false
 
 
+def _array_all_of(conditions: Iterable[Number]) -> Number:
+    return np.logical_and.reduce(list(conditions))
+
+
 def _array_remainder(values: Number, period: float) -> Number:
     return values - period * np.rint(values / period)
 
 
-FLOATS = Arithmetic(math.sin, math.cos, math.atan2, math.sqrt, min, max, _float_where, math.remainder)
-ARRAYS = Arithmetic(np.sin, np.cos, np.arctan2, np.sqrt, np.minimum, np.maximum, np.where, _array_remainder)
+def _float_only(
+    condition: bool, function: Callable[..., list[float]], pose: list[float], *numbers: float
+) -> list[float]:
+    return function(pose, *numbers) if condition else pose
+
+
+def _array_only(
+    condition: Number, function: Callable[..., list[Number]], pose: list[Number], *numbers: Number
+) -> list[Number]:
+    rows = np.flatnonzero(condition)
+    if rows.size == 0:
+        return pose
+    changed = [angles.copy() for angles in pose]
+    found = function([angles[rows] for angles in pose], *(number[rows] for number in numbers))
+    for angles, new in zip(changed, found, strict=True):
+        angles[rows] = new
+    return changed
+
+
+FLOATS = Arithmetic(
+    math.sin,
+    math.cos,
+    math.atan2,
+    math.sqrt,
+    min,
+    max,
+    _float_where,
+    all,
+    math.remainder,
+    _float_only,
+)
+ARRAYS = Arithmetic(
+    np.sin,
+    np.cos,
+    np.arctan2,
+    np.sqrt,
+    np.minimum,
+    np.maximum,
+    np.where,
+    _array_all_of,
+    _array_remainder,
+    _array_only,
+)

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A planar chain of bones, and where its joints are."""
+"""A planar chain of bones, where its joints are, and which angles their limits allow."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from .arithmetic import ARRAYS
 from .errors import IK2DError
 from .inputs import Floats, finite_floats, floats, frozen
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
+# An angle stands at its limit when it is no farther from it than rounding (radians).
+AT_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,3 +128,33 @@ def checked_targets(target: ArrayLike) -> Floats:
     if checked.ndim == 0 or checked.shape[-1] != 2:
         raise IK2DError(f"a target is two numbers, x and y, not shape {checked.shape}")
     return checked
+
+
+def within_limits(chain: Chain, angles: Floats, near: Floats) -> Floats:
+    """Return the same rotations (..., n) as numbers within the limits, or the limit that is nearer.
+
+    Of several such numbers the one nearest to `near`.
+    """
+    angles = near + ARRAYS.remainder(angles - near, 2.0 * np.pi)
+    if chain.limits is None:
+        return angles
+    low, high = chain.limits.T
+    turns_up = np.where(angles < low, np.ceil((low - angles) / (2.0 * np.pi)), 0.0)
+    turns_down = np.where(angles > high, np.ceil((angles - high) / (2.0 * np.pi)), 0.0)
+    moved = angles + 2.0 * np.pi * (turns_up - turns_down)
+    blocked = (moved < low) | (moved > high)
+    return np.where(blocked, np.where(_apart(angles, low) <= _apart(angles, high), low, high), moved)
+
+
+def _apart(angles: Floats, limit: Floats) -> Floats:
+    """Return how far angles are from a limit, the shorter way round; infinitely from none."""
+    finite = np.where(np.isfinite(limit), limit, 0.0)
+    return np.where(np.isfinite(limit), np.abs(ARRAYS.remainder(angles - finite, 2.0 * np.pi)), np.inf)
+
+
+def at_limits(chain: Chain, angles: Floats) -> NDArray[np.bool_]:
+    """Return which joints (..., n) stand at a limit."""
+    if chain.limits is None:
+        return np.zeros(angles.shape, np.bool_)
+    at_an_end: NDArray[np.bool_] = (np.abs(angles[..., np.newaxis] - chain.limits) <= AT_LIMIT).any(axis=-1)
+    return at_an_end

@@ -106,19 +106,29 @@ def _bend_side(joints: Floats, normal: Floats) -> float:
 
 def _first_direction(bones: Floats, normal: Floats) -> Floats:
     """Return the unit direction in the plane of the first bone that is not perpendicular to it."""
-    flat = bones - np.outer(bones @ normal, normal)
+    flat = _across(bones, normal)
     lengths = np.linalg.norm(flat, axis=1)
     if not lengths.any():
         raise IK2DError("the chain stands at right angles to its plane; choose another plane")
     first = int(np.argmax(lengths > STRAIGHT * lengths.max()))
-    return _unit(flat[first])
+    return _across(_unit(flat[first]), normal)
 
 
 def _without(vector: Floats, unit: Floats) -> Floats:
-    """Return the part of `vector` perpendicular to `unit`."""
-    rest = vector - (vector @ unit) * unit
+    """Return the unit vector of the part of `vector` perpendicular to `unit`."""
+    rest = _across(vector, unit)
     if np.linalg.norm(rest) <= STRAIGHT * np.linalg.norm(vector):
         raise IK2DError("the normal of a straight chain's plane must not point along the chain")
+    return _across(_unit(rest), unit)
+
+
+def _across(vectors: Floats, unit: Floats) -> Floats:
+    """Return the parts of vectors (..., 3) perpendicular to a unit vector (3,).
+
+    Of a vector nearly along it little is left, with few digits right: who needs all of them takes the
+    unit vector of what is left, and calls this a second time.
+    """
+    rest: Floats = vectors - (vectors @ unit)[..., np.newaxis] * unit
     return rest
 
 

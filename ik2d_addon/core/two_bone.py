@@ -7,21 +7,26 @@ After Ryan Juckett, "Analytic Two-Bone IK in 2D" (2009).
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .chain import Chain, checked_angles, checked_targets
+from .arithmetic import ARRAYS
+from .chain import Chain, at_limits, checked_angles, checked_targets, within_limits
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
-from .limits import at_limits
 from .softness import checked_softness, soft_targets
-from .solution import Solution, Status, distances_to
-from .two_bone_limits import Answer, solve_within_limits
+from .solution import Solution, Status, annulus_status, distances_to
+from .triangle import two_bone_pose
 
 # A bone shorter than this fraction of the reach counts as one of zero length: the second
 # angle then moves the tip less than float rounding does.
 ZERO_LENGTH = 1e-12
-# Distances whose squares are no floats any more begin here.
+# The triangle takes fourth powers of distances: from here on these, and those of 1 / HUGE, are no floats.
 HUGE = 1e75
 # So many targets at a time that the arrays between the steps stay in the processor's cache.
 BLOCK = 8192
+# Two poses whose tips are as near, but for so many reaches, are equally good: then the bend side decides.
+EQUALLY_NEAR = 1e-12
+
+# Angles (m, n), status (m,) and residual (m,) for m targets.
+Answer = tuple[Floats, NDArray[np.int8], Floats]
 
 
 def solve_two_bone(
@@ -35,17 +40,8 @@ def solve_two_bone(
 ) -> Solution:
     """Return the pose of two bones whose tip is on the target, or as near as it gets.
 
-    With lengths d1, d2 and h = |target|, the law of cosines in its half-angle form,
-
-        tan(angle2 / 2) = sqrt(N / D),   N = (d1 + d2)^2 - h^2,   D = h^2 - (d1 - d2)^2
-
-    each clamped at zero: then a target too far stretches the chain, and one too close folds it.
-    Factored as (d1 + d2 - h) (d1 + d2 + h) they keep full precision near both ends, where the
-    cosine's formula does not. The first bone follows without a sine or cosine of angle2:
-
-        angle1 = atan2(y a - x o, x a + y o),   a = (d1 + d2) D + (d1 - d2) N,   o = 2 d2 sqrt(N D)
-
-    which are N + D times the d1 + d2 cos(angle2) and d2 sin(angle2) of the article.
+    The law of cosines, with the formulas of triangle.py: a target too far stretches the chain, and one
+    too close folds it.
 
     target: (..., 2) relative to the root. bend: +1 or -1, the sign of angle2, (...) or one for all.
     start: (..., 2) angles, such as last frame's, kept where any would do: angle2 where a bone has
@@ -67,7 +63,7 @@ def solve_two_bone(
         np.broadcast_to(sides, shape).reshape(-1),
         np.broadcast_to(kept, (*shape, 2)).reshape(-1, 2),
     )
-    solver = solve_within_limits if chain.is_limited else _solve_free
+    solver = solve_limited_pair if chain.is_limited else _solve_free
     angles, status, residual = solver(chain, *rows, limit)
     if soft > 0.0:
         angles, _, _ = solver(chain, soft_targets(chain, rows[0], soft), *rows[1:], limit)
@@ -85,25 +81,23 @@ def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tole
     """Return angles (m, 2), status (m,) and residual (m,) for targets (m, 2) of a chain without limits."""
     m = len(targets)
     angles, status, residual = np.empty((m, 2)), np.empty(m, np.int8), np.empty(m)
-    # A power of two, which changes no digit, where squares of the lengths would be no floats any more.
+    # A power of two, which changes no digit, where powers of the lengths would be no floats any more.
     outer = chain.reach[1]
     unit = 1.0 if 1.0 / HUGE < outer < HUGE or outer == 0.0 else 2.0 ** float(np.frexp(outer)[1])
     lengths = (chain.lengths / unit).tolist()
-    # N / D is infinite for a folded chain, and its arctangent then what it should be.
-    with np.errstate(divide="ignore", over="ignore"):
-        for first in range(0, m, BLOCK):
-            rows = slice(first, first + BLOCK)
-            x, y = targets[rows, 0] / unit, targets[rows, 1] / unit
-            angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = _solve_block(
-                lengths, x, y, sides[rows], kept[rows], tolerance / unit
-            )
+    for first in range(0, m, BLOCK):
+        rows = slice(first, first + BLOCK)
+        x, y = targets[rows, 0] / unit, targets[rows, 1] / unit
+        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = _solve_block(
+            lengths, x, y, sides[rows], kept[rows], tolerance / unit
+        )
     return angles, status, residual * unit
 
 
 def _solve_block(
     lengths: list[float], x: Floats, y: Floats, sides: Floats, kept: Floats, tolerance: float
 ) -> tuple[Floats, Floats, NDArray[np.int8], Floats]:
-    """Return angle1, angle2, status and residual, each (m,), by the formulas of solve_two_bone.
+    """Return angle1, angle2, status and residual, each (m,), by the formulas of triangle.py.
 
     The residual is that of the annulus: what the tip of such a pose is off by, but for rounding.
     """
@@ -112,18 +106,72 @@ def _solve_block(
     h = np.sqrt(x * x + y * y)
     if not h.max() < HUGE:  # hypot() squares nothing too great, but takes several times as long
         h = np.hypot(x, y)
+        nearer = np.minimum(1.0, HUGE / np.maximum(np.maximum(np.abs(x), np.abs(y)), 1.0))
+        x, y = x * nearer, y * nearer  # the same direction
     short, spare = outer - h, h - inner
     residual = np.maximum(-np.minimum(short, spare), 0.0)
     status = (short < -tolerance) * np.int8(Status.TOO_FAR) + (spare < -tolerance) * np.int8(Status.TOO_CLOSE)
     if min(d1, d2) <= ZERO_LENGTH * outer:
         angle2 = kept[:, 1]
         adjacent, opposite = d1 + d2 * np.cos(angle2), d2 * np.sin(angle2)
+        angle1 = np.arctan2(y * adjacent - x * opposite, x * adjacent + y * opposite)
     else:
-        n, d = np.maximum(short * (outer + h), 0.0), np.maximum(spare * (h + inner), 0.0)
-        root_n, root_d = np.sqrt(n), np.sqrt(d)
-        angle2 = 2.0 * sides * np.arctan(root_n / root_d)
-        adjacent, opposite = outer * d + (d1 - d2) * n, (2.0 * d2) * sides * root_n * root_d
-    angle1 = np.arctan2(y * adjacent - x * opposite, x * adjacent + y * opposite)
+        angle1, angle2 = two_bone_pose(d1, d2, x, y, h, sides, ARRAYS)
     if h.min() == 0.0:  # at the root every direction is as good: keep the one that was
         angle1 = np.where(h > 0.0, angle1, wrapped(kept[:, 0]))
     return angle1, angle2, status, residual
+
+
+def solve_limited_pair(
+    chain: Chain, targets: Floats, sides: Floats, kept: Floats, tolerance: float
+) -> Answer:
+    """Return the poses nearest to targets (m, 2) on the sides (m,); of equal angles, those near `kept`.
+
+    Where the pose that is nearest of all lies, it is one of six; each of them, put within the limits,
+    is a pose the chain can take, so the best of them is the answer:
+    - inside both ranges: the two bend sides of the chain without limits (this is also where the target
+      is off the annulus, and the nearest pose is straight or folded);
+    - on the edge where angle2 stands at a limit: the chain is one rigid arm, and aims at the target;
+    - on the edge where angle1 stands at a limit: the second bone aims at the target.
+    An aim is best where it points, and gets worse all the way round to the opposite: so a blocked one
+    stops at the limit that is nearer to it, and the corners need no thought of their own.
+    """
+    angles = np.empty((len(targets), 2))
+    for side in (1.0, -1.0):
+        rows = np.flatnonzero(sides == side)
+        if rows.size:
+            angles[rows] = _nearest(chain, targets[rows], side, kept[rows])
+    residual = distances_to(chain, angles, targets)
+    status = annulus_status(chain, targets, tolerance)
+    status[(status == Status.REACHED) & (residual > tolerance)] = Status.LIMITED
+    return angles, status, residual
+
+
+def _nearest(chain: Chain, targets: Floats, side: float, kept: Floats) -> Floats:
+    """Return the best candidate (m, 2) for each target; of equally good ones the first."""
+    best, least = kept, np.full(len(targets), np.inf)
+    for candidate in _candidates(chain, targets, side):
+        pose = within_limits(chain, candidate, kept)
+        distance = distances_to(chain, pose, targets)
+        better = distance < least - EQUALLY_NEAR * chain.reach[1]
+        best, least = np.where(better[:, np.newaxis], pose, best), np.where(better, distance, least)
+    return best
+
+
+def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
+    """Return poses (m, 2), those on the side asked for first, before the limits are applied to them."""
+    outer = chain.reach[1] or 1.0
+    (d1, d2), (x, y) = (chain.lengths / outer).tolist(), targets.T / outer
+    direction = np.arctan2(y, x)
+    distance = np.hypot(x, y)
+    found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
+    limits = (np.full((2, 2), np.nan) if chain.limits is None else chain.limits).tolist()
+    for angle2 in sorted(limits[1], key=lambda limit: -side * limit):
+        if np.isfinite(angle2):
+            arm = np.arctan2(d2 * np.sin(angle2), d1 + d2 * np.cos(angle2))
+            found.append(np.stack([direction - arm, np.full_like(x, angle2)], axis=-1))
+    for angle1 in limits[0]:
+        if np.isfinite(angle1):
+            aim = np.arctan2(y - d1 * np.sin(angle1), x - d1 * np.cos(angle1))
+            found.append(np.stack([np.full_like(x, angle1), aim - angle1], axis=-1))
+    return found

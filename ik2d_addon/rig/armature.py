@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read a planar chain from an armature: pose bones -> Chain and Plane."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -9,6 +9,8 @@ import numpy as np
 
 from ..core import IK2DError, Plane
 from ..core.inputs import Floats
+from .axes import normal_in_bone
+from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
@@ -113,15 +115,6 @@ def chain_bones(
     return list(reversed(bones[: bone_count or len(bones)]))
 
 
-def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
-    """Return the normal (3,) of a plane in rest space as a bone's own rest matrix sees it.
-
-    With a rest matrix B that is not quite orthonormal, it is B^T n that keeps the bone in the plane.
-    """
-    axis = np.array(bone.bone.matrix_local.to_3x3(), np.float64).T @ plane.normal
-    return axis / np.linalg.norm(axis)
-
-
 def pose_bones_of(armature: bpy.types.Object):
     """Return the pose bones of an armature; raise IK2DError for one that has no pose yet."""
     if armature.pose is None:
@@ -135,12 +128,6 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     Joint to joint, so that a child that stands off its parent's tail counts where it stands.
     """
     return np.array([bone.bone.head_local for bone in bones] + [bones[-1].bone.tail_local], np.float64)
-
-
-def bones_below(armature: bpy.types.Object, root: str) -> set[str]:
-    """Return the names of a bone and of all bones that hang on it."""
-    bone = armature.pose.bones[root].bone
-    return {root, *(child.name for child in bone.children_recursive)}
 
 
 def _solver(settings, bone_count: int) -> str:
@@ -164,24 +151,23 @@ def _check_target(armature: bpy.types.Object, settings, bones: list[bpy.types.Po
             f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
             " choose another bone or none"
         )
-    moved = bones_below(armature, bones[0].name)
-    if (holder := _holding_bone(target, subtarget, armature)) in moved:
-        what = f"bone '{holder}'" if holder == subtarget else f"'{target.name}', held by bone '{holder}',"
-        raise IK2DError(
-            f"Chain '{settings.name}': its target {what} is moved by the chain itself;"
-            " choose a target that does not hang on the chain"
-        )
+    names = [bone.name for bone in bones]
+    refuse_own_target(settings.name, armature, names, walk([(target, subtarget)], parents))
 
 
-def _holding_bone(target: bpy.types.Object, subtarget: str, armature: bpy.types.Object) -> str:
-    """Return the bone of `armature` that a target is or hangs on; "" where there is none."""
-    if target == armature:
-        return subtarget
-    while target is not None:
-        if target.parent == armature and target.parent_type == 'BONE':
-            return target.parent_bone
-        target = target.parent
-    return ""
+def refuse_own_target(
+    chain_name: str, armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[Node]
+) -> None:
+    """Raise IK2DError where a bone of the chain is among what its target is moved by, the target first."""
+    own = [bone for ob, bone in moved_by if ob == armature and bone in bones]
+    if not own:
+        return
+    target, subtarget = moved_by[0]
+    what = f"bone '{subtarget}'" if subtarget else f"'{target.name}'"
+    raise IK2DError(
+        f"Chain '{chain_name}': its target {what} is moved by the chain itself: it depends on bone"
+        f" '{own[0]}'; choose a target that does not"
+    )
 
 
 def bend_plane(settings, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:

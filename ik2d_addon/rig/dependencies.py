@@ -1,127 +1,73 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which chains move what other chains stand on or follow, and the order that follows from it."""
+"""Who depends on whom: one walk over objects, bones and other data, along what moves them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import bpy
 
-from ..core import IK2DError
-from .armature import RigChain
-
-# An object with "" for all of it, or one of its bones.
-Node = tuple[bpy.types.Object, str]
+# A data block with "" for all of it, or an armature object with one of its bones.
+Node = tuple[bpy.types.ID, str]
 # Paths to what moves a bone; its custom properties move nothing by themselves.
 _BONE_PATH = re.compile(r'pose\.bones\["(.+?)"\]\.(location|rotation|scale|matrix|head|tail)')
 
 
-def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return the chains in rounds: those of one round depend only on chains of the rounds before.
-
-    Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
-    circle of chains.
-    """
-    _refuse_shared(chains)
-    for chain in chains:
-        _refuse_own_target(chain)
-    needs = {chain.name: _needed_by(chain, chains) for chain in chains}
-    rounds: list[list[RigChain]] = []
-    waiting = list(chains)
+def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """Return the roots, and all that `sources` leads to from them, each once."""
+    found: dict[Node, None] = {}
+    waiting = list(roots)
     while waiting:
-        names = {chain.name for chain in waiting}
-        ready = [chain for chain in waiting if not needs[chain.name] & names]
-        if not ready:
-            circle = ", ".join(f"'{chain.name}'" for chain in waiting)
-            raise IK2DError(f"The chains {circle} depend on one another in a circle; disable one of them")
-        rounds.append(ready)
-        waiting = [chain for chain in waiting if chain not in ready]
-    return rounds
+        node = waiting.pop()
+        if node[0] is None or node in found:
+            continue
+        found[node] = None
+        waiting += sources(node)
+    return list(found)
 
 
-def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
-    """Return the armatures of the chains, each after those whose chains move what its own chains need.
-
-    Raises IK2DError where they need one another in a circle.
-    """
-    needs: dict[bpy.types.Object, set[bpy.types.Object]] = {chain.armature: set() for chain in chains}
-    for chain in chains:
-        moved_by = _reached_from([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)])
-        needs[chain.armature] |= {
-            other.armature
-            for other in chains
-            if any((other.armature, bone) in moved_by for bone in other.bones)
-        } - {chain.armature}
-    order: list[bpy.types.Object] = []
-    while waiting := [armature for armature in needs if armature not in order]:
-        ready = [armature for armature in waiting if not needs[armature] & set(waiting)]
-        if not ready:
-            circle = ", ".join(f"'{armature.name}'" for armature in waiting)
-            raise IK2DError(
-                f"The chains of the armatures {circle} depend on one another in a circle; disable one of them"
-            )
-        order += ready
-    return order
+def parents(node: Node) -> Iterator[Node]:
+    """Yield what an object or a bone is parented to."""
+    ob, bone = node
+    if bone:
+        parent = ob.pose.bones[bone].parent if ob.pose and bone in ob.pose.bones else None
+        yield ob, parent.name if parent else ""
+    elif ob.parent:
+        yield ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
 
 
-def _refuse_shared(chains: Sequence[RigChain]) -> None:
-    owners: dict[str, str] = {}
-    for chain in chains:
-        for bone in chain.bones:
-            if bone in owners:
-                raise IK2DError(
-                    f"Chains '{owners[bone]}' and '{chain.name}' share the bone '{bone}'; disable one of them"
-                )
-            owners[bone] = chain.name
-
-
-def _refuse_own_target(chain: RigChain) -> None:
-    moved_by = _bones_of(chain.armature, _reached_from([(chain.target, chain.subtarget)]))
-    if own := moved_by & set(chain.bones):
-        what = f"bone '{chain.subtarget}'" if chain.subtarget else f"'{chain.target.name}'"
-        raise IK2DError(
-            f"Chain '{chain.name}': its target {what} is moved by the chain itself: it depends on bone"
-            f" '{min(own)}'; choose a target that does not"
-        )
-
-
-def _needed_by(chain: RigChain, chains: Sequence[RigChain]) -> set[str]:
-    """Return the names of the other chains that move what this one hangs on or follows."""
-    roots = [(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)]
-    moved_by = _bones_of(chain.armature, _reached_from(roots))
-    return {other.name for other in chains if other is not chain and moved_by & set(other.bones)}
-
-
-def _bones_of(armature: bpy.types.Object, nodes: set[Node]) -> set[str]:
-    return {bone for ob, bone in nodes if ob == armature}
-
-
-def _reached_from(roots: Sequence[Node]) -> set[Node]:
-    """Return all objects and bones that the places of the roots depend on, themselves included.
+def movers(node: Node) -> Iterator[Node]:
+    """Yield what the place of an object or a bone depends on.
 
     By parents, constraints, drivers, and the skin that a vertex parent holds on to.
     """
-    found: set[Node] = set()
-    waiting = list(roots)
-    while waiting:
-        ob, bone = waiting.pop()
-        if ob is None or (ob, bone) in found:
-            continue
-        found.add((ob, bone))
-        if bone and ob.pose and bone in ob.pose.bones:
-            holder = ob.pose.bones[bone]
-            waiting.append((ob, holder.parent.name if holder.parent else ""))
-        else:
-            holder = ob
-            waiting += _parents(ob)
-        waiting += _constraint_targets(holder)
-        waiting += _driver_sources(ob, holder)
-    return found
-
-
-def _parents(ob: bpy.types.Object) -> Iterator[Node]:
-    yield ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
-    if ob.parent and ob.parent_type.startswith('VERTEX'):
+    ob, bone = node
+    if not isinstance(ob, bpy.types.Object):
+        return
+    yield from parents(node)
+    holder = ob
+    if bone and ob.pose and bone in ob.pose.bones:
+        holder = ob.pose.bones[bone]
+    elif ob.parent and ob.parent_type.startswith('VERTEX'):
         yield from _skin_bones(ob.parent, [i for i in ob.parent_vertices if i < len(ob.parent.data.vertices)])
+    yield from _constraint_targets(holder)
+    yield from _driver_sources(ob, holder)
+
+
+def influences(node: Node) -> Iterator[Node]:
+    """Yield every data block that anything about an object or its data may depend on; no bones."""
+    block, _ = node
+    for source in _named_by_drivers(block):
+        yield source, ""
+    if not isinstance(block, bpy.types.Object):
+        return
+    yield block.parent, ""
+    yield block.data, ""
+    holders = (
+        [block, *(bone for bone in block.pose.bones if len(bone.constraints))] if block.pose else [block]
+    )
+    for holder in holders:
+        for source in _named_by_constraints(holder.constraints):
+            yield source, ""
 
 
 def _skin_bones(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
@@ -168,3 +114,20 @@ def _variable_sources(variable: bpy.types.DriverVariable) -> Iterator[Node]:
             yield source.id, bpy.utils.unescape_identifier(found[1])
         elif not source.data_path.startswith(("pose.bones[", "[")):
             yield source.id, ""
+
+
+def _named_by_constraints(constraints) -> Iterator[bpy.types.ID]:
+    for constraint in constraints:
+        yield getattr(constraint, "target", None)
+        yield getattr(constraint, "pole_target", None)
+        for target in getattr(constraint, "targets", ()):
+            yield target.target
+
+
+def _named_by_drivers(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
+    animation = getattr(block, "animation_data", None)
+    for curve in animation.drivers if animation else ():
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if not isinstance(target.id, bpy.types.Scene):
+                    yield target.id

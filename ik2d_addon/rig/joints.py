@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat
+from .axes import CLOSE
 
-# A local axis this near to X, Y or Z turns one channel alone, as far as a lock is concerned.
-_ALONG = 1e-3
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
@@ -73,7 +72,7 @@ def is_locked(bone: bpy.types.PoseBone, axis: Floats) -> bool:
     locks = locked_channels(bone)
     if not any(locks):
         return False
-    needed = np.abs(axis) > _ALONG
+    needed = np.abs(axis) > CLOSE
     values, rest = _channels(bone)
     if len(locks) == 4:
         needed = np.array([True, *needed])

@@ -5,16 +5,11 @@ from collections.abc import Sequence
 from math import atan2, pi
 
 import bpy
-import numpy as np
 
 from ..core import Plane
-from .armature import normal_in_bone
+from .axes import ALIGNED, normal_in_bone, own_axis
 
 Range = tuple[float, float]  # radians about the plane's normal, relative to rest
-
-# Blender limits a bone about its own axes; about others, by more than this sine, its numbers say
-# nothing of turns in the plane.
-ALIGNED = 0.05
 
 
 def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[dict[str, Range], list[str]]:
@@ -26,8 +21,8 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
     ranges, slanted = {}, []
     for bone in bones:
         normal = normal_in_bone(plane, bone)
-        axis = int(np.argmax(np.abs(normal)))
-        if 1.0 - abs(normal[axis]) > 0.5 * ALIGNED**2:
+        axis = own_axis(normal, ALIGNED)
+        if axis is None:
             if any(_about(bone, letter) for letter in "xyz"):
                 slanted.append(bone.name)
             continue

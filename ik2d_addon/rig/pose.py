@@ -11,13 +11,9 @@ from mathutils import Euler, Quaternion
 
 from ..core.inputs import Floats
 from .armature import RigChain
+from .axes import CLOSE, EXACT, normal_in_bone, own_axis
 from .joints import locked_channels
-from .linkage import turning_axis
 
-# A local axis this near to X, Y or Z turns one Euler channel alone; 32-bit rest matrices are no nearer.
-ALIGNED = 1e-6
-# One angle curve is good enough for an axis this near; the tip leaves the plane by as little.
-OWN_AXIS = 1e-3
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'
 # What a pose bone keeps its rotation in, each in its own mode.
@@ -50,7 +46,7 @@ def bone_rotations(rig: RigChain, turns: Floats, single_axis: bool = False) -> l
     """
     channels = _single_channel if single_axis else _channels
     return [
-        channels(bone, turning_axis(rig, bone), turns[:, i])
+        channels(bone, normal_in_bone(rig.plane, bone), turns[:, i])
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
     ]
@@ -101,7 +97,7 @@ def channels_kept(
 
 def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
     """Return the rotation as one Euler angle where the local `axis` (3,) allows, else as it was."""
-    nearest = own_axis(axis)
+    nearest = own_axis(axis, CLOSE)
     if nearest is None:
         return _channels(bone, axis, turn)
     values = np.zeros((len(turn), 3))
@@ -113,13 +109,13 @@ def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> Bon
 def single_axis_notes(rig: RigChain) -> Iterator[str]:
     """Yield what Single Axis does to the bones of a chain, and where it can do nothing."""
     turned = [bone for i, bone in enumerate(rig.pose_bones) if not rig.joints.fixed[i]]
-    slanted = [bone for bone in turned if own_axis(turning_axis(rig, bone)) is None]
+    slanted = [bone for bone in turned if own_axis(normal_in_bone(rig.plane, bone), CLOSE) is None]
     changed = [bone for bone in turned if bone not in slanted and not _is_euler(bone)]
     if changed:
         names = ", ".join(f"'{bone.name}'" for bone in changed)
         yield f"Chain '{rig.name}': Single Axis set the rotation mode of {names} to {SINGLE_AXIS_MODE} Euler"
     for bone in slanted:
-        x, y, z = turning_axis(rig, bone)
+        x, y, z = normal_in_bone(rig.plane, bone)
         yield (
             f"Chain '{rig.name}': Single Axis left '{bone.name}' as it is: it turns about"
             f" ({x:.3g}, {y:.3g}, {z:.3g}), neither its X nor its Z; change its roll"
@@ -128,12 +124,6 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
 
 def _is_euler(bone: bpy.types.PoseBone) -> bool:
     return bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
-
-
-def own_axis(axis: Floats) -> int | None:
-    """Return which of the bone's own axes a local axis (3,) is, to within a little; None for none."""
-    nearest = int(np.argmax(np.abs(axis)))
-    return nearest if np.abs(np.delete(axis, nearest)).max() <= OWN_AXIS else None
 
 
 def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
@@ -150,9 +140,9 @@ def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotat
 
 def _eulers(order: str, axis: Floats, turn: Floats) -> Floats:
     """Return Euler angles (frames, 3), x first, that follow one another without jumps."""
-    nearest = int(np.argmax(np.abs(axis)))
+    nearest = own_axis(axis, EXACT)
     values = np.zeros((len(turn), 3))
-    if 1.0 - abs(axis[nearest]) < ALIGNED**2:
+    if nearest is not None:
         values[:, nearest] = turn * np.sign(axis[nearest])
         return values
     last = Euler((0.0, 0.0, 0.0), order)

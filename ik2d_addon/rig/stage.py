@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import bpy
 
+from .dependencies import influences, walk
+
 _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
 
 
@@ -13,7 +15,7 @@ def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[b
     """Return what a scene of our own might evaluate otherwise than the user's; "" for nothing."""
     if any(_handlers()):
         return "the file or an add-on runs code on frame changes"
-    for block in _dependencies([armature, *others]):
+    for block, _ in walk([(ob, "") for ob in (armature, *others)], influences):
         if isinstance(block, bpy.types.Object) and _simulated(block):
             return f"'{block.name}' is simulated"
         animation = getattr(block, "animation_data", None)
@@ -41,41 +43,6 @@ def _reads_scene(driver: bpy.types.Driver) -> bool:
         or any(isinstance(target.id, bpy.types.Scene) for target in variable.targets)
         for variable in driver.variables
     )
-
-
-def _dependencies(roots: Sequence[bpy.types.Object]) -> list[bpy.types.ID]:
-    """Return the objects, and their data, that the roots' places depend on, themselves included."""
-    found, waiting = [], list(roots)
-    while waiting:
-        block = waiting.pop()
-        if block is None or block in found:
-            continue
-        found.append(block)
-        waiting += _named_by_drivers(block)
-        if isinstance(block, bpy.types.Object):
-            waiting += (block.parent, block.data)
-            waiting += _named_by_constraints(block.constraints)
-            for bone in block.pose.bones if block.pose else ():
-                if len(bone.constraints):
-                    waiting += _named_by_constraints(bone.constraints)
-    return found
-
-
-def _named_by_constraints(constraints) -> Iterator[bpy.types.ID]:
-    for constraint in constraints:
-        yield getattr(constraint, "target", None)
-        yield getattr(constraint, "pole_target", None)
-        for target in getattr(constraint, "targets", ()):
-            yield target.target
-
-
-def _named_by_drivers(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
-    animation = getattr(block, "animation_data", None)
-    for curve in animation.drivers if animation else ():
-        for variable in curve.driver.variables:
-            for target in variable.targets:
-                if not isinstance(target.id, bpy.types.Scene):
-                    yield target.id
 
 
 @contextmanager

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When a target has keys of its own."""
 
-from collections.abc import Iterator
-
-import bpy
 import numpy as np
 
 from ..core import IK2DError
 from . import compat
 from .armature import RigChain
+from .dependencies import Node, parents, walk
 
 # A target is a point: of its own channels only these move it. All of what it hangs on do.
 _PLACE = ("location", "delta_location")
 _TRANSFORM = (*_PLACE, "rotation_", "delta_rotation_", "scale", "delta_scale")
-
-Holder = tuple[bpy.types.Object, str]  # an object, or one of its bones
 
 
 def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.0) -> list[float]:
@@ -26,7 +22,7 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
     holder = (rig.target, rig.subtarget)
     found = _key_frames(holder, _PLACE)
     if not found:
-        found = {frame for above in _above(holder) for frame in _key_frames(above, _TRANSFORM)}
+        found = {frame for above in walk([holder], parents)[1:] for frame in _key_frames(above, _TRANSFORM)}
     if not found:
         name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
         raise IK2DError(
@@ -37,7 +33,7 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
     return sorted({first, last} | {frame for frame in shown if first <= frame <= last})
 
 
-def _key_frames(holder: Holder, properties: tuple[str, ...]) -> set[float]:
+def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:
     """Return the frames of all keys of an object's or a bone's own channels that begin like this."""
     ob, bone = holder
     prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone else ""
@@ -49,17 +45,3 @@ def _key_frames(holder: Holder, properties: tuple[str, ...]) -> set[float]:
             curve.keyframe_points.foreach_get("co", places)
             frames |= set(places[::2].tolist())
     return frames
-
-
-def _above(holder: Holder) -> Iterator[Holder]:
-    """Yield what an object or a bone is parented to, and so on upwards."""
-    ob, bone = holder
-    while True:
-        if bone:
-            parent = ob.pose.bones[bone].parent
-            bone = parent.name if parent else ""
-        elif ob.parent:
-            ob, bone = ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
-        else:
-            return
-        yield ob, bone

@@ -10,7 +10,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeOptions, BakeReport, bake_steps, solve
 from ..core import IK2DError
-from .operators import active_armature, allowed, why_not_solve
+from .chains import active_armature, allowed, why_not_solve
 from .results import store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so

@@ -9,7 +9,7 @@ from bpy.types import Context, Menu, Panel, UILayout, UIList
 
 from ..rig.armature import problem_of
 from .baking import IK2D_OT_bake, IK2D_OT_solve
-from .operators import (
+from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_chain_remove,

@@ -10,7 +10,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeReport, ChainReport
 from ..core import IK2DError
-from .operators import active_armature, active_chain, allowed
+from .chains import active_armature, active_chain, allowed
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50

@@ -13,9 +13,7 @@ def arm(name: str, joints: tuple[shapes.Point, ...], names: tuple[str, ...], siz
     """Make a flat arm, a bone for each of `names`, each a little in front of the one before."""
     points = [(x, 0.0, z) for x, z in joints]
     parents = ("", *names)
-    rig = armature(name, (
-        Bone(bone, points[i], points[i + 1], parents[i]) for i, bone in enumerate(names)
-    ))
+    rig = armature(name, (Bone(bone, points[i], points[i + 1], parents[i]) for i, bone in enumerate(names)))
     dark = shapes.material("Pin", (0.05, 0.06, 0.08), roughness=0.4)
     colors = ((0.02, 0.16, 0.42), (0.03, 0.42, 0.62))
     for i, bone in enumerate(names):
@@ -23,10 +21,14 @@ def arm(name: str, joints: tuple[shapes.Point, ...], names: tuple[str, ...], siz
         capsule = shapes.capsule(math.dist(head, tail), size * (1 - 0.2 * i), size * (0.8 - 0.25 * i))
         outline, y = shapes.local(head, tail, capsule), -size * i
         look = shapes.material(f"Bone {i + 1}", colors[i], roughness=0.4)
-        attach_all((
-            shapes.plate(f"Plate {bone}", outline, size * 0.8, look, y=y, bevel=size * 0.15),
-            shapes.pin(f"Pin {bone}", head, size * 0.42, size * 1.2, dark, y=y),
-        ), rig, bone)
+        attach_all(
+            (
+                shapes.plate(f"Plate {bone}", outline, size * 0.8, look, y=y, bevel=size * 0.15),
+                shapes.pin(f"Pin {bone}", head, size * 0.42, size * 1.2, dark, y=y),
+            ),
+            rig,
+            bone,
+        )
     shapes.pin("Mount", joints[0], size * 1.5, size, dark, y=size * 0.9)
     return rig
 

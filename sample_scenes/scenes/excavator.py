@@ -31,12 +31,15 @@ MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing")
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
-    rig = armature("Excavator", (
-        Bone("house", (0, 0, 1.0), (0, 0, 1.8)),
-        Bone("boom", _joint(FOOT), _joint(ELBOW), "house"),
-        Bone("stick", _joint(ELBOW), _joint(WRIST), "boom"),
-        Bone("bucket", _joint(WRIST), _joint(TEETH), "stick"),
-    ))
+    rig = armature(
+        "Excavator",
+        (
+            Bone("house", (0, 0, 1.0), (0, 0, 1.8)),
+            Bone("boom", _joint(FOOT), _joint(ELBOW), "house"),
+            Bone("stick", _joint(ELBOW), _joint(WRIST), "boom"),
+            Bone("bucket", _joint(WRIST), _joint(TEETH), "stick"),
+        ),
+    )
     _undercarriage()
     _house(rig)
     _arm(rig)
@@ -128,20 +131,52 @@ def _cab() -> list[bpy.types.Object]:
 
 
 def _arm(rig) -> None:
-    boom = [(-0.22, -0.1), (-0.2, 0.14), (1.75, 1.12), (2.15, 1.24), (2.6, 1.16), (5.2, 0.3), (5.55, 0.2),
-            (5.66, 0.02), (5.58, -0.17), (5.35, -0.24), (2.6, 0.36), (2.15, 0.36), (0.15, -0.22),
-            (-0.08, -0.24)]
-    stick = [(-0.95, 0.25), (-0.95, -0.02), (-0.1, -0.32), (0.3, -0.3), (2.65, -0.14), (2.9, -0.1),
-             (2.96, 0.02), (2.88, 0.13), (2.65, 0.17), (0.55, 0.42), (0.0, 0.46)]
-    attach_all((
-        shapes.plate("Boom", shapes.local(FOOT, ELBOW, boom), 0.42, _yellow(), bevel=0.05),
-        shapes.pin("Boom pin", FOOT, 0.15, 0.7, _dark()),
-    ), rig, "boom")
-    attach_all((
-        shapes.plate("Stick", shapes.local(ELBOW, WRIST, stick), 0.34, _yellow(), bevel=0.05),
-        shapes.pin("Stick pin", ELBOW, 0.14, 0.56, _dark()),
-        shapes.pin("Bucket pin", WRIST, 0.11, 0.52, _dark()),
-    ), rig, "stick")
+    boom = [
+        (-0.22, -0.1),
+        (-0.2, 0.14),
+        (1.75, 1.12),
+        (2.15, 1.24),
+        (2.6, 1.16),
+        (5.2, 0.3),
+        (5.55, 0.2),
+        (5.66, 0.02),
+        (5.58, -0.17),
+        (5.35, -0.24),
+        (2.6, 0.36),
+        (2.15, 0.36),
+        (0.15, -0.22),
+        (-0.08, -0.24),
+    ]
+    stick = [
+        (-0.95, 0.25),
+        (-0.95, -0.02),
+        (-0.1, -0.32),
+        (0.3, -0.3),
+        (2.65, -0.14),
+        (2.9, -0.1),
+        (2.96, 0.02),
+        (2.88, 0.13),
+        (2.65, 0.17),
+        (0.55, 0.42),
+        (0.0, 0.46),
+    ]
+    attach_all(
+        (
+            shapes.plate("Boom", shapes.local(FOOT, ELBOW, boom), 0.42, _yellow(), bevel=0.05),
+            shapes.pin("Boom pin", FOOT, 0.15, 0.7, _dark()),
+        ),
+        rig,
+        "boom",
+    )
+    attach_all(
+        (
+            shapes.plate("Stick", shapes.local(ELBOW, WRIST, stick), 0.34, _yellow(), bevel=0.05),
+            shapes.pin("Stick pin", ELBOW, 0.14, 0.56, _dark()),
+            shapes.pin("Bucket pin", WRIST, 0.11, 0.52, _dark()),
+        ),
+        rig,
+        "stick",
+    )
 
 
 def _bucket(rig) -> None:

@@ -97,7 +97,12 @@ def tube(
     bm = bmesh.new()
     turn = axis.to_track_quat('Z', 'Y').to_matrix().to_4x4()
     bmesh.ops.create_cone(
-        bm, cap_ends=True, segments=steps, radius1=radii[0], radius2=radii[1], depth=axis.length,
+        bm,
+        cap_ends=True,
+        segments=steps,
+        radius1=radii[0],
+        radius2=radii[1],
+        depth=axis.length,
         matrix=Matrix.Translation(start + axis / 2) @ turn,
     )
     return _finish(bm, name, look)
@@ -146,8 +151,11 @@ def heap(name: str, centre: Point, radius: float, height: float, look, seed: int
     for vert in bm.verts:
         vert.co *= 1.0 + chance.uniform(-0.07, 0.07)
         slope = max(0.0, 1.0 - math.hypot(vert.co.x, vert.co.y) ** 1.2)
-        vert.co = (centre[0] + radius * vert.co.x, centre[1] + radius * vert.co.y,
-                   (height * slope if vert.co.z > 0 else -0.05) + chance.uniform(0, 0.05))
+        vert.co = (
+            centre[0] + radius * vert.co.x,
+            centre[1] + radius * vert.co.y,
+            (height * slope if vert.co.z > 0 else -0.05) + chance.uniform(0, 0.05),
+        )
     return _finish(bm, name, look)
 
 

@@ -12,8 +12,14 @@ COUNT, FIRST, TAPER, TURN = 12, 0.42, 0.94, math.radians(5)
 
 # frame, x, z: all between 0.7 and 0.85 of the tentacle's reach from its root
 WANDER = (
-    (1, 1.9, 2.1), (20, 2.75, 0.95), (40, 2.15, 1.8), (58, 0.7, 2.8),
-    (76, -1.2, 2.55), (92, -2.6, 1.1), (106, -0.9, 2.75), (120, 1.9, 2.1),
+    (1, 1.9, 2.1),
+    (20, 2.75, 0.95),
+    (40, 2.15, 1.8),
+    (58, 0.7, 2.8),
+    (76, -1.2, 2.55),
+    (92, -2.6, 1.1),
+    (106, -0.9, 2.75),
+    (120, 1.9, 2.1),
 )
 
 # x, y, size
@@ -24,10 +30,13 @@ def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
     joints = _joints()
     names = [f"tentacle.{i + 1:02d}" for i in range(COUNT)]
-    rig = armature("Tentacle", (
-        Bone(name, (x0, 0, z0), (x1, 0, z1), names[i - 1] if i else "")
-        for i, (name, (x0, z0), (x1, z1)) in enumerate(zip(names, joints, joints[1:], strict=False))
-    ))
+    rig = armature(
+        "Tentacle",
+        (
+            Bone(name, (x0, 0, z0), (x1, 0, z1), names[i - 1] if i else "")
+            for i, (name, (x0, z0), (x1, z1)) in enumerate(zip(names, joints, joints[1:], strict=False))
+        ),
+    )
     for i, name in enumerate(names):
         attach_all(_segment(i, joints[i], joints[i + 1]), rig, name)
     stage.settings(120, (800, 600))

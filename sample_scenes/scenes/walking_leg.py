@@ -12,8 +12,12 @@ HIP, KNEE, ANKLE, TOE = (0.0, 1.82), (0.3, 1.02), (0.0, 0.2), (0.38, 0.2)
 STRIDE, PERIOD, STANCE = 1.5, 32, 20  # its length; frames of a cycle; of these, with the foot on the ground
 LAST = 96
 MOMENTS = (
-    (5, "right lifts"), (11, "right swings"), (17, "right lands"),
-    (21, "left lifts"), (27, "left swings"), (33, "left lands"),
+    (5, "right lifts"),
+    (11, "right swings"),
+    (17, "right lands"),
+    (21, "left lifts"),
+    (27, "left swings"),
+    (33, "left lands"),
 )
 SIDES = (("L", 0.36, 0), ("R", -0.36, PERIOD // 2))  # name, depth, frames ahead
 
@@ -42,19 +46,31 @@ def _body(rig) -> None:
     shell = shapes.material("Shell", (0.8, 0.76, 0.66), roughness=0.4)
     dark = shapes.material("Joint", (0.06, 0.07, 0.09), roughness=0.5)
     glass = shapes.material("Glass", (0.05, 0.3, 0.38), roughness=0.1)
-    cabin = [(-0.62, 2.1), (-0.5, 1.85), (0.45, 1.85), (0.75, 2.1), (0.78, 2.35), (0.5, 2.72),
-             (-0.35, 2.76), (-0.62, 2.5)]
+    cabin = [
+        (-0.62, 2.1),
+        (-0.5, 1.85),
+        (0.45, 1.85),
+        (0.75, 2.1),
+        (0.78, 2.35),
+        (0.5, 2.72),
+        (-0.35, 2.76),
+        (-0.62, 2.5),
+    ]
     side = [(-0.3, 2.28), (0.18, 2.28), (0.18, 2.56), (-0.26, 2.58)]
     window = [(0.36, 2.24), (0.8, 2.24), (0.81, 2.35), (0.58, 2.62), (0.36, 2.62)]
     lamp = shapes.material("Lamp", (0.9, 0.6, 0.1), glow=0.6)
-    attach_all((
-        shapes.plate("Cabin", cabin, 1.0, shell, bevel=0.12),
-        shapes.plate("Window", window, 0.78, glass, bevel=0.03),
-        shapes.plate("Side window", side, 1.02, glass, bevel=0.0),
-        shapes.pin("Hip", HIP, 0.17, 0.9, dark),
-        shapes.tube("Aerial", (-0.4, 0.2, 2.7), (-0.55, 0.2, 3.25), (0.02, 0.012), dark, steps=10),
-        shapes.ball("Aerial tip", (-0.55, 0.2, 3.25), 0.045, lamp),
-    ), rig, "body")
+    attach_all(
+        (
+            shapes.plate("Cabin", cabin, 1.0, shell, bevel=0.12),
+            shapes.plate("Window", window, 0.78, glass, bevel=0.03),
+            shapes.plate("Side window", side, 1.02, glass, bevel=0.0),
+            shapes.pin("Hip", HIP, 0.17, 0.9, dark),
+            shapes.tube("Aerial", (-0.4, 0.2, 2.7), (-0.55, 0.2, 3.25), (0.02, 0.012), dark, steps=10),
+            shapes.ball("Aerial tip", (-0.55, 0.2, 3.25), 0.045, lamp),
+        ),
+        rig,
+        "body",
+    )
 
 
 def _leg(rig, side: str, y: float) -> None:
@@ -64,10 +80,14 @@ def _leg(rig, side: str, y: float) -> None:
     thigh = shapes.capsule(math.dist(HIP, KNEE), 0.2, 0.14)
     shin = shapes.capsule(math.dist(KNEE, ANKLE), 0.14, 0.09)
     sole = [(-0.24, 0.0), (0.44, 0.0), (0.46, 0.07), (0.12, 0.2), (0.0, 0.27), (-0.12, 0.2), (-0.26, 0.08)]
-    attach_all((
-        shapes.plate(f"Thigh {side}", shapes.local(HIP, KNEE, thigh), 0.24, look, y=y, bevel=0.05),
-        shapes.pin(f"Knee {side}", KNEE, 0.1, 0.3, dark, y=y),
-    ), rig, f"thigh.{side}")
+    attach_all(
+        (
+            shapes.plate(f"Thigh {side}", shapes.local(HIP, KNEE, thigh), 0.24, look, y=y, bevel=0.05),
+            shapes.pin(f"Knee {side}", KNEE, 0.1, 0.3, dark, y=y),
+        ),
+        rig,
+        f"thigh.{side}",
+    )
     calf = shapes.plate(f"Shin {side}", shapes.local(KNEE, ANKLE, shin), 0.2, look, y=y, bevel=0.05)
     attach(calf, rig, f"shin.{side}")
     attach(shapes.plate(f"Foot {side}", sole, 0.3, dark, y=y, bevel=0.03), rig, f"foot.{side}")

@@ -86,7 +86,7 @@ def test_a_target_of_the_chain_itself_or_below_it():
     held.parent, held.parent_type, held.parent_bone = armature, 'BONE', "toe"
     deeper.parent = held
     chain.target, chain.subtarget = deeper, ""
-    assert_refused(armature, "'Deeper', held by bone 'toe', is moved by the chain itself")
+    assert_refused(armature, "'Deeper' is moved by the chain itself: it depends on bone 'b'")
 
 
 def test_a_target_that_is_not_a_number_is_refused_with_the_frame():

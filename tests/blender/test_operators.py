@@ -8,7 +8,7 @@ from rigs import add_chain, add_leg, add_target, animation_of, evaluated_place, 
 
 from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
-from ik2d_addon.ui import operators
+from ik2d_addon.ui import chains
 from ik2d_addon.ui.baking import chosen_bake
 
 IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
@@ -60,7 +60,7 @@ def test_chain_add_takes_the_active_bone_and_the_other_selected_object(mode):
     assert by_operator["tip"] == by_operator["name"] == "shin"
     assert (by_operator["bone_count"], by_operator["target"]) == (2, target)
     armature.ik2d.chains.clear()
-    operators.add_chain(armature, "shin", target=target)
+    chains.add_chain(armature, "shin", target=target)
     assert settings_of(armature.ik2d.chains[0]) == by_operator
 
 
@@ -110,9 +110,9 @@ def test_chain_add_refuses_more_bones_than_there_are():
         bpy.ops.ik2d.chain_add(bone_count=4)
     assert not armature.ik2d.chains
     with pytest.raises(IK2DError, match="only 3"):
-        operators.add_chain(armature, "shin", 4)
+        chains.add_chain(armature, "shin", 4)
     with pytest.raises(IK2DError, match="no bone 'foot'"):
-        operators.add_chain(armature, "foot")
+        chains.add_chain(armature, "foot")
     assert not armature.ik2d.chains
 
 
@@ -140,8 +140,8 @@ def test_chain_remove_removes_the_active_chain(active, left, then_active):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(left)
-    assert operators.active_chain(armature).name == then_active
-    assert operators.remove_chain(armature) == then_active
+    assert chains.active_chain(armature).name == then_active
+    assert chains.remove_chain(armature) == then_active
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_chain_move_keeps_the_moved_chain_active(active, direction, order):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_move(direction=direction) == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(order)
-    assert operators.active_chain(armature).name == "abc"[active]
+    assert chains.active_chain(armature).name == "abc"[active]
 
 
 # --- Solve and bake ----------------------------------------------------------

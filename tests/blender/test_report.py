@@ -10,8 +10,8 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import BakeReport, ChainReport, bake
+from ik2d_addon.bake.report import PLAYED_BACK
 from ik2d_addon.core import Status
-from ik2d_addon.report import PLAYED_BACK
 
 
 @pytest.fixture

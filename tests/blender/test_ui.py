@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik2d_addon.ui import baking, operators, panels, properties, results
+from ik2d_addon.ui import baking, chains, panels, properties, results
 from ik2d_addon.ui.panels import wrapped
 
-OPERATORS = (*operators.classes, *baking.classes, *results.classes)
+OPERATORS = (*chains.classes, *baking.classes, *results.classes)
 CLASSES = (*properties.classes, *OPERATORS, *panels.classes)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 

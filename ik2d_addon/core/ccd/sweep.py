@@ -12,10 +12,10 @@ from math import hypot, inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arithmetic import FLOATS, Arithmetic, Number
-from .chain import Chain, checked_angles, checked_targets, forward
-from .errors import IK2DError
-from .inputs import Floats, wrapped
+from ..arithmetic import FLOATS, Arithmetic, Number
+from ..chain import Chain, checked_angles, checked_targets, forward
+from ..errors import IK2DError
+from ..inputs import Floats, wrapped
 
 # A joint whose distances to tip and target multiply to less than this, in squares of the reach,
 # stays as it is: there the angle between the two is undefined.

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import Status
-from .core.inputs import Floats
+from ..core import Status
+from ..core.inputs import Floats
 
 # What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
 PLAYED_BACK = 1e-5

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where targets, and what holds the chains, are at every frame, as Blender evaluates them."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -39,38 +39,75 @@ class Sampling:
     full_scene: str
 
 
+def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
+    """Sample chains of one armature as the scene stands, with what was moved by hand and not keyed.
+
+    Errors as in `sample_steps`.
+    """
+    targets, forced = _targets(chains), _forced(scene, chains)
+    layer = _view_layer(scene)
+    with _probes(scene, [*targets, *forced]) as probes:
+        recording = _record(
+            scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
+        )
+        record = _finished(recording)
+    return _sampling(chains, targets, record, [scene.frame_float], "", checked=True)
+
+
 def sample_steps(
-    scene: bpy.types.Scene,
-    chains: Sequence[RigChain],
-    times: Sequence[float] | None,
-    *,
-    checked: bool = True,
+    scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float], *, checked: bool = True
 ) -> Generator[int, None, Sampling]:
-    """Sample chains of one armature at the times (frames); None: as the scene stands.
+    """Sample chains of one armature at the times (frames).
 
     It evaluates only what the chains and their targets depend on, unless that might differ from the
     full scene. Yields the number of times done; returns the Sampling. The scene shows what it showed
     when it ends or is closed.
     Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
-    armature = chains[0].armature
-    targets = list(dict.fromkeys((chain.target, chain.subtarget) for chain in chains))
-    # Blender leaves out what is hidden unless something shown depends on it.
-    forced = [(armature, chains[0].bones[-1])] if _may_be_hidden(armature, _view_layer(scene)) else []
-    full_scene, record = "", None
-    if times is not None:
-        full_scene = stage.doubt(scene, armature, [target for target, _ in targets])
-        if not full_scene:
-            full_scene, record = yield from _record_isolated(scene, chains, targets, forced, times)
+    targets, forced = _targets(chains), _forced(scene, chains)
+    full_scene, record = stage.doubt(scene, chains[0].armature, [target for target, _ in targets]), None
+    if not full_scene:
+        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, times)
     if record is None:
         with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
             record = yield from _record(scene, chains, probes[: len(targets)], times)
+    return _sampling(chains, targets, record, times, full_scene, checked=checked)
+
+
+def _targets(chains: Sequence[RigChain]) -> list[Target]:
+    return list(dict.fromkeys((chain.target, chain.subtarget) for chain in chains))
+
+
+def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
+    """Return what else needs a probe: Blender leaves out what is hidden unless something shown needs it."""
+    armature = chains[0].armature
+    return [(armature, chains[0].bones[-1])] if _may_be_hidden(armature, _view_layer(scene)) else []
+
+
+def _sampling(
+    chains: Sequence[RigChain],
+    targets: Sequence[Target],
+    record: "_Record",
+    times: Sequence[float],
+    full_scene: str,
+    *,
+    checked: bool,
+) -> Sampling:
+    """Give each chain its part of a record."""
     places = {target: record.places[:, k] for k, target in enumerate(targets)}
     samples = [_of_chain(chain, record, places[chain.target, chain.subtarget]) for chain in chains]
     if checked:
         for chain, own in zip(chains, samples, strict=True):
-            _check(chain, own, [scene.frame_current] if times is None else times)
+            _check(chain, own, times)
     return Sampling(samples, full_scene)
+
+
+def _finished(steps: Generator[int, None, "_Record"]) -> "_Record":
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value
 
 
 def _record_isolated(
@@ -115,20 +152,22 @@ def _record(
     scene: bpy.types.Scene,
     chains: Sequence[RigChain],
     probes: Sequence[bpy.types.Object],
-    times: Sequence[float] | None,
+    times: Sequence[float],
+    show: Callable[[float], None] | None = None,
 ) -> Generator[int, None, _Record]:
-    """Step through the times and read what the scene's depsgraph has then."""
+    """Step through the times and read what the scene's depsgraph has then.
+
+    show: what brings the scene to a time; None: setting its frame.
+    """
     armature, layer = chains[0].armature, _view_layer(scene)
-    frames, names = 1 if times is None else len(times), _needed_bones(chains)
+    show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
+    frames, names = len(times), _needed_bones(chains)
     rows = np.array([armature.pose.bones.find(name) for name in names])
     world, places = np.empty((frames, 4, 4)), []
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
     for i in range(frames):
-        if times is None:
-            layer.update()
-        else:
-            scene.frame_set(int(times[i] // 1), subframe=float(times[i] % 1))
+        show(times[i])
         depsgraph = layer.depsgraph
         evaluated = armature.evaluated_get(depsgraph)
         world[i] = evaluated.matrix_world

@@ -6,10 +6,12 @@ All lengths are fractions of the outer reach. Angles are those nearest to the po
 
 from collections.abc import Callable
 from itertools import accumulate
-from math import atan2, cos, pi, remainder, sin
+from math import atan2, pi, remainder
 
-from .arithmetic import FLOATS, Arithmetic, Number
+from ..arithmetic import FLOATS, Arithmetic, Number
+from ..triangle import corner, two_bone_pose
 from .correction import arms_to_tip
+from .sweep import Bones
 
 # A chain none of whose joints bends by more (radians) lies on a line, to the eye.
 ON_A_LINE = 1e-4
@@ -19,9 +21,9 @@ NUDGE = 0.02
 CHORDS = 200
 
 
-def nearest_turns(angles: list[float], start: list[float]) -> list[float]:
+def nearest_turns(angles: list[Number], start: list[Number], lib: Arithmetic = FLOATS) -> list[Number]:
     """Return the same rotations, each as the number nearest to the start's."""
-    return [b + remainder(a - b, 2.0 * pi) for a, b in zip(angles, start, strict=True)]
+    return [b + lib.remainder(a - b, 2.0 * pi) for a, b in zip(angles, start, strict=True)]
 
 
 def straight(start: list[float], x: float, y: float) -> list[float]:
@@ -50,18 +52,26 @@ def aimed(
 
 
 def off_the_line(
-    lengths: list[float], weights: list[float], start: list[float], x: float, y: float, bend: float
-) -> list[float]:
+    bones: Bones, start: list[Number], x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
     """Return a start that is not on a line, bent to the side `bend` where it was.
 
     On a line no small turn changes how far the tip is from the root. A straight chain becomes the
     arc towards the target; one that is folded onto a line is bent by NUDGE at each joint.
     """
-    if any(abs(sin(angle)) > ON_A_LINE for angle in start[1:]):
-        return start
-    if all(cos(angle) > 0.0 for angle in start[1:]):
-        return nearest_turns(arc(lengths, weights, x, y, bend), start)
-    return [start[0]] + [a + bend * NUDGE * w for a, w in zip(start[1:], weights[1:], strict=True)]
+
+    def bent(pose: list[Number], x: Number, y: Number, bend: Number) -> list[Number]:
+        ahead = lib.all_of(lib.cos(angle) > 0.0 for angle in pose[1:])
+        curved = nearest_turns(arc(bones.lengths, bones.weights, x, y, bend, lib), pose, lib)
+        nudged = [pose[0]] + [a + bend * NUDGE * w for a, w in zip(pose[1:], bones.weights[1:], strict=True)]
+        return [lib.where(ahead, a, b) for a, b in zip(curved, nudged, strict=True)]
+
+    return lib.only(is_on_a_line(start, lib), bent, start, x, y, bend)
+
+
+def is_on_a_line(angles: list[Number], lib: Arithmetic = FLOATS) -> Number:
+    """Return whether all bones lie on one line, straight or folded."""
+    return lib.all_of(abs(lib.sin(angle)) <= ON_A_LINE for angle in angles[1:])
 
 
 def arc(
@@ -78,28 +88,9 @@ def arc(
     return [lib.atan2(y, x) - whole * sum(parts) / 2.0, *(whole * part for part in parts)]
 
 
-def corner(first: float, second: float, distance: Number, lib: Arithmetic = FLOATS) -> Number:
-    """Return the turn from one side to the next of a triangle whose third side is `distance`.
-
-    tan^2(turn / 2) = ((first + second)^2 - distance^2) / (distance^2 - (first - second)^2)
-    """
-    outside = (first + second - distance) * (first + second + distance)
-    inside = (distance - abs(first - second)) * (distance + abs(first - second))
-    return 2.0 * lib.atan2(lib.sqrt(lib.maximum(outside, 0.0)), lib.sqrt(lib.maximum(inside, 0.0)))
-
-
-def two_bone_pose(
-    first: float, second: float, x: Number, y: Number, bend: Number, lib: Arithmetic = FLOATS
-) -> tuple[Number, Number]:
-    """Return the two angles that bring the tip of two bones to a target, bent to a side."""
-    turn = bend * corner(first, second, lib.sqrt(x * x + y * y), lib)
-    tip = lib.atan2(second * lib.sin(turn), first + second * lib.cos(turn))
-    return lib.atan2(y, x) - tip, turn
-
-
 def side_of(angles: list[float], bend: float) -> float:
     """Return the side, +1 or -1, to which a chain bends in all; `bend` for one that is on a line."""
-    if all(abs(sin(angle)) <= ON_A_LINE for angle in angles[1:]):
+    if is_on_a_line(angles):
         return bend
     return 1.0 if sum(remainder(angle, 2.0 * pi) for angle in angles[1:]) >= 0.0 else -1.0
 
@@ -113,8 +104,8 @@ def two_bones(
     """
     side = lib.sin(start[1])
     bend = lib.where(abs(side) > ON_A_LINE, lib.where(side > 0.0, 1.0, -1.0), bend)
-    pose = two_bone_pose(lengths[0], lengths[1], x, y, bend, lib)
-    return [old + lib.remainder(new - old, 2.0 * pi) for old, new in zip(start, pose, strict=True)]
+    pose = two_bone_pose(lengths[0], lengths[1], x, y, lib.sqrt(x * x + y * y), bend, lib)
+    return nearest_turns(list(pose), start, lib)
 
 
 def closed(lengths: list[float], bend: float) -> list[float]:

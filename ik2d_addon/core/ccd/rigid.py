@@ -4,9 +4,9 @@
 from dataclasses import dataclass
 from math import atan2, cos, hypot, isinf, sin
 
-from .ccd import Bones
 from .free import solve_free
 from .limited import solve_limited
+from .sweep import Bones
 
 # A joined chain that is no longer than this part of the whole one moves the tip by rounding only.
 NO_REACH = 1e-12

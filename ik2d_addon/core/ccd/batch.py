@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .arithmetic import ARRAYS
-from .ccd import Bones, sweep
+from ..arithmetic import ARRAYS
+from ..inputs import Floats
 from .correction import arms_to_tip, least_turns
-from .free import NEAR, SWEEPS, is_sudden, solve_free
-from .inputs import Floats
-from .shapes import ON_A_LINE, arc, between, two_bones
+from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
+from .shapes import between, off_the_line, two_bones
+from .sweep import Bones
 
 # So many targets at a time: more would leave the processor's cache, fewer would not pay for the calls.
 BLOCK = 4096
@@ -36,17 +36,19 @@ def solve_free_batch(
 ) -> tuple[Floats, NDArray[np.int32]]:
     """Return the angles (m, n), and the sweeps and corrections (m,), as solve_free does for each target.
 
-    Whatever is rare (targets off the annulus, folded starts, a search that takes long) is left
-    to solve_free itself.
+    Whatever is rare (targets off the annulus, a search that takes long) is left to solve_free itself.
     """
     m = len(targets.points)
     angles, iterations = np.empty_like(targets.starts), np.zeros(m, np.int32)
     done = np.zeros(m, np.bool_)
     for first in range(0, m, BLOCK):
         rows = np.arange(first, min(first + BLOCK, m))
-        rows = rows[_is_common(bones, targets[rows])]
-        bent, error, swept = _shaped(bones, targets[rows])
-        arrived, pose, corrections = _corrected(bones, bent, targets[rows].points.T, tolerance, rounds)
+        rows = rows[_is_inside(bones, targets[rows])]
+        if rows.size == 0:
+            continue
+        bent, shaped, error = _shaped(bones, targets[rows])
+        swept = np.where(error > NEAR, SWEEPS, 0)
+        arrived, pose, corrections = _corrected(bones, shaped, targets[rows].points.T, tolerance, rounds)
         sudden = (swept == 0) & is_sudden(np.abs(pose - bent).max(axis=0, initial=0.0), error)
         rest = np.flatnonzero(~arrived)
         pose[:, rest], arrived[rest] = _between(bones, pose[:, rest], targets[rows[rest]], tolerance)
@@ -58,45 +60,23 @@ def solve_free_batch(
     return angles, iterations
 
 
-def _is_straight(starts: Floats) -> NDArray[np.bool_]:
-    ahead: NDArray[np.bool_] = (np.abs(np.sin(starts[:, 1:])) <= ON_A_LINE) & (np.cos(starts[:, 1:]) > 0.0)
-    straight: NDArray[np.bool_] = ahead.all(axis=1)
-    return straight
-
-
-def _is_common(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
-    """Return which targets lie inside the annulus and start from a pose that is not folded."""
+def _is_inside(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
+    """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
-    inside = (distance < 1.0) & (distance > 2.0 * max(bones.lengths) - 1.0)
-    bent = (np.abs(np.sin(targets.starts[:, 1:])) > ON_A_LINE).any(axis=1)
-    common: NDArray[np.bool_] = inside & (bent | _is_straight(targets.starts))
-    return common
+    inside: NDArray[np.bool_] = (distance < 1.0) & (distance > 2.0 * max(bones.lengths) - 1.0)
+    return inside
 
 
-def _shaped(bones: Bones, targets: Targets) -> tuple[Floats, Floats, NDArray[np.int32]]:
-    """Return poses (n, m) near the targets, their starts' errors, and the sweeps (m,) that were needed.
-
-    Straight starts become arcs, and where the tip is still far, sweeps follow.
-    """
-    starts, (x, y) = targets.starts.T, targets.points.T
+def _shaped(bones: Bones, targets: Targets) -> tuple[Floats, Floats, Floats]:
+    """Return the starts off their line, and shaped, (n, m) each; and how far the former's tips were."""
+    starts, (x, y) = list(targets.starts.T), targets.points.T
     if len(bones.lengths) == 2:
-        exact = two_bones(bones.lengths, list(starts), x, y, targets.bend, ARRAYS)
-        return np.array(exact), np.zeros(len(x)), np.zeros(len(x), np.int32)
-    pose = starts.copy()
-    straight = np.flatnonzero(_is_straight(targets.starts))
-    bent = arc(bones.lengths, bones.weights, x[straight], y[straight], targets.bend[straight], ARRAYS)
-    pose[:, straight] = bent
-    xs, ys = arms_to_tip(bones.lengths, list(pose), ARRAYS)
-    error = np.sqrt((x - xs[-1]) ** 2 + (y - ys[-1]) ** 2)
-    far = np.flatnonzero(error > NEAR)
-    swept = list(pose[:, far])
-    for _ in range(SWEEPS):
-        swept = sweep(bones, swept, x[far], y[far], ARRAYS)
-    pose[:, far] = swept
-    pose = starts + ARRAYS.remainder(pose - starts, 2.0 * np.pi)
-    iterations = np.zeros(len(x), np.int32)
-    iterations[far] = SWEEPS
-    return pose, error, iterations
+        exact = np.array(two_bones(bones.lengths, starts, x, y, targets.bend, ARRAYS))
+        return exact, exact, np.zeros(len(x))
+    bent = off_the_line(bones, starts, x, y, targets.bend, ARRAYS)
+    error = error_of(bones.lengths, bent, x, y, ARRAYS)
+    shaped = swept_if_far(bones, bent, error, starts, x, y, ARRAYS)
+    return np.array(bent), np.array(shaped), error
 
 
 def _corrected(

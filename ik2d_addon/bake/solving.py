@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .core import Chain, Solution, Status, solve_ccd, solve_ccd_path, solve_two_bone
-from .core.inputs import Floats
-from .rig.affine import inverse, is_constant
-from .rig.armature import RigChain
-from .rig.linkage import Linkage, angles_between, read_linkage
-from .rig.targets import ChainSamples
+from ..core import Chain, Solution, Status, solve_ccd, solve_ccd_path, solve_two_bone
+from ..core.inputs import Floats
+from ..rig.affine import inverse, is_constant
+from ..rig.armature import RigChain
+from ..rig.kinematics import Linkage, angles_between, read_linkage
+from ..rig.sampling import ChainSamples
 
 # Each round of aiming again shortens what Blender's forward kinematics still misses by some 1e-4;
 # two leave nothing that 32 bits can hold.

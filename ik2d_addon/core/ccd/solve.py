@@ -2,21 +2,21 @@
 """The solvers for chains of any number of bones: solve_ccd for targets on their own, and for a path."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..chain import Chain, at_limits, checked_angles, checked_targets, within_limits
+from ..errors import IK2DError
+from ..inputs import Floats, checked_bend
+from ..softness import checked_softness, soft_targets
+from ..solution import Solution, Status, annulus_status, distances_to
+from ..two_bone import solve_limited_pair
 from .batch import Targets, solve_free_batch
-from .ccd import Bones
-from .chain import Chain, checked_angles, checked_targets
-from .errors import IK2DError
-from .inputs import Floats, checked_bend
-from .limits import at_limits, within_limits
 from .rigid import is_rigid, solve_any, solve_joined
 from .shapes import side_of
-from .softness import checked_softness, soft_targets
-from .solution import Solution, Status, annulus_status, distances_to
-from .two_bone_limits import solve_within_limits
+from .sweep import Bones
 
 # Solves one target: from a pose, to x and y, bent to a side; returns the pose and the iterations.
 Solver = Callable[[list[float], float, float, float], tuple[list[float], int]]
@@ -63,7 +63,8 @@ def solve_ccd(
         np.broadcast_to(starts, (*shape, len(chain))).reshape(-1, len(chain)),
         np.broadcast_to(sides, shape).reshape(-1),
     )
-    return _solution(chain, rows, False, tolerance, max_iterations, softness, shape)
+    settings = _Settings.checked(chain, tolerance, max_iterations, softness, is_path=False)
+    return _solution(chain, rows, settings, shape)
 
 
 def solve_ccd_path(
@@ -89,31 +90,42 @@ def solve_ccd_path(
         raise IK2DError("a path takes targets of shape (frames, 2), one start of shape (n,), and one bend")
     m = len(points)
     rows = Targets(points, np.broadcast_to(angles, (m, len(chain))), np.broadcast_to(side, m))
-    return _solution(chain, rows, True, tolerance, max_iterations, softness, (m,))
+    settings = _Settings.checked(chain, tolerance, max_iterations, softness, is_path=True)
+    return _solution(chain, rows, settings, (m,))
 
 
-def _solution(
-    chain: Chain,
-    rows: Targets,
-    is_path: bool,
-    tolerance: float | None,
-    max_iterations: int,
-    softness: float,
-    shape: tuple[int, ...],
-) -> Solution:
+@dataclass(frozen=True)
+class _Settings:
+    """What a caller asks of a solve, checked."""
+
+    tolerance: float
+    max_iterations: int
+    softness: float
+    is_path: bool  # whether each target starts from the pose of the one before
+
+    @classmethod
+    def checked(
+        cls, chain: Chain, tolerance: float | None, max_iterations: int, softness: float, *, is_path: bool
+    ) -> "_Settings":
+        """Return the settings; raise IK2DError for numbers out of range."""
+        limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
+        if max_iterations < 1:
+            raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
+        return cls(limit, max_iterations, soft, is_path)
+
+
+def _solution(chain: Chain, rows: Targets, settings: _Settings, shape: tuple[int, ...]) -> Solution:
     """Solve rows, judge them by where they really put the tip, and give them their shape."""
-    limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
-    if max_iterations < 1:
-        raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-    angles, iterations = _solve(chain, rows, is_path, limit, max_iterations)
+    limit = settings.tolerance
+    angles, iterations = _solve(chain, rows, settings)
     residual = distances_to(chain, angles, rows.points)
     status = annulus_status(chain, rows.points, limit)
     limited = at_limits(chain, angles)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(_is_held(chain, limited)[missed], Status.LIMITED, Status.STALLED)
-    if soft > 0.0:
-        soft_rows = Targets(soft_targets(chain, rows.points, soft), rows.starts, rows.bend)
-        angles, iterations = _solve(chain, soft_rows, is_path, limit, max_iterations)
+    if settings.softness > 0.0:
+        soft_rows = Targets(soft_targets(chain, rows.points, settings.softness), rows.starts, rows.bend)
+        angles, iterations = _solve(chain, soft_rows, settings)
         residual, limited = distances_to(chain, angles, rows.points), at_limits(chain, angles)
     return Solution(
         angles=angles.reshape(*shape, len(chain)),
@@ -131,9 +143,7 @@ def _is_held(chain: Chain, limited: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return held
 
 
-def _solve(
-    chain: Chain, rows: Targets, is_path: bool, tolerance: float, rounds: int
-) -> tuple[Floats, NDArray[np.int32]]:
+def _solve(chain: Chain, rows: Targets, settings: _Settings) -> tuple[Floats, NDArray[np.int32]]:
     """Return angles (m, n) and iterations (m,), by the way that fits the chain."""
     n, outer = len(chain), chain.reach[1]
     nothing = np.zeros(len(rows.points), np.int32)
@@ -143,17 +153,17 @@ def _solve(
     if outer == 0.0 or len(rows.points) == 0:
         return starts, nothing
     if chain.is_limited and not rigid and n <= 2:
-        return _solve_exactly(chain, Targets(rows.points, starts, rows.bend), tolerance), nothing
+        return _solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance), nothing
     unit = Targets(rows.points / outer, starts, rows.bend)
-    fine = max(INNER_PART * tolerance / outer, FINEST)
-    if not (is_path or rigid or chain.is_limited) and len(starts) >= BATCH:
+    fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
+    if not (settings.is_path or rigid or chain.is_limited) and len(starts) >= BATCH:
         return solve_free_batch(bones, unit, fine, rounds)
 
     def solve(pose: list[float], x: float, y: float, bend: float) -> tuple[list[float], int]:
         one = solve_joined if rigid else solve_any
         return one(bones, pose, x, y, bend, fine, rounds)
 
-    return _solve_in_turn(solve, unit, is_path)
+    return _solve_path(solve, unit) if settings.is_path else _solve_in_turn(solve, unit)
 
 
 def _solve_exactly(chain: Chain, rows: Targets, tolerance: float) -> Floats:
@@ -164,19 +174,25 @@ def _solve_exactly(chain: Chain, rows: Targets, tolerance: float) -> Floats:
     sides = np.array(
         [side_of(start, bend) for start, bend in zip(rows.starts.tolist(), rows.bend, strict=True)]
     )
-    return solve_within_limits(chain, rows.points, sides, rows.starts, tolerance)[0]
+    return solve_limited_pair(chain, rows.points, sides, rows.starts, tolerance)[0]
 
 
-def _solve_in_turn(solve: Solver, rows: Targets, is_path: bool) -> tuple[Floats, NDArray[np.int32]]:
-    """Return angles and iterations, one target after the other; on a path each starts from the last."""
+def _solve_in_turn(solve: Solver, rows: Targets) -> tuple[Floats, NDArray[np.int32]]:
+    """Return angles and iterations, one target after the other, each from its own start."""
+    angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
+    targets = zip(rows.starts.tolist(), rows.points.tolist(), rows.bend.tolist(), strict=True)
+    for row, (start, (x, y), bend) in enumerate(targets):
+        angles[row], iterations[row] = solve(start, x, y, bend)
+    return angles, iterations
+
+
+def _solve_path(solve: Solver, rows: Targets) -> tuple[Floats, NDArray[np.int32]]:
+    """Return angles and iterations, one target after the other, each from the pose of the one before."""
     angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
     pose, bend = rows.starts[0].tolist(), float(rows.bend[0])
     for row, (x, y) in enumerate(rows.points.tolist()):
-        if is_path:
-            # Kept, since a target out of reach puts the chain on a line, which has no side.
-            bend = side_of(pose, bend)
-        else:
-            pose, bend = rows.starts[row].tolist(), float(rows.bend[row])
+        # The side is kept, since a target out of reach puts the chain on a line, which has none.
+        bend = side_of(pose, bend)
         pose, iterations[row] = solve(pose, x, y, bend)
         angles[row] = pose
     return angles, iterations

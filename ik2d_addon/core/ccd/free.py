@@ -8,10 +8,10 @@ target, and where those do not arrive, a pose between two known ones does, with 
 
 from math import hypot
 
-from .arithmetic import Number
-from .ccd import Bones, sweep
+from ..arithmetic import FLOATS, Arithmetic, Number
 from .correction import arms_to_tip, corrected
 from .shapes import between, folded, nearest_turns, off_the_line, straight, two_bones
+from .sweep import Bones, sweep
 
 # How far the tip may be from its target, in reaches, for corrections alone to take it there.
 NEAR = 0.25
@@ -34,19 +34,35 @@ def solve_free(
         return folded(lengths, start, x, y, bend), 0
     if len(lengths) == 2:
         return two_bones(lengths, start, x, y, bend), 0
-    bent = off_the_line(lengths, bones.weights, start, x, y, bend)
-    first_error, swept = error_of(lengths, bent, x, y), 0
-    shaped = bent
-    if first_error > NEAR:
-        for _ in range(SWEEPS):
-            shaped = sweep(bones, shaped, x, y)
-        shaped, swept = nearest_turns(shaped, start), SWEEPS
+    bent = off_the_line(bones, start, x, y, bend)
+    first_error = error_of(lengths, bent, x, y)
+    shaped = swept_if_far(bones, bent, first_error, start, x, y)
+    swept = SWEEPS if first_error > NEAR else 0
     angles, error, done = corrected(lengths, bones.weights[::-1], shaped, (x, y), tolerance, rounds)
     if error > tolerance:
         angles = between(lengths, angles, x, y, bend, tolerance)
     elif not swept and is_sudden(largest_turn(bent, angles), first_error):
         angles = shared(bones, bent, angles, (x, y), tolerance, rounds)
     return angles, swept + done
+
+
+def swept_if_far(
+    bones: Bones,
+    pose: list[Number],
+    error: Number,
+    start: list[Number],
+    x: Number,
+    y: Number,
+    lib: Arithmetic = FLOATS,
+) -> list[Number]:
+    """Return the pose after two sweeps of CCD where its tip is far off, each angle near the start's."""
+
+    def swept(pose: list[Number], x: Number, y: Number, *start: Number) -> list[Number]:
+        for _ in range(SWEEPS):
+            pose = sweep(bones, pose, x, y, lib)
+        return nearest_turns(pose, list(start), lib)
+
+    return lib.only(error > NEAR, swept, pose, x, y, *start)
 
 
 def shared(
@@ -86,7 +102,10 @@ def is_sudden(turn: Number, error: Number) -> Number:
     return (turn > GENTLE) & (turn > SUDDEN * error)
 
 
-def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> float:
+def error_of(
+    lengths: list[float], angles: list[Number], x: Number, y: Number, lib: Arithmetic = FLOATS
+) -> Number:
     """Return how far the tip is from a target."""
-    xs, ys = arms_to_tip(lengths, angles)
-    return hypot(x - xs[-1], y - ys[-1])
+    xs, ys = arms_to_tip(lengths, angles, lib)
+    error_x, error_y = x - xs[-1], y - ys[-1]
+    return lib.sqrt(error_x * error_x + error_y * error_y)

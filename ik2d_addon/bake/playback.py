@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .core.inputs import Floats
-from .rig.targets import sample_steps
+from ..core.inputs import Floats
+from ..rig.sampling import sample_steps
 from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 import bpy
 import numpy as np
 
-from .core.inputs import Floats
+from ..core.inputs import Floats
+from ..rig.armature import RigChain
+from ..rig.keys import animation_times
+from ..rig.pose import BoneRotation
+from ..rig.sampling import ChainSamples
+from ..rig.target_keys import target_key_frames
 from .cubics import Cubics, read_played
-from .rig.armature import RigChain
-from .rig.keys import animation_times
-from .rig.pose import BoneRotation
-from .rig.target_keys import target_key_frames
-from .rig.targets import ChainSamples
 from .solving import SolvedChain
 
 # Of the bound, what is used up where it is looked at, twice a frame; the rest is for in between.

@@ -16,7 +16,7 @@ from itertools import accumulate
 from math import hypot
 from operator import add, mul
 
-from .arithmetic import FLOATS, Arithmetic, Number
+from ..arithmetic import FLOATS, Arithmetic, Number
 
 LONGEST_STEP = 2.0  # radians for an error as long as the reach
 # Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).

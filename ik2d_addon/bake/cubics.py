@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .core.inputs import Floats
-from .rig.armature import RigChain
-from .rig.linkage import Linkage, read_linkage
-from .rig.pose import BoneRotation, matrices
-from .rig.targets import ChainSamples
+from ..core.inputs import Floats
+from ..rig.armature import RigChain
+from ..rig.kinematics import Linkage, read_linkage
+from ..rig.pose import BoneRotation, matrices
+from ..rig.sampling import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
 PASSES = 2

@@ -11,8 +11,9 @@ from mathutils import Matrix
 
 from ..core.inputs import Floats, wrapped
 from .affine import inverse
-from .armature import RigChain, normal_in_bone
-from .targets import ChainSamples
+from .armature import RigChain
+from .axes import normal_in_bone
+from .sampling import ChainSamples
 
 # A rotation matrix of 32 bits has columns of length 1 to within less than this.
 SCALE_NOISE = 1e-5
@@ -115,42 +116,34 @@ def angles_between(headings: Floats) -> Floats:
     return wrapped(np.diff(headings, axis=1, prepend=0.0))
 
 
-def turning_axis(rig: RigChain, bone: bpy.types.PoseBone) -> Floats:
-    """Return the plane's normal (3,) as a bone's own rest matrix sees it: what the bone turns about."""
-    return normal_in_bone(rig.plane, bone)
-
-
 def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     """Return how the chain is held at each of the sampled frames."""
     bones = rig.pose_bones
-    plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
-    axes = [_across(turning_axis(rig, bone)) for bone in bones]  # (3, 2) each
     locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
-    owns = [_own(bone, samples.bases[:, i], rig.joints.fixed[i]) for i, bone in enumerate(bones)]
     root = _held(bones[0], samples.parent, locations[0])
     to_pose = np.broadcast_to(root @ inverse(_rest(bones[0])), (len(samples.targets), 4, 4))
-    held = _rest(bones[0])  # in rest space, before any joint turns
-    holds, ends = [plane_axes.T @ held[:3, :3] @ axes[0]], []
-    places, uprights = [held], [held]
-    for i in range(1, len(bones)):
-        bone, above = bones[i], held @ owns[i - 1]
-        local = _local(bone, above, to_pose, locations[i])
-        held = above @ local
-        places.append(local)
-        uprights.append(held)
-        carried = axes[i - 1].T @ owns[i - 1][..., :3, :3]  # (.., 2, 3)
-        ends.append((carried @ local[..., :3, 3:])[..., 0])
-        if bone.bone.use_inherit_rotation:
-            holds.append(carried @ local[..., :3, :3] @ axes[i])
-        else:
-            holds.append(plane_axes.T @ held[..., :3, :3] @ axes[i])
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
-    ends.append(axes[-1].T @ owns[-1][..., :3, :3] @ tail)
-    inherits = [i == 0 or bool(bone.bone.use_inherit_rotation) for i, bone in enumerate(bones)]
+    plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
+    holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
+    local = upright = _rest(bones[0])
+    links = []
+    for i, bone in enumerate(bones):
+        own = _own(bone, samples.bases[:, i], rig.joints.fixed[i])
+        axes = _across(normal_in_bone(rig.plane, bone))  # (3, 2)
+        inherits = i == 0 or bool(bone.bone.use_inherit_rotation)
+        hold = (holder @ local[..., :3, :3] if inherits else plane_axes.T @ upright[..., :3, :3]) @ axes
+        holder, above = axes.T @ own[..., :3, :3], upright @ own
+        if i + 1 < len(bones):
+            following = _local(bones[i + 1], above, to_pose, locations[i + 1])
+            end = (holder @ following[..., :3, 3:])[..., 0]
+        else:
+            following, end = np.eye(4), holder @ tail
+        links.append(Link(inherits, hold, end, local, upright, own))
+        local, upright = following, above @ following
     # Bones that do not simply follow their parents have the noise in these evened out on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
+    owns = [link.own for link in links]
     tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
-    links = map(Link, inherits, holds, ends, places, uprights, owns)
     return Linkage(tuple(links), to_pose, tail, tips)
 
 
@@ -166,7 +159,7 @@ def _blender_tips(
     pose = parent
     for i, bone in enumerate(rig.pose_bones):
         turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
-        turned[:, :3, :3] = _rotations(turning_axis(rig, bone), turns[:, i])
+        turned[:, :3, :3] = _rotations(normal_in_bone(rig.plane, bone), turns[:, i])
         pose = _posed(bone, pose, _translation(bone, locations[i]) @ turned @ owns[i])
     tails = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return rig.plane.project(tails[:, :3])

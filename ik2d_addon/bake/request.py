@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked for: the options of a bake, its frames, and the chains that it takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import index
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from ..rig.armature import RigChain, read_chain
+from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
+
+
+@dataclass(frozen=True)
+class BakeOptions:
+    """What a bake does beyond keying every frame.
+
+    verify: 'SAMPLE' plays the bake back on some fifty frames, 'ALL' on all of them, 'NONE' on none.
+    reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
+    would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
+    itself, and the first and the last frame. single_axis: give each bone that turns about its own X
+    or Z one Euler angle curve; sets its rotation mode.
+    """
+
+    verify: str = VERIFY_SAMPLE
+    reduce: float = 0.0
+    on_target_keys: bool = False
+    single_axis: bool = False
+
+    def __post_init__(self) -> None:
+        if self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
+            raise IK2DError(f"verify must be 'SAMPLE', 'ALL' or 'NONE', not '{self.verify}'")
+        if not 0.0 <= self.reduce < np.inf:
+            raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce}")
+        if self.reduce and self.on_target_keys:
+            raise IK2DError("Keys are either reduced or on the target's own key frames; turn off one of them")
+
+
+def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
+    """Return the frames from `start` to `end`; None takes the scene's. The last is always `end`.
+
+    Raises IK2DError for frames that are no whole numbers, a range that is reversed, a step below one.
+    """
+    try:
+        start = index(scene.frame_start if start is None else start)
+        end = index(scene.frame_end if end is None else end)
+        step = index(step)
+    except TypeError:
+        raise IK2DError(f"Frames are whole numbers, not {start}, {end} and {step}") from None
+    if end < start:
+        raise IK2DError(f"The frame range {start} to {end} is reversed; give the first frame before the last")
+    if step < 1:
+        raise IK2DError(f"The step from frame to frame must be 1 or more, not {step}")
+    return sorted({*range(start, end + 1, step), end})
+
+
+def read_rigs(armature: bpy.types.Object, names: Sequence[str] | None) -> list[RigChain]:
+    """Read the chains named, or all enabled ones; raise IK2DError where there are none, or one is faulty."""
+    return [read_chain(armature, settings) for settings in _chosen(armature, names)]
+
+
+def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
+    """Return the scene to bake in; raise IK2DError for an object that cannot be baked."""
+    if not isinstance(armature, bpy.types.Object) or armature.type != 'ARMATURE':
+        name = getattr(armature, "name", armature)
+        raise IK2DError(f"'{name}' is not an armature; choose an armature object")
+    if not armature.is_editable:
+        raise IK2DError(
+            f"'{armature.name}' is linked from another file and cannot be keyed;"
+            " make a library override of it (Object > Library Override > Make)"
+        )
+    if armature.data.is_editmode:
+        raise IK2DError(f"'{armature.name}' is in Edit Mode, here or as another object; leave it (Tab)")
+    if armature.data.pose_position == 'REST':
+        raise IK2DError(f"'{armature.name}' shows its rest position; set it to Pose Position first")
+    scene = bpy.context.scene
+    if scene.objects.get(armature.name) == armature:
+        return scene
+    if not armature.users_scene:
+        raise IK2DError(f"'{armature.name}' is in no scene; link it to one first")
+    return armature.users_scene[0]
+
+
+def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list:
+    """Return the settings of the chains named, or of all enabled ones."""
+    stored = armature.ik2d.chains
+    if isinstance(names, str):
+        raise IK2DError(f"chains takes a list of names; write ['{names}']")
+    if names is None:
+        chosen = [chain for chain in stored if chain.enabled]
+        if not chosen:
+            raise IK2DError(
+                f"'{armature.name}' has no enabled chain; add one in the IK 2D tab of the sidebar"
+            )
+        return chosen
+    chosen = []
+    for name in dict.fromkeys(names):
+        if name not in stored:
+            known = ", ".join(f"'{chain.name}'" for chain in stored) or "none"
+            raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
+        chosen.append(stored[name])
+    if not chosen:
+        raise IK2DError("No chain is named; name one or more")
+    return chosen

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The axis in a bone that it turns about in the chain's plane, and which of the bone's own it is."""
+
+import bpy
+import numpy as np
+
+from ..core import Plane
+from ..core.inputs import Floats
+
+# How near to a bone's own X, Y or Z an axis must be, as the sine of the angle between them:
+# EXACT: to turn a single Euler channel. 32-bit rest matrices are no nearer.
+EXACT = 1.5e-6
+# CLOSE: for one channel to do for a lock or an angle curve; the tip leaves the plane by as little.
+CLOSE = 1e-3
+# ALIGNED: for Blender's limits, which are about a bone's own axes, to say anything of turns in the plane.
+ALIGNED = 0.05
+
+
+def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
+    """Return the normal (3,) of a plane in rest space as a bone's own rest matrix sees it.
+
+    It is what the bone turns about. With a rest matrix B that is not quite orthonormal, it is B^T n
+    that keeps the bone in the plane.
+    """
+    axis: Floats = np.array(bone.bone.matrix_local.to_3x3(), np.float64).T @ plane.normal
+    return axis / np.linalg.norm(axis)
+
+
+def own_axis(axis: Floats, sine: float) -> int | None:
+    """Return which of a bone's own axes (0..2) a unit axis (3,) is, to within a sine; None for none."""
+    nearest = int(np.argmax(np.abs(axis)))
+    return nearest if np.linalg.norm(np.delete(axis, nearest)) <= sine else None
