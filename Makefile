@@ -17,10 +17,10 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo test test-gui bench lint build samples pictures clean
+.PHONY: help demo test test-gui test-processors bench lint build samples pictures clean
 
 help:  ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
 
 demo:  ## Bake the excavator sample and render its motion into build/
 	@$(ENVIRONMENT)
@@ -41,13 +41,18 @@ test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
 	@$(ENVIRONMENT) dev
 	"$(PYTHON)" -m pytest tests/gui $(ARGS)
 
+test-processors:  ## Run the solvers' tests as other processors would round
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" tools/processors.py $(ARGS)
+
 bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmarks.md and its plots
 	@$(ENVIRONMENT) bench
 	"$(PYTHON)" -m benchmarks
 
-lint:  ## Check style (ruff) and the core's types (mypy)
+lint:  ## Check style (ruff) and types (mypy)
 	@$(ENVIRONMENT) dev
 	"$(PYTHON)" -m ruff check .
+	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy
 
 build:  ## Build and validate the extension: dist/ik2d-VERSION.zip

@@ -123,14 +123,26 @@ class Cubics:
         off: (m, c) how far the channels are.
         """
         offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
-        return (self.played.to_world[rows] @ offsets[..., None])[..., 0]
+        astray: Floats = (self.played.to_world[rows] @ offsets[..., None])[..., 0]
+        return astray
 
     def _correction(
         self, rows: slice, at_slopes: Floats, off: Floats, astray: Floats, weights: Floats
     ) -> Floats:
-        """Return what to take off the slopes (2, v) of the channels that turn, by the normal equations.
+        """Return what to take off the slopes (2, v) of the channels that turn.
 
-        off: (m, c) and astray: (m, 3) as in `_astray`. weights: (m,) of the samples.
+        Slope s_ej, of end e and channel j, moves channel j at sample m by b_me s_ej, with b from
+        `hermite`; so to first order it moves the tip along axis k by r_mkj b_me s_ej, with the rates r.
+        Sought is the s with the least
+
+            sum_mk w_m (a_mk - sum_ej r_mkj b_me s_ej)^2  +  sum_m w_m |g_m(o_m - sum_e b_me s_e)|^2
+
+        for the tip's distances a (astray), the channels' o (off), the samples' weights w, and g: the
+        channels' changes as the turns of their bones, swing_mj o_mj added up over the channels of one
+        bone. With J = sqrt(w) r b, a row for each (m, k) and a column for each (e, j), the first sum's
+        normal equations are J^T J s = J^T sqrt(w) a, and the second's alike.
+
+        off: (m, c) and astray: (m, 3) as in `_astray`. weights: (m,).
         """
         root = np.sqrt(weights)[:, None]
         basis = root * at_slopes

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
@@ -16,6 +17,8 @@ from ..rig.target_keys import target_key_frames
 from .cubics import Cubics, read_played
 from .solving import SolvedChain
 
+Rows = NDArray[np.intp]
+
 # Of the bound, what is used up where it is looked at, twice a frame; the rest is for in between.
 USED = 0.97
 
@@ -24,8 +27,8 @@ USED = 0.97
 class KeyPlan:
     """When a bake solves, what it reports, and how it chooses the frames to key."""
 
-    frames: list[float]  # reported
-    times: list[float]  # solved: these, and where keys are reduced also half-way between two frames
+    frames: Sequence[float]  # reported
+    times: Sequence[float]  # solved: these, and where keys are reduced also half-way between two frames
     bound: float = 0.0  # on the tip's error that reducing may cost, a length in the world
     own: dict[str, list[float]] = field(default_factory=dict)  # key frames of chains that have their own
     pace: float = 1.0  # how fast time goes in actions, where the scene's is remapped
@@ -38,14 +41,15 @@ class KeyPlan:
     @property
     def rows(self) -> list[int]:
         """Where in `times` the frames are."""
-        return np.searchsorted(self.times, self.frames).tolist()
+        return [int(row) for row in np.searchsorted(self.times, self.frames)]
 
     @property
     def keyed_rows(self) -> list[int] | None:
         """Which of the frames some chain has its own keys on; None where chains do not."""
         if not self.own:
             return None
-        return np.searchsorted(self.frames, sorted(set().union(*self.own.values()))).tolist()
+        frames = sorted(set[float]().union(*self.own.values()))
+        return [int(row) for row in np.searchsorted(self.frames, frames)]
 
     def allowed(self, name: str) -> Floats:
         """Return how much further than solved a chain's tip may be at each of the times, in the world."""
@@ -91,7 +95,7 @@ def key_chain(
     """
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
-        rotations = [replace(rotation, **_at(rotation, plan, rows)) for rotation in rotations]
+        rotations = [_at(rotation, plan, rows) for rotation in rotations]
     elif plan.bound > 0.0 and rotations and len(plan.times) > 1:
         rotations = yield from _reduced(plan, chain.rig, samples, rotations)
     return KeyedChain(chain, rotations)
@@ -106,13 +110,14 @@ def _reduced(
     handles = _handles(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [
-        replace(rotation, **_at(rotation, plan, rows), handles=own)
+        replace(_at(rotation, plan, rows), handles=own)
         for rotation, own in zip(rotations, np.split(handles, widths, axis=2), strict=True)
     ]
 
 
-def _at(rotation: BoneRotation, plan: KeyPlan, rows: np.ndarray) -> dict:
-    return {"frames": plan.pace * np.array(plan.times)[rows], "values": rotation.values[rows]}
+def _at(rotation: BoneRotation, plan: KeyPlan, rows: Rows) -> BoneRotation:
+    """Return the rotation with keys at some of the plan's times alone."""
+    return replace(rotation, frames=plan.pace * np.array(plan.times)[rows], values=rotation.values[rows])
 
 
 def _handles(values: Floats, slopes: Floats) -> Floats:
@@ -123,15 +128,14 @@ def _handles(values: Floats, slopes: Floats) -> Floats:
     return handles
 
 
-def _fewest(
-    cubics: Cubics, rows: Sequence[int], bound: float
-) -> Generator[int, None, tuple[np.ndarray, Floats]]:
+def _fewest(cubics: Cubics, rows: Sequence[int], bound: float) -> Generator[int, None, tuple[Rows, Floats]]:
     """Return the rows to key, and the slopes between: each segment as long as it can be.
 
     rows: those that may be keyed. Between two neighbours there is no choice: that segment stays, be
     it within the bound or not.
     """
-    chosen, slopes = [0], []
+    chosen: list[int] = [0]
+    slopes: list[Floats] = []
     while chosen[-1] < len(rows) - 1:
         at = chosen[-1]
         longest, best = _longest(cubics, rows, at, bound, len(slopes) and at - chosen[-2])

@@ -47,7 +47,8 @@ def bake(
         try:
             done, total = next(steps)
         except StopIteration as finished:
-            return finished.value
+            report: BakeReport = finished.value
+            return report
         if progress:
             progress(done, total)
 
@@ -142,7 +143,8 @@ def _counted(steps: Generator[int, None, _Result], before: int, total: int) -> S
         try:
             done = next(steps)
         except StopIteration as finished:
-            return finished.value
+            result: _Result = finished.value
+            return result
         yield min(before + done, total), total
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.sampling import sample_steps
@@ -46,11 +47,12 @@ def play_back(
         return [not_played(len(frames))] * len(solved)
     chosen = np.arange(len(frames)) if verify == VERIFY_ALL else _chosen_frames(solved, len(frames), keyed)
     gaps = np.arange(len(frames) - 1) if verify == VERIFY_ALL else _spread(len(frames) - 1, BETWEEN_KEYS)
-    keyed = np.asarray(frames, np.float64)
-    between = (keyed[gaps] + keyed[gaps + 1]) / 2.0
-    times = np.concatenate((keyed[chosen], between))
+    at = np.asarray(frames, np.float64)
+    between = (at[gaps] + at[gaps + 1]) / 2.0
+    times = np.concatenate((at[chosen], between))
     order = np.argsort(times)  # forwards: simulations, if any, want it so
-    sampling = yield from sample_steps(scene, [chain.rig for chain in solved], times[order], checked=False)
+    rigs = [chain.rig for chain in solved]
+    sampling = yield from sample_steps(scene, rigs, times[order].tolist(), checked=False)
     played = []
     for samples in sampling.chains:
         distances = np.empty(len(times))
@@ -65,7 +67,7 @@ def play_back(
 
 def _chosen_frames(
     solved: Sequence[SolvedChain], count: int, keyed: Sequence[int] | None = None
-) -> np.ndarray:
+) -> NDArray[np.intp]:
     """Return indices of frames: spread over the range, and where most may be wrong on each chain."""
     candidates = np.arange(count) if keyed is None else np.asarray(keyed)
     chosen = set(candidates[_spread(len(candidates), ON_KEYS)].tolist())
@@ -75,7 +77,7 @@ def _chosen_frames(
     return np.array(sorted(chosen))
 
 
-def _spread(count: int, wanted: int) -> np.ndarray:
+def _spread(count: int, wanted: int) -> NDArray[np.intp]:
     """Return at most `wanted` indices below `count`, evenly spread, with the first and the last."""
     return (
         np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(int))

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -69,7 +70,8 @@ class ChainReport:
     @property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
-        return self.status != Status.REACHED
+        missed: NDArray[np.bool_] = self.status != Status.REACHED
+        return missed
 
     @property
     def worst_frame(self) -> int:
@@ -107,7 +109,7 @@ class ChainReport:
             return "out of reach"
         return " or ".join(_MISSED_IN_WORDS[kind] for kind in sorted(kinds))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers, ready for JSON."""
         return {
             "name": self.name,
@@ -132,7 +134,7 @@ class ChainReport:
             "played_back_between": np.column_stack((self.between_times, self.between)).tolist(),
         }
 
-    def rows(self) -> Iterator[dict]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row a frame, for a table."""
         for i, frame in enumerate(self.frames.tolist()):
             played = self.played_back[i]
@@ -209,7 +211,7 @@ class BakeReport:
         fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
         return f" with {_count(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers, ready for JSON."""
         return {
             "armature": self.armature,
@@ -226,7 +228,7 @@ class BakeReport:
 
 def length_text(length: float, unit_system: str) -> str:
     """Return a length as the scene's units write it: "0.12 m"."""
-    return bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3)
+    return str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
 
 
 def _count(number: int, noun: str) -> str:

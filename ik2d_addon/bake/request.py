@@ -83,7 +83,7 @@ def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
     return armature.users_scene[0]
 
 
-def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list:
+def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy.types.PropertyGroup]:
     """Return the settings of the chains named, or of all enabled ones."""
     stored = armature.ik2d.chains
     if isinstance(names, str):

@@ -41,15 +41,15 @@ class SolvedChain:
     def joint_speed(self) -> Floats:
         """(frames,) degrees that the fastest joint turns from the frame before."""
         steps = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
-        return np.degrees(steps.max(axis=1))
+        speed: Floats = np.degrees(steps.max(axis=1))
+        return speed
 
     def at(self, rows: Sequence[int]) -> "SolvedChain":
         """Return the chain at some of the frames alone."""
-        names = ("angles", "status", "residual", "iterations", "limited")
         return replace(
             self,
             turns=self.turns[rows],
-            solution=Solution(**{name: getattr(self.solution, name)[rows] for name in names}),
+            solution=self.solution.at(rows),
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
         )
@@ -154,7 +154,7 @@ def _solve(
         chain = _chain(rig, lengths[i], unturned[i])
         parts.append(_solve_rigid(rig, chain, target[None], last, softness))
         last = parts[-1].angles[0]
-    return _joined(parts)
+    return Solution.joined(parts)
 
 
 def _chain(rig: RigChain, lengths: Floats, unturned: Floats) -> Chain:
@@ -182,9 +182,5 @@ def _tips(lengths: Floats, angles: Floats) -> Floats:
     """Return the tips (frames, 2) of chains whose lengths (frames, n) may differ from frame to frame."""
     headings = np.cumsum(angles, axis=1)
     directions = np.stack((np.cos(headings), np.sin(headings)), axis=2)
-    return (lengths[:, :, None] * directions).sum(axis=1)
-
-
-def _joined(parts: list[Solution]) -> Solution:
-    names = ("angles", "status", "residual", "iterations", "limited")
-    return Solution(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+    tips: Floats = (lengths[:, :, None] * directions).sum(axis=1)
+    return tips

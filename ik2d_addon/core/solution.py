@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a solver answers: angles, and honestly how near they bring the tip."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from enum import IntEnum
 
 import numpy as np
@@ -41,6 +42,17 @@ class Solution:
         """(...) True where the tip is on the target."""
         reached: NDArray[np.bool_] = self.status == Status.REACHED
         return reached
+
+    def at(self, rows: Sequence[int]) -> "Solution":
+        """Return the answers to some of the targets, by their places along the first dimension."""
+        return Solution(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Solution]") -> "Solution":
+        """Return the answers to the targets of all parts, one part after the other."""
+        return cls(
+            **{part.name: np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(cls)}
+        )
 
 
 def distances_to(chain: Chain, angles: Floats, targets: Floats) -> Floats:

@@ -44,7 +44,7 @@ class RigChain:
         return [self.armature.pose.bones[name] for name in self.bones]
 
 
-def read_chain(armature: bpy.types.Object, settings) -> RigChain:
+def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain:
     """Return the chain that `settings` (one of `Object.ik2d.chains`) describes.
 
     Raises IK2DError with a sentence for the user where it is incomplete or impossible.
@@ -84,7 +84,7 @@ def _meddlers(chain_name: str, bones: list[bpy.types.PoseBone]) -> Iterator[str]
                 )
 
 
-def problem_of(armature: bpy.types.Object, settings) -> str:
+def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
     """Return what keeps a chain from being solved and what to do about it; "" for a good one."""
     try:
         read_chain(armature, settings)
@@ -115,7 +115,7 @@ def chain_bones(
     return list(reversed(bones[: bone_count or len(bones)]))
 
 
-def pose_bones_of(armature: bpy.types.Object):
+def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
     """Return the pose bones of an armature; raise IK2DError for one that has no pose yet."""
     if armature.pose is None:
         raise IK2DError(f"Armature '{armature.name}' is new and has no pose yet; update the view layer first")
@@ -130,7 +130,7 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     return np.array([bone.bone.head_local for bone in bones] + [bones[-1].bone.tail_local], np.float64)
 
 
-def _solver(settings, bone_count: int) -> str:
+def _solver(settings: bpy.types.PropertyGroup, bone_count: int) -> str:
     if settings.solver == 'TWO_BONE' and bone_count != 2:
         raise IK2DError(
             f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
@@ -138,10 +138,12 @@ def _solver(settings, bone_count: int) -> str:
         )
     if settings.solver == 'AUTO':
         return 'TWO_BONE' if bone_count == 2 else 'CCD'
-    return settings.solver
+    return str(settings.solver)
 
 
-def _check_target(armature: bpy.types.Object, settings, bones: list[bpy.types.PoseBone]) -> None:
+def _check_target(
+    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]
+) -> None:
     """Raise IK2DError unless the target exists and does not hang on the chain itself."""
     target, subtarget = settings.target, settings.subtarget
     if target is None:
@@ -170,7 +172,7 @@ def refuse_own_target(
     )
 
 
-def bend_plane(settings, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
+def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
     """Return the plane, in rest space, that a chain's settings make its pose bones bend in."""
     try:
         if settings.plane == 'AUTO':

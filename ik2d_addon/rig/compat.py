@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every difference between the Blender versions that IK 2D runs on, 4.2 to 5.2."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import bpy
 
+# What holds F-Curves and groups: an action, from 4.4 on the channel bag of one of its slots, a type which
+# earlier versions do not have.
+Channels: TypeAlias = Any
 
-def channels(armature_object: bpy.types.Object):
+
+def channels(armature_object: bpy.types.Object) -> Channels:
     """Return what holds the object's F-Curves and groups; made, and assigned, where missing.
 
     An action that a library owns is copied first: keys written to it would be lost.
@@ -29,7 +34,7 @@ def channels(armature_object: bpy.types.Object):
     return strip.channelbag(animation.action_slot, ensure=True)
 
 
-def fcurve(holder, path: str, index: int, group: str) -> bpy.types.FCurve:
+def fcurve(holder: Channels, path: str, index: int, group: str) -> bpy.types.FCurve:
     """Return the F-Curve of one channel, made in the channel group `group` where missing.
 
     Grouped afterwards, since the argument for it has another name in each version.
@@ -40,7 +45,7 @@ def fcurve(holder, path: str, index: int, group: str) -> bpy.types.FCurve:
     return curve
 
 
-def existing_channels(armature_object: bpy.types.Object):
+def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
     """Return what holds the F-Curves that the object is animated by now; None where there is nothing."""
     animation = armature_object.animation_data
     action = animation.action if animation else None
@@ -117,8 +122,8 @@ def _layout(action: bpy.types.Action) -> tuple[set[str], int, int, set[str]] | N
     """Return an action's slots, how many layers and strips it has, and the slots with channels."""
     if not hasattr(action, "layers"):  # 4.2 and 4.3; goes when 4.4 is the oldest
         return None
-    strips = action.layers[0].strips if len(action.layers) else ()
-    bags = strips[0].channelbags if len(strips) else ()
+    strips: Sequence[Any] = action.layers[0].strips if len(action.layers) else ()
+    bags: Iterable[Any] = strips[0].channelbags if len(strips) else ()
     slots = {slot.identifier for slot in action.slots}
     return slots, len(action.layers), len(strips), {bag.slot.identifier for bag in bags}
 
@@ -139,7 +144,7 @@ def _trim(action: bpy.types.Action, slots: set[str], layers: int, strips: int, b
             channelbags.remove(bag)
 
 
-def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None, slot) -> None:
+def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None, slot: Any) -> None:
     """Assign an action, and of its slots the one of the same identifier as `slot`."""
     identifier = slot.identifier if slot else ""
     animation.action = action

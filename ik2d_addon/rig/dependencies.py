@@ -116,7 +116,7 @@ def _variable_sources(variable: bpy.types.DriverVariable) -> Iterator[Node]:
             yield source.id, ""
 
 
-def _named_by_constraints(constraints) -> Iterator[bpy.types.ID]:
+def _named_by_constraints(constraints: bpy.types.bpy_prop_collection) -> Iterator[bpy.types.ID]:
     for constraint in constraints:
         yield getattr(constraint, "target", None)
         yield getattr(constraint, "pole_target", None)

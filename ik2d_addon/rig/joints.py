@@ -36,7 +36,9 @@ class Joints:
         return None if np.isnan(held).all() else angles[:, None] + held
 
 
-def read_joints(settings, bones: list[bpy.types.PoseBone], axes: list[Floats]) -> Joints:
+def read_joints(
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], axes: list[Floats]
+) -> Joints:
     """Return the joints of pose bones that turn about the local axes (3,) each.
 
     A bone without an entry of its name in `settings.joints` is free. Raises IK2DError for a range

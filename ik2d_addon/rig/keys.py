@@ -3,14 +3,20 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat
 from .pose import ROTATIONS, BoneRotation, channels_kept, set_mode
+
+Singles = NDArray[np.float32]
+# Everything that the keys of an F-Curve hold, each column (keys, width).
+Columns = dict[str, NDArray[Any]]
 
 # Everything that a key holds, with its width and type; a round trip through these is lossless.
 _COLUMNS = (
@@ -129,7 +135,9 @@ def written(
         yield
 
 
-def _write_bone(armature: bpy.types.Object, holder, rotation: BoneRotation, frames: Sequence[float]) -> None:
+def _write_bone(
+    armature: bpy.types.Object, holder: compat.Channels, rotation: BoneRotation, frames: Sequence[float]
+) -> None:
     """Key one bone's channels: all that are not locked, or the one that turns."""
     own = frames if rotation.frames is None else rotation.frames
     times = _in_strip_time(armature, own)
@@ -145,7 +153,9 @@ def _write_bone(armature: bpy.types.Object, holder, rotation: BoneRotation, fram
         )
 
 
-def _rest(armature: bpy.types.Object, holder, rotation: BoneRotation, index: int, times: np.ndarray) -> None:
+def _rest(
+    armature: bpy.types.Object, holder: compat.Channels, rotation: BoneRotation, index: int, times: Singles
+) -> None:
     """Have a channel stand at 0: with two keys where it has a curve, else without any."""
     curve = holder.fcurves.find(_path(armature, rotation), index=index)
     if curve is None:
@@ -189,7 +199,12 @@ def _put_back_on_error(armature: bpy.types.Object, paths: set[str]) -> Iterator[
         raise
 
 
-def _put_back(holder, paths: set[str], curves: dict, groups: set[str]) -> None:
+def _put_back(
+    holder: compat.Channels,
+    paths: set[str],
+    curves: dict[tuple[str, int], Columns],
+    groups: set[str],
+) -> None:
     for curve in list(holder.fcurves):
         if curve.data_path not in paths:
             continue
@@ -207,7 +222,7 @@ def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[flo
     return [frame * pace for frame in frames]
 
 
-def _in_strip_time(armature: bpy.types.Object, frames: Sequence[float]) -> np.ndarray:
+def _in_strip_time(armature: bpy.types.Object, frames: Sequence[float] | Floats) -> Singles:
     """Return the frames as the action counts them: another time while an NLA strip is tweaked."""
     animation = armature.animation_data
     if not (animation and animation.use_tweak_mode):
@@ -216,11 +231,11 @@ def _in_strip_time(armature: bpy.types.Object, frames: Sequence[float]) -> np.nd
 
 
 def _path(armature: bpy.types.Object, rotation: BoneRotation) -> str:
-    return armature.pose.bones[rotation.bone].path_from_id(rotation.property)
+    return str(armature.pose.bones[rotation.bone].path_from_id(rotation.property))
 
 
 def _replace_keys(
-    curve: bpy.types.FCurve, frames: np.ndarray, values: Floats, handles: Floats | None = None
+    curve: bpy.types.FCurve, frames: Singles, values: Floats, handles: Floats | None = None
 ) -> None:
     """Put keys at frames (m,) in order, up or down; keys before the first and after the last stay.
 
@@ -245,7 +260,7 @@ def _replace_keys(
     _fill(curve, columns, (order < kept.sum())[:, None] & np.isin(types, (_FREE, _ALIGNED)))
 
 
-def _columns(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
+def _columns(curve: bpy.types.FCurve) -> Columns:
     """Return all that the keys of an F-Curve hold, each column (keys, width)."""
     columns = {}
     for name, width, kind in _COLUMNS:
@@ -254,7 +269,7 @@ def _columns(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
     return columns
 
 
-def _fill(curve: bpy.types.FCurve, columns: dict[str, np.ndarray], exact: np.ndarray | None = None) -> None:
+def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | None = None) -> None:
     """Give an F-Curve these sorted keys (m) instead of its own.
 
     exact: (m, 2) which left and right handles are to be as they are given, to the last bit.
@@ -278,7 +293,7 @@ def _fill(curve: bpy.types.FCurve, columns: dict[str, np.ndarray], exact: np.nda
         points.foreach_set(side, handles.ravel())
 
 
-def _shape(keys: dict[str, np.ndarray], handles: Floats) -> None:
+def _shape(keys: Columns, handles: Floats) -> None:
     """Give keys free handles with values (2, m), but for the two that point out of the range."""
     third = np.diff(np.float64(keys["co"][:, 0])) / 3.0
     left, right = keys["handle_left"], keys["handle_right"]
@@ -289,7 +304,7 @@ def _shape(keys: dict[str, np.ndarray], handles: Floats) -> None:
     keys["handle_left_type"][1:] = keys["handle_right_type"][:-1] = _FREE
 
 
-def _new_keys(frames: np.ndarray, values: Floats) -> dict[str, np.ndarray]:
+def _new_keys(frames: Singles, values: Floats) -> Columns:
     new = {name: np.zeros((len(frames), width), kind) for name, width, kind in _COLUMNS}
     new["co"][:, 0], new["co"][:, 1] = frames, values
     new["handle_left"][:] = new["handle_right"][:] = new["co"]

@@ -53,9 +53,11 @@ class Linkage:
         matrices are not quite orthonormal.
         """
         joints = np.zeros((len(turns), len(self.links) + 1, 2))
-        pose: tuple[Floats, ...] = (np.float64(1.0), np.float64(0.0), np.float64(0.0), np.float64(1.0))
+        pose = _entries(np.eye(2))
         for i, link in enumerate(self.links):
-            held = _product(pose, _entries(link.hold)) if i and link.inherits else _entries(link.hold)
+            held = _entries(link.hold)
+            if link.inherits:
+                held = _product(pose, held)
             cosine, sine = np.cos(turns[:, i]), np.sin(turns[:, i])
             pose = _product(held, (cosine, -sine, sine, cosine))
             x, y = link.end[..., 0], link.end[..., 1]
@@ -78,7 +80,8 @@ class Linkage:
             origin = origin + (pose @ local[..., :3, 3:])[..., 0]
             held = pose @ local[..., :3, :3] if link.inherits else _at(link.upright, rows)[..., :3, :3]
             pose = held @ rotation @ own[..., :3, :3]
-        return origin + pose @ self.tail
+        tips: Floats = origin + pose @ self.tail
+        return tips
 
     def unturned(self) -> tuple[Floats, Floats]:
         """Return lengths and headings, (frames, n) each, of the chain before any joint turns."""
@@ -108,7 +111,8 @@ class Linkage:
                 turns[:, i] -= turned[:, i - 1]
         turns = np.unwrap(turns, axis=0)
         # Whole turns say nothing at the first frame; take the smallest.
-        return turns - 2.0 * np.pi * np.round(turns[:1] / (2.0 * np.pi))
+        whole: Floats = 2.0 * np.pi * np.round(turns[:1] / (2.0 * np.pi))
+        return turns - whole
 
 
 def angles_between(headings: Floats) -> Floats:
@@ -156,11 +160,11 @@ def _blender_tips(
     turns: Floats,
 ) -> Floats:
     """Return the tips (frames, 2) in the chain's plane as Blender's own functions have them."""
-    pose = parent
+    held = parent
     for i, bone in enumerate(rig.pose_bones):
         turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
         turned[:, :3, :3] = _rotations(normal_in_bone(rig.plane, bone), turns[:, i])
-        pose = _posed(bone, pose, _translation(bone, locations[i]) @ turned @ owns[i])
+        pose = held = _posed(bone, held, _translation(bone, locations[i]) @ turned @ owns[i])
     tails = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return rig.plane.project(tails[:, :3])
 
@@ -169,7 +173,8 @@ def _rotations(axis: Floats, turns: Floats) -> Floats:
     """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
     cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
     sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]
-    return np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
+    rotations: Floats = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
+    return rotations
 
 
 def _local(bone: bpy.types.PoseBone, above: Floats, to_pose: Floats, location: Floats) -> Floats:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from mathutils import Matrix, Vector
+from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
@@ -107,7 +109,8 @@ def _finished(steps: Generator[int, None, "_Record"]) -> "_Record":
         try:
             next(steps)
         except StopIteration as finished:
-            return finished.value
+            record: _Record = finished.value
+            return record
 
 
 def _record_isolated(
@@ -144,8 +147,8 @@ class _Record:
     world: Floats  # (frames, 4, 4) the armature object
     places: Floats  # (frames, targets, 3) in the world
     bones: dict[str, int]  # where a bone's numbers are in the following
-    poses: Floats  # (frames, bones, 4, 4)
-    bases: Floats  # (frames, bones, 4, 4) their own location, rotation and scale
+    poses: NDArray[np.float32]  # (frames, bones, 4, 4)
+    bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
 
 
 def _record(
@@ -163,7 +166,7 @@ def _record(
     show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
     frames, names = len(times), _needed_bones(chains)
     rows = np.array([armature.pose.bones.find(name) for name in names])
-    world, places = np.empty((frames, 4, 4)), []
+    world, found = np.empty((frames, 4, 4)), []
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
     for i in range(frames):
@@ -175,9 +178,9 @@ def _record(
             evaluated.pose.bones.foreach_get(name, read.ravel())
             np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
         for probe in probes:
-            places.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
+            found.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
         yield i + 1
-    places = np.array(places).reshape(frames, len(probes), 3)
+    places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
     return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases)
@@ -194,13 +197,13 @@ def _of_chain(chain: RigChain, record: _Record, places: Floats) -> ChainSamples:
     """Pick what concerns one chain, whose target is at the places (frames, 3)."""
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
-    parent = np.float64(record.poses[:, record.bones[above.name]]) if above else None
+    parent = record.poses[:, record.bones[above.name]].astype(np.float64) if above else None
     tails = record.poses[:, rows[-1]] @ np.array((0.0, chain.pose_bones[-1].bone.length, 0.0, 1.0))
     return ChainSamples(
         targets=places,
         world=record.world,
         parent=parent,
-        bases=np.float64(record.bases[:, rows]),
+        bases=record.bases[:, rows].astype(np.float64),
         tips=(record.world @ tails[..., None])[:, :3, 0],
     )
 
@@ -251,7 +254,7 @@ def _difference(
     return ""
 
 
-def _same(one: np.ndarray, other) -> bool:
+def _same(one: Floats | NDArray[np.float32], other: Matrix | Vector) -> bool:
     expected = np.array(other)
     return bool(np.abs(one - expected).max() <= _SAME * max(1.0, np.abs(expected).max()))
 
@@ -320,7 +323,7 @@ def _settle(scene: bpy.types.Scene) -> None:
 
 
 def _is_shown(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
-    return layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer)
+    return bool(layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer))
 
 
 def _view_layer(scene: bpy.types.Scene) -> bpy.types.ViewLayer:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The scene to sample in: one of our own where that is sure to be right, else the user's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -25,7 +25,7 @@ def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[b
     return ""
 
 
-def _handlers() -> Iterator:
+def _handlers() -> Iterator[Callable[..., None]]:
     for handler in (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post):
         if not (handler.__module__ or "").startswith((__package__.rpartition(".")[0], "rigify", "cycles")):
             yield handler
