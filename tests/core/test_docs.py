@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The documents name only tests that exist, and link only to files that exist."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+NAMED_TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")  # of a picture too
+ELSEWHERE = re.compile(r"[a-z]+:|#")  # another site, or a heading of the same page
+
+
+def relative(path: Path) -> str:
+    """Return the path below the repository's root, as a test's name."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def functions(path: Path) -> set[str]:
+    """Return the names of a file's functions, also of those in its classes; none where there is no file."""
+    if not path.is_file():
+        return set()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def missing_tests(text: str) -> set[str]:
+    """Return the tests that a text names and that the tree has not."""
+    return {
+        f"{path}::{name}" for path, name in NAMED_TEST.findall(text) if name not in functions(ROOT / path)
+    }
+
+
+def missing_files(text: str, folder: Path) -> set[str]:
+    """Return the relative links of a text in a folder that lead nowhere."""
+    links = {link for link in LINK.findall(text) if not ELSEWHERE.match(link)}
+    return {link for link in links if not (folder / link.partition("#")[0]).exists()}
+
+
+@pytest.mark.parametrize("path", [CONTRIBUTING, *DOCS], ids=relative)
+def test_every_test_that_a_document_names_exists(path: Path) -> None:
+    assert missing_tests(path.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", CONTRIBUTING, *DOCS], ids=relative)
+def test_every_file_that_a_document_links_to_exists(path: Path) -> None:
+    assert missing_files(path.read_text(encoding="utf-8"), path.parent) == set()
+
+
+def test_every_fact_about_blender_names_its_test() -> None:
+    facts = re.findall(
+        r"^- .+(?:\n  .+)*", (ROOT / "docs" / "blender.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert facts and [fact for fact in facts if not NAMED_TEST.search(fact)] == []
+
+
+def test_what_is_missing_is_found() -> None:
+    here = relative(Path(__file__))
+    text = f"`{here}::test_what_is_missing_is_found` `{here}::test_gone` `tests/core/test_gone.py::test_it`"
+    assert missing_tests(text) == {f"{here}::test_gone", "tests/core/test_gone.py::test_it"}
+    text = "[a](README.md#layout) [b](gone.md) ![c](docs/gone.png) [d](https://example.org/) [e](#here)"
+    assert missing_files(text, ROOT) == {"gone.md", "docs/gone.png"}
