@@ -27,10 +27,11 @@ USED = 0.97
 class KeyPlan:
     """When a bake solves, what it reports, and how it chooses the frames to key."""
 
-    frames: Sequence[float]  # reported
+    frames: Sequence[float]  # reported: all whole frames, and what else has keys
     times: Sequence[float]  # solved: these, and where keys are reduced also half-way between two frames
     bound: float = 0.0  # on the tip's error that reducing may cost, a length in the world
-    own: dict[str, list[float]] = field(default_factory=dict)  # key frames of chains that have their own
+    candidates: Sequence[float] = ()  # where keys are reduced: the frames that may keep one
+    own: dict[str, list[float]] = field(default_factory=dict)  # key frames of chains not keyed on all frames
     pace: float = 1.0  # how fast time goes in actions, where the scene's is remapped
 
     @classmethod
@@ -43,19 +44,9 @@ class KeyPlan:
         """Where in `times` the frames are."""
         return [int(row) for row in np.searchsorted(self.times, self.frames)]
 
-    @property
-    def keyed_rows(self) -> list[int] | None:
-        """Which of the frames some chain has its own keys on; None where chains do not."""
-        if not self.own:
-            return None
-        frames = sorted(set[float]().union(*self.own.values()))
-        return [int(row) for row in np.searchsorted(self.frames, frames)]
-
-    def allowed(self, name: str) -> Floats:
-        """Return how much further than solved a chain's tip may be at each of the times, in the world."""
-        if name not in self.own:
-            return np.full(len(self.times), self.bound)
-        return np.where(np.isin(self.times, self.own[name]), 0.0, np.inf)
+    def keyed(self, name: str) -> NDArray[np.bool_]:
+        """Return on which of the times a chain's keys put the tip where it was solved, but for the bound."""
+        return np.isin(self.times, self.own.get(name, self.times))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +65,21 @@ class KeyedChain:
 def plan_keys(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: list[int], reduce: float, on_target_keys: bool
 ) -> KeyPlan:
-    """Return when to solve and to key; raise IK2DError for a target without keys where they are needed."""
+    """Return when to solve and to key; raise IK2DError for a target without keys where they are needed.
+
+    frames: those to key, the first and the last included; all whole frames between are solved, too.
+    """
     (pace,) = animation_times(scene, [1.0])
+    whole = list(range(frames[0], frames[-1] + 1))
     if on_target_keys:
         own = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
-        times = sorted(set(frames).union(*own.values()))
+        times = sorted(set(whole).union(*own.values()))
         return KeyPlan(times, times, own=own, pace=pace)
     if reduce > 0.0:
         halves = np.arange(2 * frames[0], 2 * frames[-1] + 1) / 2.0
-        return KeyPlan(frames, halves.tolist(), reduce, pace=pace)
+        return KeyPlan(whole, halves.tolist(), reduce, candidates=frames, pace=pace)
+    if len(frames) < len(whole):
+        return KeyPlan(whole, whole, own={rig.name: list(map(float, frames)) for rig in rigs}, pace=pace)
     return KeyPlan.every(frames)
 
 
@@ -106,7 +103,8 @@ def _reduced(
 ) -> Generator[int, None, list[BoneRotation]]:
     """Return the rotations at as few frames as keep the bound, with the handles that it takes."""
     played = read_played(rig, samples, rotations, plan.times)
-    rows, slopes = yield from _fewest(Cubics(played, rotations), plan.rows, USED * plan.bound)
+    candidates = np.searchsorted(plan.times, plan.candidates).tolist()
+    rows, slopes = yield from _fewest(Cubics(played, rotations), candidates, USED * plan.bound)
     handles = _handles(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [

@@ -13,7 +13,7 @@ from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
-from .playback import play_back
+from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
 from .request import BakeOptions, frame_range, read_rigs, scene_of
 from .solving import solve_chain
@@ -82,9 +82,19 @@ def bake_steps(
     with keys.written(armature_object, keys.animation_times(scene, plan.frames), rotations):
         bpy.context.view_layer.update()
         reported = [chain.solved.at(plan.rows) for chain in solved]
-        checking = play_back(scene, reported, plan.frames, options.verify, plan.keyed_rows)
+        checking = play_back(scene, reported, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
-    return report_of(armature_object, scene, solved, plan, "Baked", played, full_scene, warnings)
+    return report_of(
+        armature_object,
+        scene,
+        solved,
+        plan,
+        played,
+        verb="Baked",
+        verified=options.verify,
+        full_scene=full_scene,
+        warnings=warnings,
+    )
 
 
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
@@ -94,7 +104,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     """
     scene = scene_of(armature_object)
     rigs = read_rigs(armature_object, chains)
-    plan = KeyPlan.every([scene.frame_float])
+    plan = KeyPlan.every([scene.frame_current])
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
         for ready in in_order(rigs):
@@ -105,7 +115,9 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
             ]
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
             solved += new
-    return report_of(armature_object, scene, _as_given(solved, rigs), plan, "Solved")
+        solved = _as_given(solved, rigs)
+        played = look_now(scene, [chain.solved for chain in solved])
+    return report_of(armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL)
 
 
 def _solve_frames(

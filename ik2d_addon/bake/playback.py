@@ -9,78 +9,85 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
-from ..rig.sampling import sample_steps
+from ..rig.armature import RigChain
+from ..rig.kinematics import rest_to_pose
+from ..rig.sampling import ChainSamples, sample_now, sample_steps
+from .keying import KeyPlan
 from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
-# How many frames of a bake a sample looks at: on keys, and half-way between two.
-ON_KEYS, BETWEEN_KEYS = 26, 26
+# How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.
+ON_FRAMES, BETWEEN_FRAMES = 26, 26
+# Half-way between two frames on which the joints turn so fast that the tip may be further off its target's
+# way than this part of the reach, every sample looks.
+DOUBTFUL = 2e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """What one chain's bake came to when it was played back. Lengths are the world's."""
+    """Where one chain's tip was when its bake was played back. Lengths are the world's."""
 
-    errors: Floats  # (frames,) tip to target; NaN where it was not played
-    between_times: Floats  # (m,) times between the keys
-    between: Floats  # (m,) tip to target then
+    times: Floats  # (m,) the frames, and the times between them, that were looked at, in order
+    distance: Floats  # (m,) tip to target
+    in_plane: Floats  # (m,) the part of it in the chain's plane
+    off_plane: Floats  # (m,) the part of it along the plane's normal
 
 
-def not_played(frames: int) -> Played:
-    """Return what is known of so many frames that were not played."""
-    return Played(np.full(frames, np.nan), np.empty(0), np.empty(0))
+NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
 def play_back(
-    scene: bpy.types.Scene,
-    solved: Sequence[SolvedChain],
-    frames: Sequence[float],
-    verify: str,
-    keyed: Sequence[int] | None = None,
+    scene: bpy.types.Scene, solved: Sequence[SolvedChain], plan: KeyPlan, verify: str
 ) -> Generator[int, None, list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    keyed: which of the frames have keys, where not all have; a sample then looks at these. Yields
-    the number of times looked at; returns what came of each chain.
+    solved: the chains at the plan's frames. Yields the number of times looked at; returns what came
+    of each chain.
     """
     if verify == VERIFY_NOTHING:
-        return [not_played(len(frames))] * len(solved)
-    chosen = np.arange(len(frames)) if verify == VERIFY_ALL else _chosen_frames(solved, len(frames), keyed)
-    gaps = np.arange(len(frames) - 1) if verify == VERIFY_ALL else _spread(len(frames) - 1, BETWEEN_KEYS)
-    at = np.asarray(frames, np.float64)
-    between = (at[gaps] + at[gaps + 1]) / 2.0
-    times = np.concatenate((at[chosen], between))
-    order = np.argsort(times)  # forwards: simulations, if any, want it so
+        return [NOT_PLAYED] * len(solved)
     rigs = [chain.rig for chain in solved]
-    sampling = yield from sample_steps(scene, rigs, times[order].tolist(), checked=False)
-    played = []
-    for samples in sampling.chains:
-        distances = np.empty(len(times))
-        distances[order] = np.linalg.norm(samples.tips - samples.targets, axis=1)
-        errors = np.full(len(frames), np.nan)
-        errors[chosen] = distances[: len(chosen)]
-        elsewhere = distances[len(chosen) :]
-        known = np.isfinite(elsewhere)  # a target may be nowhere between two frames
-        played.append(Played(errors, between[known], elsewhere[known]))
-    return played
+    times = _times(solved, plan, verify)
+    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False)
+    return [_played(rig, samples, times) for rig, samples in zip(rigs, sampling.chains, strict=True)]
 
 
-def _chosen_frames(
-    solved: Sequence[SolvedChain], count: int, keyed: Sequence[int] | None = None
-) -> NDArray[np.intp]:
-    """Return indices of frames: spread over the range, and where most may be wrong on each chain."""
-    candidates = np.arange(count) if keyed is None else np.asarray(keyed)
-    chosen = set(candidates[_spread(len(candidates), ON_KEYS)].tolist())
+def look_now(scene: bpy.types.Scene, solved: Sequence[SolvedChain]) -> list[Played]:
+    """Measure how far each tip is from its target as the scene stands."""
+    rigs = [chain.rig for chain in solved]
+    now = np.array([float(scene.frame_current)])
+    sampling = sample_now(scene, rigs)
+    return [_played(rig, samples, now) for rig, samples in zip(rigs, sampling.chains, strict=True)]
+
+
+def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
+    missed = samples.targets - samples.tips
+    distance = np.linalg.norm(missed, axis=1)
+    known = np.isfinite(distance)  # a target may be nowhere between two frames
+    to_world = (samples.world @ rest_to_pose(rig, samples))[:, :3, :3]
+    normals = np.cross(to_world @ rig.plane.x, to_world @ rig.plane.y)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    heights = (missed * normals).sum(axis=1)
+    in_plane = np.linalg.norm(missed - heights[:, None] * normals, axis=1)
+    return Played(times[known], distance[known], in_plane[known], np.abs(heights[known]))
+
+
+def _times(solved: Sequence[SolvedChain], plan: KeyPlan, verify: str) -> Floats:
+    """Return the times to look at, in order: simulations, if any, want it so."""
+    frames = np.asarray(plan.frames, np.float64)
+    half_way = (frames[:-1] + frames[1:]) / 2.0
+    if verify == VERIFY_ALL or plan.own:  # between keys, a tip goes where no solver sent it
+        return np.sort(np.concatenate((frames, half_way)))
+    on_frames = set(_spread(len(frames), ON_FRAMES).tolist())
+    between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
     for chain in solved:
-        chosen.add(int(np.argmax(chain.residual)))
-        chosen.add(int(np.argmax(chain.joint_speed)))
-    return np.array(sorted(chosen))
+        on_frames |= {int(np.argmax(chain.distance)), int(np.argmax(chain.joint_speed))}
+        between |= set(np.flatnonzero(chain.half_way > DOUBTFUL * chain.reach).tolist())
+    return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))
 
 
 def _spread(count: int, wanted: int) -> NDArray[np.intp]:
     """Return at most `wanted` indices below `count`, evenly spread, with the first and the last."""
-    return (
-        np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(int))
-        if count > 0
-        else np.empty(0, int)
-    )
+    if count == 0:
+        return np.empty(0, np.intp)
+    return np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(np.intp))

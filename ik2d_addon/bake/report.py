@@ -14,9 +14,16 @@ from ..core.inputs import Floats
 
 # What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
 PLAYED_BACK = 1e-5
-_MISSED_IN_WORDS = {
-    Status.TOO_FAR: "too far",
-    Status.TOO_CLOSE: "too close",
+# Half-way between two frames nobody sees the tip, but it should not stray: as a part of the reach.
+HALF_WAY = 1e-3
+VERIFIED_NOTHING = 'NONE'
+
+OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
+BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
+HALF_WAY_BETWEEN = "half-way between frames"
+_STATUS_IN_WORDS = {
+    Status.TOO_FAR: OUT_OF_REACH,
+    Status.TOO_CLOSE: OUT_OF_REACH,
     Status.LIMITED: "stopped by limits",
     Status.STALLED: "stalled",
 }
@@ -24,38 +31,67 @@ _MISSED_IN_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class ChainReport:
-    """What one chain came to. Lengths are in the world's Blender units."""
+    """What one chain came to. Lengths are in the world's Blender units.
+
+    What counts is where the tip is in space as far as it is known: as Blender plays the keys back,
+    where that was looked at, else as it was solved.
+    """
 
     name: str
     armature: str
     bones: tuple[str, ...]
     solver: str
     target: str
-    frames: NDArray[np.int64]  # (frames,)
+    frames: NDArray[np.int64]  # (frames,) all whole frames of the range, and what else has keys
     status: NDArray[np.int8]  # (frames,) core.Status
-    residual: Floats  # (frames,) tip to target, as seen along the plane's normal
+    residual: Floats  # (frames,) tip to target as solved, as seen along the plane's normal
     off_plane: Floats  # (frames,) target to the tip's plane
+    distance: Floats  # (frames,) tip to target as solved
+    keyed: NDArray[np.bool_]  # (frames,) where the keys put the tip where it was solved
     iterations: NDArray[np.int32]  # (frames,)
     limited: NDArray[np.bool_]  # (frames, n) joints that stand at a limit
-    joint_speed: Floats  # (frames,) degrees that the fastest joint turns in a frame, since the key before
+    joint_speed: Floats  # (frames,) degrees that the fastest joint turns in a frame
     played_back: Floats  # (frames,) tip to target as Blender plays the keys back; NaN where not looked at
-    between_times: Floats  # (m,) times between the keys that were looked at too
+    between_times: Floats  # (m,) times between the frames that were looked at too
     between: Floats  # (m,) tip to target then
     reach: float
+    tolerance: float  # tip to target that counts as reached
     unit_system: str
+    verified: str = 'ALL'  # 'SAMPLE', 'ALL' or 'NONE'
+    bound: float = 0.0  # that reducing keys may cost
     warnings: tuple[str, ...] = ()
     keys: int = 0  # on each channel
     plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
 
     @property
     def errors(self) -> Floats:
-        """(frames,) distance from the tip to its target: the solver's or the played-back one, if larger."""
-        return np.fmax(np.hypot(self.residual, self.off_plane), self.played_back)
+        """(frames,) distance from the tip to its target: as played back where looked at, else as solved."""
+        return np.where(np.isnan(self.played_back), self.distance, self.played_back)
 
     @property
     def max_error(self) -> float:
-        """The largest of `errors`."""
-        return float(self.errors.max())
+        """The largest known distance from the tip to its target, on the frames and between them."""
+        return max(float(self.errors.max()), self.max_between)
+
+    @property
+    def max_between(self) -> float:
+        """The largest distance that was measured between the frames; 0 where none was."""
+        return float(self.between.max(initial=0.0))
+
+    @property
+    def max_error_frame(self) -> float:
+        """When the tip is furthest off."""
+        if self.max_between > self.errors.max():
+            return float(self.between_times[int(np.argmax(self.between))])
+        return float(self.frames[int(np.argmax(self.errors))])
+
+    @property
+    def max_error_from(self) -> str:
+        """Where the largest distance comes from, in words; "" where the target is reached there."""
+        if self.max_between > self.errors.max():
+            return HALF_WAY_BETWEEN if self.max_between > self.tolerance else ""
+        worst = int(np.argmax(self.errors))
+        return self._cause(worst) if self.missed[worst] else ""
 
     @property
     def plays_back_worse(self) -> bool:
@@ -63,20 +99,31 @@ class ChainReport:
         return self.plays_back_worse_by > PLAYED_BACK * self.reach
 
     @property
-    def max_played_back(self) -> float:
-        """The largest distance that was measured as Blender plays the keys back; 0 where none was."""
-        return float(np.fmax.reduce(np.concatenate((self.played_back, self.between)), initial=0.0))
-
-    @property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
-        missed: NDArray[np.bool_] = self.status != Status.REACHED
+        missed: NDArray[np.bool_] = (self.status != Status.REACHED) | (
+            self.errors > self.tolerance + self.bound
+        )
         return missed
 
     @property
+    def strays(self) -> bool:
+        """Whether the tip leaves its target too far half-way between frames."""
+        return self.max_between > max(HALF_WAY * self.reach, self.bound) + self.tolerance
+
+    @property
+    def reached(self) -> bool:
+        """Whether the tip is on its target on every frame, and near it between, as far as is known.
+
+        Between keys that are further than a frame apart nothing is known until it was played back.
+        """
+        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all())
+        return known and not self.strays and not self.missed.any()
+
+    @property
     def worst_frame(self) -> int:
-        """The frame of the largest residual."""
-        return int(self.frames[int(np.argmax(self.residual))])
+        """The frame on which the tip is furthest from its target."""
+        return int(self.frames[int(np.argmax(self.errors))])
 
     def limited_bones(self, i: int) -> list[str]:
         """Return the bones that stand at a limit on the i-th frame."""
@@ -84,30 +131,62 @@ class ChainReport:
 
     def sentence(self) -> str:
         """Return what came of the chain: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
-        return self.solved_words() + self.played_back_words()
+        if self.missed.any():
+            return self.missed_words()
+        count = _count(len(self.frames), "frame")
+        if not self.reached:
+            return f"{count}, {self.doubt_words('target')}"
+        on_all = " on all" * (len(self.frames) > 1)
+        return f"{count}, target reached{on_all}{self.unverified_words()}{self.between_words()}"
 
-    def played_back_words(self) -> str:
-        """Return ", but plays back up to 1.15 m off" where that is more than was promised, else ""."""
-        if not self.plays_back_worse:
-            return ""
-        return f", but plays back up to {length_text(self.max_played_back, self.unit_system)} off"
-
-    def solved_words(self) -> str:
-        """Return how many frames missed the target as solved, and by how much."""
+    def missed_words(self) -> str:
+        """Return how many frames missed the target, why, and by how much."""
         missed = int(self.missed.sum())
-        if not missed:
-            return f"{_count(len(self.frames), 'frame')}, target reached{' on all' * (len(self.frames) > 1)}"
-        worst = int(np.argmax(np.where(self.missed, self.residual, -1.0)))
-        return (
-            f"{missed} of {_count(len(self.frames), 'frame')} {self._missed_how()},"
-            f" worst by {length_text(self.residual[worst], self.unit_system)} at frame {self.frames[worst]}"
+        causes = dict.fromkeys(self._cause(int(i)) for i in np.flatnonzero(self.missed))
+        worst = self.worst_missed
+        words = (
+            f"{missed} of {_count(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
+            f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]}"
         )
+        if self.strays and self.max_between > self.errors[worst]:
+            words += f", and by {self._length(self.max_between)} half-way between two"
+        return words
 
-    def _missed_how(self) -> str:
-        kinds = {Status(int(kind)) for kind in np.unique(self.status[self.missed])}
-        if kinds <= {Status.TOO_FAR, Status.TOO_CLOSE}:
-            return "out of reach"
-        return " or ".join(_MISSED_IN_WORDS[kind] for kind in sorted(kinds))
+    def doubt_words(self, subject: str) -> str:
+        """Return why no missed frame is known, but the target does not count as reached."""
+        if self.strays:
+            at = self.between_times[int(np.argmax(self.between))]
+            return (
+                f"{subject} reached on the frames, but up to {self._length(self.max_between)} off"
+                f" half-way between two (frame {at:g})"
+            )
+        return f"{subject} reached on the keys, not verified between them"
+
+    def unverified_words(self) -> str:
+        """Return " as solved, not verified" where nothing was played back, else ""."""
+        return " as solved, not verified" if self.verified == VERIFIED_NOTHING else ""
+
+    def between_words(self) -> str:
+        """Return how far the tip strays half-way between frames, ", up to 1 mm off ...", where it does."""
+        if self.max_between <= self.tolerance:
+            return ""
+        return f", up to {self._length(self.max_between)} off half-way between frames"
+
+    @property
+    def worst_missed(self) -> int:
+        """Which of the frames that missed the target is furthest from it."""
+        return int(np.argmax(np.where(self.missed, self.errors, -1.0)))
+
+    def _cause(self, i: int) -> str:
+        """Return why the i-th frame missed its target."""
+        if self.status[i] != Status.REACHED:
+            return _STATUS_IN_WORDS[Status(int(self.status[i]))]
+        if self.distance[i] > self.tolerance and self.distance[i] >= 0.5 * self.errors[i]:
+            return OFF_THE_PLANE if self.off_plane[i] >= self.residual[i] else EASED
+        return MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS
+
+    def _length(self, length: float) -> str:
+        return length_text(length, self.unit_system)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers, ready for JSON."""
@@ -120,13 +199,19 @@ class ChainReport:
             "reach": self.reach,
             "keys": self.keys,
             "summary": self.sentence(),
+            "reached": self.reached,
+            "verified": self.verified,
             "max_error": self.max_error,
+            "max_error_frame": self.max_error_frame,
+            "max_error_from": self.max_error_from,
             "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
             "warnings": list(self.warnings),
             "frames": self.frames.tolist(),
             "status": [Status(int(status)).name for status in self.status],
             "residual": self.residual.tolist(),
             "off_plane": self.off_plane.tolist(),
+            "distance": self.distance.tolist(),
+            "keyed": self.keyed.tolist(),
             "iterations": self.iterations.tolist(),
             "limited": [self.limited_bones(i) for i in range(len(self.frames))],
             "joint_speed": self.joint_speed.tolist(),
@@ -145,6 +230,7 @@ class ChainReport:
                 "status": Status(int(self.status[i])).name,
                 "residual": float(self.residual[i]),
                 "off_plane": float(self.off_plane[i]),
+                "distance": float(self.distance[i]),
                 "played_back": "" if np.isnan(played) else float(played),
                 "limited": " ".join(self.limited_bones(i)),
                 "joint_speed": float(self.joint_speed[i]),
@@ -169,8 +255,8 @@ class BakeReport:
 
     @property
     def all_reached(self) -> bool:
-        """Whether every tip is on its target on every frame, also as Blender plays it back."""
-        return not any(chain.missed.any() or chain.plays_back_worse for chain in self.chains)
+        """Whether every tip is on its target, as far as is known, also as Blender plays it back."""
+        return all(chain.reached for chain in self.chains)
 
     @property
     def max_residual(self) -> float:
@@ -179,30 +265,26 @@ class BakeReport:
 
     @property
     def max_error(self) -> float:
-        """The largest distance from a tip to its target, solved or played back, in the world's units."""
+        """The largest known distance from a tip to its target, on the frames and between them."""
         return max(chain.max_error for chain in self.chains)
 
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames = len(self.chains[0].frames)
         done = f"{self.verb} {_count(frames, 'frame')} on {_count(len(self.chains), 'chain')}{self._keys()}"
-        return f"{done}; {self._solved()}{self._played_back()}"
+        return f"{done}; {self._outcome()}"
 
-    def _solved(self) -> str:
-        bad = [chain for chain in self.chains if chain.missed.any()]
-        if not bad:
-            return "every target reached"
-        worst = max(bad, key=lambda chain: chain.residual[chain.missed].max())
+    def _outcome(self) -> str:
+        """Return what came of the chain that is furthest off, or that all have reached their targets."""
+        worst = max(self.chains, key=lambda chain: chain.max_error)
+        if self.all_reached:
+            return f"every target reached{worst.unverified_words()}{worst.between_words()}"
+        bad = [chain for chain in self.chains if not chain.reached]
+        worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
         named = f" of '{worst.name}'" if len(self.chains) > 1 else ""
-        return f"{worst.solved_words()}{named}"
-
-    def _played_back(self) -> str:
-        worse = [chain for chain in self.chains if chain.plays_back_worse]
-        if not worse:
-            return ""
-        worst = max(worse, key=lambda chain: chain.max_played_back)
-        named = f" on '{worst.name}'" if len(self.chains) > 1 else ""
-        return f"{worst.played_back_words()}{named}"
+        if worst.missed.any():
+            return f"{worst.missed_words()}{named}"
+        return f"{worst.doubt_words('target')}{named}"
 
     def _keys(self) -> str:
         """Return how many keys the chains got, where not one on each frame: " with 14 keys each"."""
@@ -216,6 +298,7 @@ class BakeReport:
         return {
             "armature": self.armature,
             "summary": self.sentence(),
+            "all_reached": self.all_reached,
             "max_residual": self.max_residual,
             "max_error": self.max_error,
             "sampled": f"the full scene: {self.full_scene}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core import Chain, Solution, Status, solve_ccd, solve_ccd_path, solve_two_bone
+from ..core.chain import DEFAULT_TOLERANCE
 from ..core.inputs import Floats
 from ..rig.affine import inverse, is_constant
 from ..rig.armature import RigChain
@@ -33,7 +34,10 @@ class SolvedChain:
     solution: Solution
     residual: Floats  # (frames,) tip to target, as seen along the plane's normal
     off_plane: Floats  # (frames,) target to the plane of the tip
+    distance: Floats  # (frames,) tip to target
+    half_way: Floats  # (frames - 1,) about what it is half-way to the next frame
     reach: float
+    tolerance: float  # the solver's
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
 
@@ -52,6 +56,8 @@ class SolvedChain:
             solution=self.solution.at(rows),
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
+            distance=self.distance[rows],
+            half_way=self.half_way if len(rows) == len(self.turns) else np.empty(0),
         )
 
 
@@ -63,11 +69,11 @@ def solve_chain(rig: RigChain, samples: ChainSamples) -> SolvedChain:
     points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]  # in rest space
     targets = rig.plane.project(points)  # the plane's origin is the chain's root
     solution, turns = _aimed(rig, linkage, targets)
-    miss = targets - linkage.tips(turns)
-    # The tip keeps the height over the plane that it has in rest: only rotations in the plane are ours.
-    height = (points - rig.plane.origin) @ rig.plane.normal - rig.tip_height
     linear = to_world[:, :3, :3]
-    in_plane = miss @ np.stack((rig.plane.x, rig.plane.y))
+    miss = points - linkage.tips_at_height(turns)
+    # The tip keeps its height over the plane: only rotations in the plane are ours.
+    height = miss @ rig.plane.normal
+    in_plane = miss - np.multiply.outer(height, rig.plane.normal)
     lengths, _ = linkage.unturned()
     scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
     return SolvedChain(
@@ -76,10 +82,37 @@ def solve_chain(rig: RigChain, samples: ChainSamples) -> SolvedChain:
         solution=solution,
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
+        distance=np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1),
+        half_way=_half_way(linkage, turns, targets, float(scale.max())),
         reach=float((scale * lengths.sum(axis=1)).max()),
+        tolerance=float(scale.max())
+        * (rig.tolerance or DEFAULT_TOLERANCE * float(lengths.sum(axis=1).max())),
         joints_off_plane=float(scale.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, samples, linkage),
     )
+
+
+def _half_way(linkage: Linkage, turns: Floats, targets: Floats, scale: float) -> Floats:
+    """Return about how far tips are from their targets half-way between frames (frames - 1,), in the world.
+
+    Where joints turn fast, keys on every frame do not keep the tip on the target's way. With values v
+    and slopes m of automatic handles, half-way is (v0 + v1) / 2 + (m0 - m1) / 8.
+    """
+    if len(turns) < 2:
+        return np.empty(0)
+
+    def half_way(values: Floats, slopes: Floats) -> Floats:
+        middle: Floats = (values[:-1] + values[1:]) / 2.0 + (slopes[:-1] - slopes[1:]) / 8.0
+        return middle
+
+    steps = np.diff(turns, axis=0)
+    slopes = np.gradient(turns, axis=0)
+    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # automatic handles are level at a turning point
+    slopes[[0, -1]] = 0.0
+    middle = half_way(turns, slopes)
+    tips = linkage.joints(np.concatenate((middle, middle[-1:])))[:-1, -1]
+    missed = tips - half_way(targets, np.gradient(targets, axis=0))
+    return scale * np.hypot(missed[:, 0], missed[:, 1])
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:

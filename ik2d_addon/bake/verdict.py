@@ -8,8 +8,12 @@ import numpy as np
 
 from ..rig.armature import FAR_OFF_PLANE
 from .keying import KeyedChain, KeyPlan
-from .playback import Played, not_played
+from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
+from .solving import SolvedChain
+
+# A joint that turns by more than this many degrees in a frame is worth a word.
+JUMP = 90.0
 
 
 def report_of(
@@ -17,41 +21,58 @@ def report_of(
     scene: bpy.types.Scene,
     solved: Sequence[KeyedChain],
     plan: KeyPlan,
+    played: Sequence[Played],
+    *,
     verb: str,
-    played: Sequence[Played] | None = None,
+    verified: str,
     full_scene: str = "",
     warnings: Sequence[str] = (),
 ) -> BakeReport:
+    """Return the report on chains of one armature.
+
+    verb: what was done to them. verified: how much of it was played back. full_scene: why the whole
+    scene had to be sampled, if it had. warnings: on the armature, beside those on its chains.
+    """
     units = scene.unit_settings.system
-    played = played or [not_played(len(plan.frames))] * len(solved)
-    chains = [_chain_report(chain, plan, result, units) for chain, result in zip(solved, played, strict=True)]
+    chains = [
+        _chain_report(chain, plan, result, verified, units)
+        for chain, result in zip(solved, played, strict=True)
+    ]
     return BakeReport(armature.name, tuple(chains), verb, full_scene, tuple(warnings))
 
 
-def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str) -> ChainReport:
-    chain, frames = keyed.solved.at(plan.rows), plan.frames
+def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: str) -> ChainReport:
+    chain, frames = keyed.solved.at(plan.rows), np.array(plan.frames)
     rig, solution = chain.rig, chain.solution
+    played_back = np.full(len(frames), np.nan)
+    on_frames = np.isin(played.times, frames)
+    played_back[np.searchsorted(frames, played.times[on_frames])] = played.distance[on_frames]
     return ChainReport(
         name=rig.name,
         armature=rig.armature.name,
         bones=rig.bones,
         solver=rig.solver,
         target=f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name,
-        frames=np.array(frames),
+        frames=frames,
         status=solution.status,
         residual=chain.residual,
         off_plane=chain.off_plane,
+        distance=chain.distance,
+        keyed=plan.keyed(rig.name)[plan.rows],
         iterations=solution.iterations,
         limited=solution.limited,
         joint_speed=chain.joint_speed / np.diff(frames, prepend=frames[0] - 1),
-        played_back=played.errors,
-        between_times=played.between_times,
-        between=played.between,
+        played_back=played_back,
+        between_times=played.times[~on_frames],
+        between=played.distance[~on_frames],
         reach=chain.reach,
+        tolerance=max(chain.tolerance, PLAYED_BACK * chain.reach),
         unit_system=units,
+        verified=verified,
+        bound=plan.bound,
         warnings=tuple(_chain_warnings(keyed, plan, played, units)),
         keys=keyed.keys,
-        plays_back_worse_by=max(0.0, _worst_excess(keyed, plan, played)[0]),
+        plays_back_worse_by=max(0.0, _worst_excess(keyed.solved, plan, played)[0]),
     )
 
 
@@ -75,7 +96,8 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
             f"Chain '{rig.name}': {chain.uneven_scale} is scaled unevenly, so the bones change their length"
             " as they turn; apply the scale to get exact results"
         )
-    excess, time = _worst_excess(keyed, plan, played)
+    yield from _jumps(chain, frames)
+    excess, time = _worst_excess(keyed.solved, plan, played)
     if excess > PLAYED_BACK * reach:
         promised = "promised" if plan.bound else "solved"
         yield (
@@ -84,13 +106,32 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
         )
 
 
-def _worst_excess(keyed: KeyedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
-    """Return by how much a tip was further off than promised, at most, and when. Lengths are the world's."""
-    promised = np.hypot(keyed.solved.residual, keyed.solved.off_plane) + plan.allowed(keyed.solved.rig.name)
-    times, errors = np.array(plan.times), np.concatenate((played.errors, played.between))
-    looked_at = np.concatenate((plan.frames, played.between_times))
-    rows = np.searchsorted(times, looked_at).clip(max=len(times) - 1)
-    told = (times[rows] == looked_at) & ~np.isnan(errors)
-    excess = np.where(told, errors - promised[rows], -np.inf)
+def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
+    """Yield a sentence where a joint turns so far from one frame to the next that it looks like a mistake."""
+    steps = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
+    jumps = np.flatnonzero(steps.max(axis=1, initial=0.0) > JUMP)
+    if len(jumps):
+        worst, joint = divmod(int(np.argmax(steps)), steps.shape[1])
+        bone, turn = chain.rig.bones[joint], steps[worst, joint]
+        more = f", the furthest of {len(jumps)} turns beyond {JUMP:g} degrees" if len(jumps) > 1 else ""
+        yield (
+            f"Chain '{chain.rig.name}': bone '{bone}' turns by {turn:.0f} degrees from"
+            f" frame {frames[worst]:g} to {frames[worst + 1]:g}{more}"
+        )
+
+
+def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
+    """Return by how much a tip was further off than promised, at most, and when. Lengths are the world's.
+
+    In the plane and off it are looked at apart, so that neither hides the other.
+    """
+    times = np.array(plan.times)
+    rows = np.searchsorted(times, played.times).clip(max=len(times) - 1)
+    told = (times[rows] == played.times) & plan.keyed(solved.rig.name)[rows]
+    if not told.any():
+        return 0.0, float(times[0])
+    in_plane = played.in_plane - solved.residual[rows] - plan.bound
+    off_plane = played.off_plane - solved.off_plane[rows] - plan.bound
+    excess = np.where(told, np.maximum(in_plane, off_plane), -np.inf)
     worst = int(np.argmax(excess))
-    return float(excess[worst]), float(looked_at[worst])
+    return float(excess[worst]), float(played.times[worst])

@@ -26,7 +26,6 @@ class RigChain:
     name: str
     bones: tuple[str, ...]  # root to tip
     plane: Plane
-    tip_height: float  # how far the tip is off the plane in rest, along its normal
     off_plane: float  # the furthest that any joint is off the plane in rest
     target: bpy.types.Object
     subtarget: str
@@ -59,7 +58,6 @@ def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         name=settings.name,
         bones=tuple(bone.name for bone in bones),
         plane=plane,
-        tip_height=float((joints[-1] - plane.origin) @ plane.normal),
         off_plane=float(plane.distance(joints).max()),
         target=settings.target,
         subtarget=settings.subtarget,

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..core import Plane
 from ..core.inputs import Floats, wrapped
 from .affine import inverse
 from .armature import RigChain
@@ -43,7 +44,9 @@ class Linkage:
     links: tuple[Link, ...]
     to_pose: Floats  # (frames, 4, 4) rest space -> the armature's pose space
     tail: Floats  # (3,) the tip, in the last bone's own space
-    # Blender's own word on the tips (frames, 2) of turns (frames, n), where links are not exact.
+    plane: Plane
+    heights: Floats  # () or (frames,) of the tip over the plane, along its normal: no turn changes it
+    # Blender's own word on the tips (frames, 3) of turns (frames, n), where links are not exact.
     blender_tips: Callable[[Floats], Floats] | None = None
 
     def joints(self, turns: Floats) -> Floats:
@@ -66,8 +69,17 @@ class Linkage:
         return joints
 
     def tips(self, turns: Floats) -> Floats:
-        """Return the tips (frames, 2) of local turns (frames, n)."""
-        return self.blender_tips(turns) if self.blender_tips else self.joints(turns)[:, -1]
+        """Return the tips (frames, 2) of local turns (frames, n), in the plane."""
+        return (
+            self.plane.project(self.blender_tips(turns)) if self.blender_tips else self.joints(turns)[:, -1]
+        )
+
+    def tips_at_height(self, turns: Floats) -> Floats:
+        """Return the tips (frames, 3) in rest space of local turns (frames, n)."""
+        if self.blender_tips:
+            return self.blender_tips(turns)
+        heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
+        return self.plane.lift(self.joints(turns)[:, -1]) + heights
 
     def tips_in_space(self, rotations: Sequence[Floats], rows: slice) -> Floats:
         """Return the tips (m, 3) in rest space of local rotations, (m, 3, 3) for each bone, at some frames.
@@ -124,8 +136,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     """Return how the chain is held at each of the sampled frames."""
     bones = rig.pose_bones
     locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
-    root = _held(bones[0], samples.parent, locations[0])
-    to_pose = np.broadcast_to(root @ inverse(_rest(bones[0])), (len(samples.targets), 4, 4))
+    to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
     plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
     holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
@@ -148,7 +159,17 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     exact = all(map(_takes_all, bones[1:], locations[1:]))
     owns = [link.own for link in links]
     tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
-    return Linkage(tuple(links), to_pose, tail, tips)
+    last = links[-1].upright @ links[-1].own
+    place = (last[..., :3, :3] @ tail) + last[..., :3, 3]
+    heights = (place - rig.plane.origin) @ rig.plane.normal
+    return Linkage(tuple(links), to_pose, tail, rig.plane, heights, tips)
+
+
+def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
+    """Return what takes rest space to the armature's pose space (frames, 4, 4), as the root is held."""
+    root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
+    held = _held(root, samples.parent, location) @ inverse(_rest(root))
+    return np.broadcast_to(held, (len(samples.targets), 4, 4))
 
 
 def _blender_tips(
@@ -159,14 +180,14 @@ def _blender_tips(
     into_rest: Floats,
     turns: Floats,
 ) -> Floats:
-    """Return the tips (frames, 2) in the chain's plane as Blender's own functions have them."""
+    """Return the tips (frames, 3) in rest space as Blender's own functions have them."""
     held = parent
     for i, bone in enumerate(rig.pose_bones):
         turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
         turned[:, :3, :3] = _rotations(normal_in_bone(rig.plane, bone), turns[:, i])
         pose = held = _posed(bone, held, _translation(bone, locations[i]) @ turned @ owns[i])
-    tails = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
-    return rig.plane.project(tails[:, :3])
+    tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
+    return tails[:, :3]
 
 
 def _rotations(axis: Floats, turns: Floats) -> Floats:

@@ -46,7 +46,7 @@ def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
 
 def worst_missed_frame(result: ChainReport) -> int:
     """Return the frame furthest from its target, of those that missed it."""
-    return int(result.frames[np.argmax(np.where(result.missed, result.residual, -1.0))])
+    return int(result.frames[np.argmax(np.where(result.missed, result.errors, -1.0))])
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
