@@ -40,6 +40,11 @@ class KeyPlan:
         return cls(list(frames), list(frames))
 
     @property
+    def is_dense(self) -> bool:
+        """Whether all chains are keyed on all frames."""
+        return not self.own and not self.bound
+
+    @property
     def rows(self) -> list[int]:
         """Where in `times` the frames are."""
         return [int(row) for row in np.searchsorted(self.times, self.frames)]

@@ -12,6 +12,7 @@ from ..rig.armature import RigChain
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import sample_now, sample_steps
+from .between import shaped_rotations
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
@@ -136,11 +137,18 @@ def _solve_frames(
             before = number * len(plan.times)
             sampling = yield from _counted(sample_steps(scene, ready, plan.times), before, total)
             full_scene = full_scene or sampling.full_scene
-            new = []
+            chains = []
             for rig, samples in zip(ready, sampling.chains, strict=True):
-                chain = solve_chain(rig, samples)
-                choosing = key_chain(plan, chain, samples, bone_rotations(rig, chain.turns, single_axis))
-                new.append((yield from _counted(choosing, before, total)))
+                chains.append(solve_chain(rig, samples))
+                yield before + len(plan.times), total
+            if plan.is_dense:
+                shaping = shaped_rotations(scene, chains, plan.times, single_axis)
+                rotations = yield from _counted(shaping, before, total)
+            else:
+                rotations = [bone_rotations(chain.rig, chain.turns, single_axis) for chain in chains]
+            new = []
+            for chain, samples, own in zip(chains, sampling.chains, rotations, strict=True):
+                new.append((yield from _counted(key_chain(plan, chain, samples, own), before, total)))
                 yield before + len(plan.times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

@@ -12,15 +12,13 @@ from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.kinematics import rest_to_pose
 from ..rig.sampling import ChainSamples, sample_now, sample_steps
+from .between import doubtful_gaps
 from .keying import KeyPlan
 from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
 # How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.
 ON_FRAMES, BETWEEN_FRAMES = 26, 26
-# Half-way between two frames on which the joints turn so fast that the tip may be further off its target's
-# way than this part of the reach, every sample looks.
-DOUBTFUL = 2e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ def _times(solved: Sequence[SolvedChain], plan: KeyPlan, verify: str) -> Floats:
     between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
     for chain in solved:
         on_frames |= {int(np.argmax(chain.distance)), int(np.argmax(chain.joint_speed))}
-        between |= set(np.flatnonzero(chain.half_way > DOUBTFUL * chain.reach).tolist())
+        between |= set(doubtful_gaps(chain).tolist())
     return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))
 
 

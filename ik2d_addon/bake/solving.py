@@ -21,6 +21,8 @@ CORRECTIONS = 2
 FINE = 1e-8
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3
+# The length of an automatic handle, as a part of the time to the next key.
+AUTOMATIC = 1.0 / 2.5614
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
 
@@ -31,11 +33,12 @@ class SolvedChain:
 
     rig: RigChain
     turns: Floats  # (frames, n) radians about each bone's local axis
+    angles: Floats  # (frames, n) the solver's, of which these turns came
     solution: Solution
     residual: Floats  # (frames,) tip to target, as seen along the plane's normal
     off_plane: Floats  # (frames,) target to the plane of the tip
     distance: Floats  # (frames,) tip to target
-    half_way: Floats  # (frames - 1,) about what it is half-way to the next frame
+    half_way: Floats  # (frames - 1,) about how much further off it is half-way to the next frame
     reach: float
     tolerance: float  # the solver's
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
@@ -53,6 +56,7 @@ class SolvedChain:
         return replace(
             self,
             turns=self.turns[rows],
+            angles=self.angles[rows],
             solution=self.solution.at(rows),
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
@@ -61,14 +65,17 @@ class SolvedChain:
         )
 
 
-def solve_chain(rig: RigChain, samples: ChainSamples) -> SolvedChain:
-    """Solve all frames of a chain, each from the one before, starting at rest."""
+def solve_chain(rig: RigChain, samples: ChainSamples, starts: Floats | None = None) -> SolvedChain:
+    """Solve all frames of a chain, each from the one before, starting at rest.
+
+    starts: (frames, n) angles to start each frame from instead.
+    """
     linkage = read_linkage(rig, samples)
     to_world = samples.world @ linkage.to_pose
     into = inverse(to_world)
     points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]  # in rest space
     targets = rig.plane.project(points)  # the plane's origin is the chain's root
-    solution, turns = _aimed(rig, linkage, targets)
+    solution, angles, turns = _aimed(rig, linkage, targets, starts)
     linear = to_world[:, :3, :3]
     miss = points - linkage.tips_at_height(turns)
     # The tip keeps its height over the plane: only rotations in the plane are ours.
@@ -79,6 +86,7 @@ def solve_chain(rig: RigChain, samples: ChainSamples) -> SolvedChain:
     return SolvedChain(
         rig=rig,
         turns=turns,
+        angles=angles,
         solution=solution,
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
@@ -93,26 +101,28 @@ def solve_chain(rig: RigChain, samples: ChainSamples) -> SolvedChain:
 
 
 def _half_way(linkage: Linkage, turns: Floats, targets: Floats, scale: float) -> Floats:
-    """Return about how far tips are from their targets half-way between frames (frames - 1,), in the world.
+    """Return about how much further off tips are half-way between frames (frames - 1,), in the world.
 
-    Where joints turn fast, keys on every frame do not keep the tip on the target's way. With values v
-    and slopes m of automatic handles, half-way is (v0 + v1) / 2 + (m0 - m1) / 8.
+    Where joints turn fast, keys on every frame do not keep the tip on the target's way. Half-way between
+    values v with handles that lead to v + h on both sides is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
     """
     if len(turns) < 2:
         return np.empty(0)
-
-    def half_way(values: Floats, slopes: Floats) -> Floats:
-        middle: Floats = (values[:-1] + values[1:]) / 2.0 + (slopes[:-1] - slopes[1:]) / 8.0
-        return middle
 
     steps = np.diff(turns, axis=0)
     slopes = np.gradient(turns, axis=0)
     slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # automatic handles are level at a turning point
     slopes[[0, -1]] = 0.0
-    middle = half_way(turns, slopes)
+    # Nor do they lead beyond the next value.
+    after = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[:-1]), np.abs(steps))
+    before = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[1:]), np.abs(steps))
+    middle = (turns[:-1] + turns[1:]) / 2.0 + 0.375 * (after - before)
     tips = linkage.joints(np.concatenate((middle, middle[-1:])))[:-1, -1]
-    missed = tips - half_way(targets, np.gradient(targets, axis=0))
-    return scale * np.hypot(missed[:, 0], missed[:, 1])
+    ways = np.gradient(targets, axis=0)
+    missed = tips - (targets[:-1] + targets[1:]) / 2.0 - (ways[:-1] - ways[1:]) / 8.0
+    on_frames = np.linalg.norm(targets - linkage.joints(turns)[:, -1], axis=1)
+    strayed: Floats = np.linalg.norm(missed, axis=1) - np.maximum(on_frames[:-1], on_frames[1:])
+    return scale * strayed
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
@@ -147,15 +157,18 @@ def _uneven(matrices: Floats) -> bool:
     return bool(np.abs(squares - size * np.eye(3)).max(initial=0.0) > EVEN * size.max())
 
 
-def _aimed(rig: RigChain, linkage: Linkage, targets: Floats) -> tuple[Solution, Floats]:
-    """Return the solution for targets (frames, 2) and the local turns (frames, n) that it comes to.
+def _aimed(
+    rig: RigChain, linkage: Linkage, targets: Floats, starts: Floats | None
+) -> tuple[Solution, Floats, Floats]:
+    """Return the solution for targets (frames, 2), the angles, and the local turns, (frames, n) each.
 
     After the first solve aim again at what Blender's own forward kinematics misses by: next to
     nothing, but more than our tolerance.
     """
     lengths, headings = linkage.unturned()
     unturned = angles_between(headings)
-    solution = _solve(rig, lengths, unturned, targets, unturned[0], rig.softness)
+    first = unturned[0] if starts is None else starts
+    solution = _solve(rig, lengths, unturned, targets, first, rig.softness)
     intended, angles = _tips(lengths, solution.angles), solution.angles
     turns = linkage.local_turns(angles, headings)
     aims, reached = intended, (solution.status == Status.REACHED)[:, None]
@@ -166,7 +179,7 @@ def _aimed(rig: RigChain, linkage: Linkage, targets: Floats) -> tuple[Solution, 
         aims = aims + missed
         angles = np.where(reached, _solve(rig, lengths, unturned, aims, angles, 0.0).angles, angles)
         turns = linkage.local_turns(angles, headings)
-    return solution, turns
+    return solution, angles, turns
 
 
 def _solve(

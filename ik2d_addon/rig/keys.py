@@ -239,8 +239,8 @@ def _replace_keys(
 ) -> None:
     """Put keys at frames (m,) in order, up or down; keys before the first and after the last stay.
 
-    handles: (2, m) values of the handles before and after each key, at thirds of the gaps; None for
-    automatic ones.
+    handles: (2, m) values of the handles before and after each key, at thirds of the gaps; NaN, or None
+    for all, for automatic ones.
     """
     if frames[0] > frames[-1]:  # an NLA strip that plays backwards
         frames, values = frames[::-1], values[::-1]
@@ -294,14 +294,15 @@ def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | 
 
 
 def _shape(keys: Columns, handles: Floats) -> None:
-    """Give keys free handles with values (2, m), but for the two that point out of the range."""
-    third = np.diff(np.float64(keys["co"][:, 0])) / 3.0
-    left, right = keys["handle_left"], keys["handle_right"]
-    left[1:, 0] -= third
-    left[1:, 1] = handles[0, 1:]
-    right[:-1, 0] += third
-    right[:-1, 1] = handles[1, :-1]
-    keys["handle_left_type"][1:] = keys["handle_right_type"][:-1] = _FREE
+    """Give keys free handles with values (2, m), where these are any, but for the two that point outwards."""
+    third = np.diff(keys["co"][:, 0].astype(np.float64)) / 3.0
+    shaped = ~np.isnan(handles)
+    shaped[0, 0] = shaped[1, -1] = False
+    for side, name, gaps in ((0, "handle_left", -third), (1, "handle_right", third)):
+        rows = np.flatnonzero(shaped[side])
+        keys[name][rows, 0] += gaps[rows - (side == 0)]
+        keys[name][rows, 1] = handles[side, rows]
+        keys[f"{name}_type"][rows] = _FREE
 
 
 def _new_keys(frames: Singles, values: Floats) -> Columns:

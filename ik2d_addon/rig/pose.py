@@ -30,7 +30,7 @@ class BoneRotation:
     mode: str = ""  # the rotation mode to set the bone to; "" where it has the right one
     turning: int | None = None  # the one channel to key, where the others are to rest at 0
     frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
-    handles: Floats | None = None  # (2, frames, channels) left and right, at thirds; None: automatic ones
+    handles: Floats | None = None  # (2, frames, channels) before and after, at thirds; NaN: automatic
 
     def unlocked(self, armature: bpy.types.Object) -> list[int]:
         """Return the channels that may be written; those that are locked stand at rest already."""

@@ -32,6 +32,11 @@ class ChainSamples:
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) where the tip stands, in the world
 
+    def at(self, rows: NDArray[np.intp]) -> "ChainSamples":
+        """Return the samples of some of the frames alone."""
+        parent = None if self.parent is None else self.parent[rows]
+        return ChainSamples(self.targets[rows], self.world[rows], parent, self.bases[rows], self.tips[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
