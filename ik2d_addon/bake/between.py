@@ -6,56 +6,58 @@ ground, and where joints turn fast the tip swings past. There the chain is solve
 the curves go from key to key as the parabolas through that third point.
 """
 
-from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.inputs import Floats
+from ..rig.kinematics import read_linkage
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples, sample_steps
+from ..rig.sampling import ChainSamples
 from .solving import SolvedChain, solve_chain
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4
+# The length of an automatic handle, as a part of the time to the next key.
+AUTOMATIC = 1.0 / 2.5614
 
 
-def doubtful_gaps(chain: SolvedChain) -> NDArray[np.intp]:
-    """Return after which frames automatic handles may lead the tip astray."""
-    return np.flatnonzero(chain.half_way > DOUBTFUL * chain.reach)
+def doubtful_gaps(chain: SolvedChain, half_way: ChainSamples) -> NDArray[np.intp]:
+    """Return after which frames automatic handles would lead the tip astray.
+
+    chain: solved at all frames (m); half_way: samples between these (m - 1). Half-way between values v
+    with handles that lead to v + h on both sides is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
+    """
+    if len(chain.turns) < 2:
+        return np.empty(0, np.intp)
+    steps = np.diff(chain.turns, axis=0)
+    slopes = np.gradient(chain.turns, axis=0)
+    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # automatic handles are level at a turning point
+    slopes[[0, -1]] = 0.0
+    # Nor do they lead beyond the next value.
+    after = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[:-1]), np.abs(steps))
+    before = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[1:]), np.abs(steps))
+    middle = (chain.turns[:-1] + chain.turns[1:]) / 2.0 + 0.375 * (after - before)
+    linkage = read_linkage(chain.rig, half_way)
+    tips = linkage.tips_at_height(middle)
+    to_world = half_way.world @ linkage.to_pose
+    places = (to_world[:, :3, :3] @ tips[..., None])[..., 0] + to_world[:, :3, 3]
+    strayed = np.linalg.norm(places - half_way.targets, axis=1)
+    on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
+    return np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
 
 
 def shaped_rotations(
-    scene: bpy.types.Scene, chains: Sequence[SolvedChain], frames: Sequence[float], single_axis: bool
-) -> Generator[int, None, list[list[BoneRotation]]]:
-    """Return the rotations of each chain, with handles where automatic ones lead astray.
-
-    chains: of one armature, solved at all frames. Yields the number of times sampled, now and then.
-    """
-    gaps = np.unique(np.concatenate([doubtful_gaps(chain) for chain in chains]))
-    if not len(gaps):
-        return [bone_rotations(chain.rig, chain.turns, single_axis) for chain in chains]
-    times = np.asarray(frames, np.float64)
-    half_way = (times[gaps] + times[gaps + 1]) / 2.0
-    sampling = yield from sample_steps(
-        scene, [chain.rig for chain in chains], half_way.tolist(), checked=False
-    )
-    return [
-        _shaped(chain, samples, gaps, single_axis)
-        for chain, samples in zip(chains, sampling.chains, strict=True)
-    ]
-
-
-def _shaped(
-    chain: SolvedChain, samples: ChainSamples, gaps: NDArray[np.intp], single_axis: bool
+    chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.intp], single_axis: bool
 ) -> list[BoneRotation]:
-    """Return the chain's rotations with handles in its doubtful gaps; samples: half-way in `gaps`."""
-    known = np.isfinite(samples.targets).all(axis=1) & np.isin(gaps, doubtful_gaps(chain))
-    gaps, samples = gaps[known], samples.at(np.flatnonzero(known))
+    """Return the rotations of a chain that was solved at all frames, with handles in some of the gaps.
+
+    half_way: samples between the frames. gaps: after which frames.
+    """
     if not len(gaps):
         return bone_rotations(chain.rig, chain.turns, single_axis)
-    turns = solve_chain(chain.rig, samples, chain.angles[gaps]).turns
+    turns = solve_chain(chain.rig, half_way.at(gaps), chain.angles[gaps]).turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one row, so that the channels, too, go on from one to the next.
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
@@ -76,7 +78,7 @@ def _with_handles(
     """
     values, between = rotation.values[on_frames], rotation.values[middle]
     first, last = values[gaps], values[gaps + 1]
-    handles = np.full((2, *values.shape), np.nan)
+    handles: Floats = np.full((2, *values.shape), np.nan)
     handles[1, gaps] = first + (4.0 * between - 3.0 * first - last) / 3.0
     handles[0, gaps + 1] = last - (3.0 * last + first - 4.0 * between) / 3.0
     return replace(rotation, values=values, handles=handles)

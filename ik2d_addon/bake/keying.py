@@ -3,6 +3,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.keys import animation_times
-from ..rig.pose import BoneRotation
+from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
 from ..rig.target_keys import target_key_frames
+from .between import doubtful_gaps, shaped_rotations
 from .cubics import Cubics, read_played
 from .solving import SolvedChain
 
@@ -40,9 +42,11 @@ class KeyPlan:
         return cls(list(frames), list(frames))
 
     @property
-    def is_dense(self) -> bool:
-        """Whether all chains are keyed on all frames."""
-        return not self.own and not self.bound
+    def half_way(self) -> list[float]:
+        """When to look between the frames, too: half-way, where all chains are keyed on all frames."""
+        if self.own or self.bound:
+            return []
+        return [(first + last) / 2.0 for first, last in pairwise(self.frames)]
 
     @property
     def rows(self) -> list[int]:
@@ -60,6 +64,7 @@ class KeyedChain:
 
     solved: SolvedChain  # at all times of the plan
     rotations: list[BoneRotation]
+    doubtful: Rows  # after which frames automatic handles would lead the tip astray
 
     @property
     def keys(self) -> int:
@@ -89,18 +94,23 @@ def plan_keys(
 
 
 def key_chain(
-    plan: KeyPlan, chain: SolvedChain, samples: ChainSamples, rotations: list[BoneRotation]
+    plan: KeyPlan, chain: SolvedChain, samples: ChainSamples, half_way: ChainSamples | None, single_axis: bool
 ) -> Generator[int, None, KeyedChain]:
-    """Choose the frames to key of a chain whose rotations are given at all times of the plan.
+    """Choose the frames to key of a chain that was solved at all times of the plan, and the handles.
 
-    Yields the number of times sampled, all of them, now and then.
+    samples: of these times; half_way: of those between, where the plan asks for them. single_axis: as
+    in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
     """
+    gaps = np.empty(0, np.intp) if half_way is None else doubtful_gaps(chain, half_way)
+    if half_way is not None:
+        return KeyedChain(chain, shaped_rotations(chain, half_way, gaps, single_axis), gaps)
+    rotations = bone_rotations(chain.rig, chain.turns, single_axis)
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
         rotations = [_at(rotation, plan, rows) for rotation in rotations]
     elif plan.bound > 0.0 and rotations and len(plan.times) > 1:
         rotations = yield from _reduced(plan, chain.rig, samples, rotations)
-    return KeyedChain(chain, rotations)
+    return KeyedChain(chain, rotations, gaps)
 
 
 def _reduced(

@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 import bpy
+import numpy as np
 
 from ..rig import keys
 from ..rig.armature import RigChain
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import sample_now, sample_steps
-from .between import shaped_rotations
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
@@ -82,8 +82,7 @@ def bake_steps(
         warnings += [note for rig in rigs for note in single_axis_notes(rig)]
     with keys.written(armature_object, keys.animation_times(scene, plan.frames), rotations):
         bpy.context.view_layer.update()
-        reported = [chain.solved.at(plan.rows) for chain in solved]
-        checking = play_back(scene, reported, plan, options.verify)
+        checking = play_back(scene, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
     return report_of(
         armature_object,
@@ -111,7 +110,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
         for ready in in_order(rigs):
             sampling = sample_now(scene, ready)
             new = [
-                KeyedChain(chain, bone_rotations(chain.rig, chain.turns))
+                KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp))
                 for chain in map(solve_chain, ready, sampling.chains)
             ]
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
@@ -135,20 +134,15 @@ def _solve_frames(
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
             before = number * len(plan.times)
-            sampling = yield from _counted(sample_steps(scene, ready, plan.times), before, total)
+            sampling = yield from _counted(
+                sample_steps(scene, ready, plan.times, plan.half_way), before, total
+            )
             full_scene = full_scene or sampling.full_scene
-            chains = []
-            for rig, samples in zip(ready, sampling.chains, strict=True):
-                chains.append(solve_chain(rig, samples))
-                yield before + len(plan.times), total
-            if plan.is_dense:
-                shaping = shaped_rotations(scene, chains, plan.times, single_axis)
-                rotations = yield from _counted(shaping, before, total)
-            else:
-                rotations = [bone_rotations(chain.rig, chain.turns, single_axis) for chain in chains]
             new = []
-            for chain, samples, own in zip(chains, sampling.chains, rotations, strict=True):
-                new.append((yield from _counted(key_chain(plan, chain, samples, own), before, total)))
+            for rig, samples, half_way in zip(ready, sampling.chains, sampling.between, strict=True):
+                chain = solve_chain(rig, samples)
+                keying = key_chain(plan, chain, samples, half_way, single_axis)
+                new.append((yield from _counted(keying, before, total)))
                 yield before + len(plan.times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

@@ -12,8 +12,7 @@ from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.kinematics import rest_to_pose
 from ..rig.sampling import ChainSamples, sample_now, sample_steps
-from .between import doubtful_gaps
-from .keying import KeyPlan
+from .keying import KeyedChain, KeyPlan
 from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
@@ -35,17 +34,16 @@ NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
 def play_back(
-    scene: bpy.types.Scene, solved: Sequence[SolvedChain], plan: KeyPlan, verify: str
+    scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
 ) -> Generator[int, None, list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    solved: the chains at the plan's frames. Yields the number of times looked at; returns what came
-    of each chain.
+    Yields the number of times looked at; returns what came of each chain.
     """
     if verify == VERIFY_NOTHING:
-        return [NOT_PLAYED] * len(solved)
-    rigs = [chain.rig for chain in solved]
-    times = _times(solved, plan, verify)
+        return [NOT_PLAYED] * len(chains)
+    rigs = [chain.solved.rig for chain in chains]
+    times = _times(chains, plan, verify)
     sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False)
     return [_played(rig, samples, times) for rig, samples in zip(rigs, sampling.chains, strict=True)]
 
@@ -70,7 +68,7 @@ def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
     return Played(times[known], distance[known], in_plane[known], np.abs(heights[known]))
 
 
-def _times(solved: Sequence[SolvedChain], plan: KeyPlan, verify: str) -> Floats:
+def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     """Return the times to look at, in order: simulations, if any, want it so."""
     frames = np.asarray(plan.frames, np.float64)
     half_way = (frames[:-1] + frames[1:]) / 2.0
@@ -78,9 +76,10 @@ def _times(solved: Sequence[SolvedChain], plan: KeyPlan, verify: str) -> Floats:
         return np.sort(np.concatenate((frames, half_way)))
     on_frames = set(_spread(len(frames), ON_FRAMES).tolist())
     between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
-    for chain in solved:
-        on_frames |= {int(np.argmax(chain.distance)), int(np.argmax(chain.joint_speed))}
-        between |= set(doubtful_gaps(chain).tolist())
+    for chain in chains:
+        solved = chain.solved.at(plan.rows)
+        on_frames |= {int(np.argmax(solved.distance)), int(np.argmax(solved.joint_speed))}
+        between |= set(chain.doubtful.tolist())
     return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))
 
 

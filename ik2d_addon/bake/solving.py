@@ -21,8 +21,6 @@ CORRECTIONS = 2
 FINE = 1e-8
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3
-# The length of an automatic handle, as a part of the time to the next key.
-AUTOMATIC = 1.0 / 2.5614
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
 
@@ -38,7 +36,6 @@ class SolvedChain:
     residual: Floats  # (frames,) tip to target, as seen along the plane's normal
     off_plane: Floats  # (frames,) target to the plane of the tip
     distance: Floats  # (frames,) tip to target
-    half_way: Floats  # (frames - 1,) about how much further off it is half-way to the next frame
     reach: float
     tolerance: float  # the solver's
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
@@ -61,7 +58,6 @@ class SolvedChain:
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
             distance=self.distance[rows],
-            half_way=self.half_way if len(rows) == len(self.turns) else np.empty(0),
         )
 
 
@@ -91,38 +87,12 @@ def solve_chain(rig: RigChain, samples: ChainSamples, starts: Floats | None = No
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
         distance=np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1),
-        half_way=_half_way(linkage, turns, targets, float(scale.max())),
         reach=float((scale * lengths.sum(axis=1)).max()),
         tolerance=float(scale.max())
         * (rig.tolerance or DEFAULT_TOLERANCE * float(lengths.sum(axis=1).max())),
         joints_off_plane=float(scale.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, samples, linkage),
     )
-
-
-def _half_way(linkage: Linkage, turns: Floats, targets: Floats, scale: float) -> Floats:
-    """Return about how much further off tips are half-way between frames (frames - 1,), in the world.
-
-    Where joints turn fast, keys on every frame do not keep the tip on the target's way. Half-way between
-    values v with handles that lead to v + h on both sides is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
-    """
-    if len(turns) < 2:
-        return np.empty(0)
-
-    steps = np.diff(turns, axis=0)
-    slopes = np.gradient(turns, axis=0)
-    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # automatic handles are level at a turning point
-    slopes[[0, -1]] = 0.0
-    # Nor do they lead beyond the next value.
-    after = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[:-1]), np.abs(steps))
-    before = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[1:]), np.abs(steps))
-    middle = (turns[:-1] + turns[1:]) / 2.0 + 0.375 * (after - before)
-    tips = linkage.joints(np.concatenate((middle, middle[-1:])))[:-1, -1]
-    ways = np.gradient(targets, axis=0)
-    missed = tips - (targets[:-1] + targets[1:]) / 2.0 - (ways[:-1] - ways[1:]) / 8.0
-    on_frames = np.linalg.norm(targets - linkage.joints(turns)[:, -1], axis=1)
-    strayed: Floats = np.linalg.norm(missed, axis=1) - np.maximum(on_frames[:-1], on_frames[1:])
-    return scale * strayed
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -43,6 +43,7 @@ class Sampling:
     """Samples of all chains, and why the full scene was evaluated for them ("" if it was not)."""
 
     chains: list[ChainSamples]
+    between: Sequence[ChainSamples | None]  # the same between the times, where that was asked for
     full_scene: str
 
 
@@ -62,9 +63,14 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
 
 
 def sample_steps(
-    scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float], *, checked: bool = True
+    scene: bpy.types.Scene,
+    chains: Sequence[RigChain],
+    times: Sequence[float],
+    between: Sequence[float] = (),
+    *,
+    checked: bool = True,
 ) -> Generator[int, None, Sampling]:
-    """Sample chains of one armature at the times (frames).
+    """Sample chains of one armature at the times (frames), and at those between that are asked for.
 
     It evaluates only what the chains and their targets depend on, unless that might differ from the
     full scene. Yields the number of times done; returns the Sampling. The scene shows what it showed
@@ -72,13 +78,21 @@ def sample_steps(
     Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
     targets, forced = _targets(chains), _forced(scene, chains)
+    together = sorted([*times, *between])
     full_scene, record = stage.doubt(scene, chains[0].armature, [target for target, _ in targets]), None
     if not full_scene:
-        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, times)
+        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, together)
     if record is None:
         with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
-            record = yield from _record(scene, chains, probes[: len(targets)], times)
-    return _sampling(chains, targets, record, times, full_scene, checked=checked)
+            record = yield from _record(scene, chains, probes[: len(targets)], together)
+    rows = np.searchsorted(together, times)
+    sampling = _sampling(chains, targets, record.at(rows), times, full_scene, checked=checked)
+    if not len(between):
+        return sampling
+    others = record.at(np.searchsorted(together, between))
+    return replace(
+        sampling, between=_sampling(chains, targets, others, between, full_scene, checked=False).chains
+    )
 
 
 def _targets(chains: Sequence[RigChain]) -> list[Target]:
@@ -106,7 +120,7 @@ def _sampling(
     if checked:
         for chain, own in zip(chains, samples, strict=True):
             _check(chain, own, times)
-    return Sampling(samples, full_scene)
+    return Sampling(samples, [None] * len(samples), full_scene)
 
 
 def _finished(steps: Generator[int, None, "_Record"]) -> "_Record":
@@ -154,6 +168,18 @@ class _Record:
     bones: dict[str, int]  # where a bone's numbers are in the following
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
+
+    def at(self, rows: NDArray[np.intp]) -> "_Record":
+        """Return what was read at some of the times alone."""
+        if len(rows) == len(self.world):
+            return self
+        return replace(
+            self,
+            world=self.world[rows],
+            places=self.places[rows],
+            poses=self.poses[rows],
+            bases=self.bases[rows],
+        )
 
 
 def _record(
