@@ -6,15 +6,16 @@ ground, and where joints turn fast the tip swings past. There the chain is solve
 the curves go from key to key as the parabolas through that third point.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
-from ..rig.kinematics import read_linkage
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
+from .cubics import read_played
 from .solving import SolvedChain, solve_chain
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
@@ -23,29 +24,36 @@ DOUBTFUL = 1e-4
 AUTOMATIC = 1.0 / 2.5614
 
 
-def doubtful_gaps(chain: SolvedChain, half_way: ChainSamples) -> NDArray[np.intp]:
+def doubtful_gaps(
+    chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples
+) -> NDArray[np.intp]:
     """Return after which frames automatic handles would lead the tip astray.
 
-    chain: solved at all frames (m); half_way: samples between these (m - 1). Half-way between values v
-    with handles that lead to v + h on both sides is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
+    chain: solved at all frames (m), with its rotations; half_way: samples between these (m - 1).
     """
-    if len(chain.turns) < 2:
+    if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
-    steps = np.diff(chain.turns, axis=0)
-    slopes = np.gradient(chain.turns, axis=0)
-    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # automatic handles are level at a turning point
+    middles = [replace(rotation, values=_middles(rotation.values)) for rotation in rotations]
+    played = read_played(chain.rig, half_way, middles, np.arange(len(half_way.targets)) + 0.5)
+    strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
+    on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
+    return np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
+
+
+def _middles(values: Floats) -> Floats:
+    """Return what channels (m, c) with automatic handles have half-way between the frames (m - 1, c).
+
+    Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
+    """
+    steps = np.diff(values, axis=0)
+    slopes = np.gradient(values, axis=0)
+    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # they are level at a turning point
     slopes[[0, -1]] = 0.0
     # Nor do they lead beyond the next value.
     after = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[:-1]), np.abs(steps))
     before = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[1:]), np.abs(steps))
-    middle = (chain.turns[:-1] + chain.turns[1:]) / 2.0 + 0.375 * (after - before)
-    linkage = read_linkage(chain.rig, half_way)
-    tips = linkage.tips_at_height(middle)
-    to_world = half_way.world @ linkage.to_pose
-    places = (to_world[:, :3, :3] @ tips[..., None])[..., 0] + to_world[:, :3, 3]
-    strayed = np.linalg.norm(places - half_way.targets, axis=1)
-    on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    return np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
+    middles: Floats = (values[:-1] + values[1:]) / 2.0 + 0.375 * (after - before)
+    return middles
 
 
 def shaped_rotations(
@@ -55,8 +63,6 @@ def shaped_rotations(
 
     half_way: samples between the frames. gaps: after which frames.
     """
-    if not len(gaps):
-        return bone_rotations(chain.rig, chain.turns, single_axis)
     turns = solve_chain(chain.rig, half_way.at(gaps), chain.angles[gaps]).turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one row, so that the channels, too, go on from one to the next.

@@ -35,7 +35,7 @@ class PlayedChain:
     """
 
     linkage: Linkage
-    to_world: Floats  # (times, 3, 3)
+    to_world: Floats  # (times, 4, 4) from rest space
     modes: list[str | None]  # the rotation mode of each bone; None for one that is held
     widths: list[int]  # how many channels each bone has
     times: Floats  # (times,)
@@ -50,16 +50,22 @@ class PlayedChain:
         ]
         return self.linkage.tips_in_space(rotations, rows)
 
+    def tips_in_world(self) -> Floats:
+        """Return the tips (times, 3) in the world."""
+        tips = self.tips(self.channels, slice(None))
+        places: Floats = (self.to_world[:, :3, :3] @ tips[..., None])[..., 0] + self.to_world[:, :3, 3]
+        return places
+
 
 def read_played(
-    rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], times: Sequence[float]
+    rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], times: Sequence[float] | Floats
 ) -> PlayedChain:
     """Return what Blender makes of a chain's rotations at all sampled times."""
     linkage = read_linkage(rig, samples)
     turned = {rotation.bone: rotation for rotation in rotations}
     return PlayedChain(
         linkage,
-        to_world=(samples.world @ linkage.to_pose)[:, :3, :3],
+        to_world=samples.world @ linkage.to_pose,
         modes=[
             (turned[bone.name].mode or bone.rotation_mode) if bone.name in turned else None
             for bone in rig.pose_bones
@@ -123,7 +129,7 @@ class Cubics:
         off: (m, c) how far the channels are.
         """
         offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
-        astray: Floats = (self.played.to_world[rows] @ offsets[..., None])[..., 0]
+        astray: Floats = (self.played.to_world[rows, :3, :3] @ offsets[..., None])[..., 0]
         return astray
 
     def _correction(

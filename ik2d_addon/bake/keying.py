@@ -101,10 +101,12 @@ def key_chain(
     samples: of these times; half_way: of those between, where the plan asks for them. single_axis: as
     in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
     """
-    gaps = np.empty(0, np.intp) if half_way is None else doubtful_gaps(chain, half_way)
-    if half_way is not None:
-        return KeyedChain(chain, shaped_rotations(chain, half_way, gaps, single_axis), gaps)
     rotations = bone_rotations(chain.rig, chain.turns, single_axis)
+    gaps: Rows = np.empty(0, np.intp)
+    if half_way is not None:
+        gaps = doubtful_gaps(chain, rotations, half_way)
+        if len(gaps):
+            rotations = shaped_rotations(chain, half_way, gaps, single_axis)
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
         rotations = [_at(rotation, plan, rows) for rotation in rotations]
