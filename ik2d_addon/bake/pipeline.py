@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
+from math import ceil
 from typing import TypeVar
 
 import bpy
@@ -135,7 +136,10 @@ def _solve_frames(
         for number, ready in enumerate(rounds):
             before = number * len(plan.times)
             sampling = yield from _counted(
-                sample_steps(scene, ready, plan.times, plan.half_way), before, total
+                sample_steps(scene, ready, plan.times, plan.half_way),
+                before,
+                total,
+                len(plan.times) / (len(plan.times) + len(plan.half_way)),
             )
             full_scene = full_scene or sampling.full_scene
             new = []
@@ -151,15 +155,17 @@ def _solve_frames(
     return _as_given(solved, rigs), full_scene
 
 
-def _counted(steps: Generator[int, None, _Result], before: int, total: int) -> Steps[_Result]:
-    """Pass the steps on as (done, total)."""
+def _counted(
+    steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
+) -> Steps[_Result]:
+    """Pass the steps on as (done, total). part: how many frames a step counts for."""
     while True:
         try:
             done = next(steps)
         except StopIteration as finished:
             result: _Result = finished.value
             return result
-        yield min(before + done, total), total
+        yield min(before + ceil(part * done), total), total
 
 
 def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:

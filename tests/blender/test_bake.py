@@ -2,6 +2,7 @@
 """The bake, judged by the pose that Blender evaluates."""
 
 import bpy
+import numpy as np
 import pytest
 from rigs import (
     add_armature,
@@ -48,7 +49,8 @@ def test_the_chain_follows_a_body_that_moves_and_turns():
         body.keyframe_insert("rotation_euler", frame=frame)
         body.keyframe_insert("location", frame=frame)
     report = bake(armature, frame_start=1, frame_end=40)
-    assert report.all_reached
+    assert (report.chains[0].status == Status.REACHED).all()
+    assert not report.all_reached and "off the plane" in report.sentence()
     off_plane = report.chains[0].off_plane
     for frame, error in played_back_errors(armature, armature.ik2d.chains[0], range(1, 41)):
         # The plane goes sideways with the body; within it the tip is on the target.
@@ -206,7 +208,9 @@ def test_step_keys_every_so_many_frames():
     armature, _ = leg_with_target()
     report = bake(armature, frame_start=1, frame_end=40, step=4)
     frames = [*range(1, 41, 4), 40]  # the last frame always, so that the range is closed
-    assert report.chains[0].frames.tolist() == frames
+    assert report.chains[0].frames.tolist() == list(range(1, 41))
+    assert np.flatnonzero(report.chains[0].keyed).tolist() == [frame - 1 for frame in frames]
+    assert report.chains[0].keys == len(frames)
     assert {len(keys) for keys in animation_of(armature).values()} == {len(frames)}
     assert_plays_back(armature, armature.ik2d.chains[0], report, frames)
 

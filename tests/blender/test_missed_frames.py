@@ -68,10 +68,21 @@ def test_a_bake_that_reaches_everything_forgets_the_misses_of_the_one_before():
 def test_a_warning_alone_raises_the_alert():
     armature, target = leg_with_target()
     target.animation_data_clear()
-    target.location = (0.5, *NEAR[1:])  # beside the leg's plane: its tip follows within the plane
+    target.location = NEAR
+    bone = armature.pose.bones["thigh"]
+    bone.constraints.new('LIMIT_ROTATION')  # acts on top of the keys, though it limits nothing
     bpy.context.view_layer.objects.active = armature
     bpy.ops.ik2d.bake(frame_start=1, frame_end=2)
     assert armature.ik2d.last_bake_alert and not armature.ik2d.chains[0].missed_frames
+
+
+def test_a_target_off_the_plane_is_missed():
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0.5, *NEAR[1:])  # beside the leg's plane: its tip follows within the plane
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=2)
+    assert armature.ik2d.last_bake_alert and armature.ik2d.chains[0].missed_frames == "1..2"
 
 
 def test_solve_leaves_what_the_last_bake_missed():
