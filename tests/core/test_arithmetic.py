@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Floats and arrays give the same: each function on an array is the function on each of its numbers."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ik2d_addon.core.arithmetic import ARRAYS, FLOATS
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.pi, -np.pi, 1e-300, 1e300])
+NUMBERS = np.concatenate([SPECIAL, np.random.default_rng(0).normal(0.0, 3.0, 200)])
+OTHERS = np.concatenate([SPECIAL[::-1], np.random.default_rng(1).normal(0.0, 3.0, 200)])
+
+
+def same(found, expected):
+    """Equal but for the last digit, in which numpy's functions and the math library's may differ."""
+    assert np.allclose(found, expected, rtol=4e-16, atol=0.0)
+    assert (np.signbit(found) == np.signbit(expected)).all()
+
+
+@pytest.mark.parametrize("name", ("sin", "cos"))
+def test_functions_of_one_number(name):
+    numbers = NUMBERS[np.abs(NUMBERS) < 1e3]
+    same(getattr(ARRAYS, name)(numbers), [getattr(FLOATS, name)(v) for v in numbers.tolist()])
+
+
+def test_sine_and_cosine_are_what_they_are_called():
+    for lib in (FLOATS, ARRAYS):
+        assert lib.sin(0.0) == 0.0 and lib.cos(0.0) == 1.0
+        assert lib.sin(0.5) == pytest.approx(0.479425538604203)
+        assert lib.cos(0.5) == pytest.approx(0.8775825618903728)
+        assert lib.atan2(1.0, -1.0) == pytest.approx(2.356194490192345)
+        assert lib.sqrt(2.0) == pytest.approx(1.4142135623730951)
+
+
+def test_root_of_numbers_not_below_zero():
+    numbers = np.abs(NUMBERS)
+    same(ARRAYS.sqrt(numbers), [FLOATS.sqrt(v) for v in numbers.tolist()])
+
+
+@pytest.mark.parametrize("name", ("atan2", "minimum", "maximum"))
+def test_functions_of_two_numbers(name):
+    pairs = zip(NUMBERS.tolist(), OTHERS.tolist(), strict=True)
+    found = getattr(ARRAYS, name)(NUMBERS, OTHERS)
+    assert np.allclose(found, [getattr(FLOATS, name)(a, b) for a, b in pairs], rtol=4e-16, atol=0.0)
+
+
+def test_minimum_and_maximum_are_what_they_are_called():
+    for lib in (FLOATS, ARRAYS):
+        assert lib.minimum(1.0, 2.0) == 1.0
+        assert lib.maximum(1.0, 2.0) == 2.0
+
+
+def test_where_takes_the_first_where_the_condition_holds():
+    condition = NUMBERS > 0.0
+    found = ARRAYS.where(condition, NUMBERS, OTHERS)
+    rows = zip(condition.tolist(), NUMBERS.tolist(), OTHERS.tolist(), strict=True)
+    assert found.tolist() == [FLOATS.where(c, a, b) for c, a, b in rows]
+    assert FLOATS.where(True, 1.0, 2.0) == 1.0
+    assert FLOATS.where(False, 1.0, 2.0) == 2.0
+
+
+def test_all_of_holds_where_every_condition_does():
+    conditions = [np.array([True, True, False, False]), np.array([True, False, True, False])]
+    assert ARRAYS.all_of(iter(conditions)).tolist() == [True, False, False, False]
+    for row in range(4):
+        assert FLOATS.all_of(c[row] for c in conditions) == ARRAYS.all_of(conditions)[row]
+
+
+def test_the_remainder_is_exact_and_at_most_half_a_period():
+    period = 2.0 * np.pi
+    numbers = np.random.default_rng(2).uniform(-60.0, 60.0, 500)
+    found = ARRAYS.remainder(numbers, period)
+    for number, array, single in zip(
+        numbers.tolist(), found.tolist(), [FLOATS.remainder(v, period) for v in numbers.tolist()], strict=True
+    ):
+        exact = Fraction(number) - Fraction(period) * round(Fraction(number) / Fraction(period))
+        assert single == float(exact)
+        assert abs(array - single) <= 1e-14
+        assert abs(single) <= period / 2.0
+
+
+def test_only_changes_the_rows_that_the_condition_names():
+    pose = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    extra = np.array([10.0, 20.0, 30.0])
+    seen = []
+
+    def function(pose, number):
+        seen.append(number)
+        return [pose[0] + number, pose[1] - number]
+
+    condition = np.array([True, False, True])
+    found = ARRAYS.only(condition, function, pose, extra)
+    assert [angles.tolist() for angles in found] == [[11.0, 2.0, 33.0], [-6.0, 5.0, -24.0]]
+    assert [angles.tolist() for angles in pose] == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]  # not modified
+    assert [number.tolist() for number in seen] == [[10.0, 30.0]]
+    for row in range(3):
+        one = FLOATS.only(condition[row], function, [a[row] for a in pose], extra[row])
+        assert one == [a[row] for a in found]
+
+
+def test_only_calls_nothing_where_the_condition_never_holds():
+    def function(pose):
+        raise AssertionError
+
+    pose = [np.array([1.0, 2.0])]
+    assert ARRAYS.only(np.array([False, False]), function, pose) is pose
+    assert FLOATS.only(False, function, [1.0]) == [1.0]
