@@ -14,13 +14,18 @@ from .inputs import Floats, finite_floats, floats, frozen
 DEFAULT_TOLERANCE = 1e-6
 # An angle stands at its limit when it is no farther from it than rounding (radians).
 AT_LIMIT = 1e-9
+# A target so many reaches away and one farther off in the same direction get the same pose: from here
+# on powers of the distance would be no floats.
+FAR = 1e70
+# Lengths of more are no use to anyone, and their sums no floats.
+LONGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """A planar chain: its bones' lengths, joint to joint, root to tip, and how its joints may turn.
 
-    lengths: (n,) at least zero, in Blender units. A bone of zero length is allowed.
+    lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed.
     limits: (n, 2) least and greatest value of each joint's angle, in radians; NaN or infinite where
     it is free. An angle keeps its range as a number, not modulo a turn. None: all joints are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
@@ -71,6 +76,8 @@ def _checked_lengths(values: ArrayLike) -> Floats:
         raise IK2DError(f"lengths must be a list of one or more numbers, not of shape {lengths.shape}")
     if (lengths < 0.0).any():
         raise IK2DError(f"lengths must not be negative; bone {int(lengths.argmin())} is {lengths.min()}")
+    if (lengths > LONGEST).any():
+        raise IK2DError(f"lengths must not exceed {LONGEST}; bone {int(lengths.argmax())} is {lengths.max()}")
     return lengths
 
 
@@ -80,7 +87,7 @@ def _checked_limits(values: ArrayLike, n: int) -> Floats:
     if limits.shape != (n, 2):
         raise IK2DError(f"limits must be {n} pairs of least and greatest angle, not of shape {limits.shape}")
     free = ~np.isfinite(limits)
-    limits = np.where(free, np.array([-np.inf, np.inf]), limits)
+    limits = np.where(free, [-np.inf, np.inf], limits)
     crossed = limits[:, 0] > limits[:, 1]
     if crossed.any():
         joint = int(crossed.argmax())
@@ -130,6 +137,13 @@ def checked_targets(target: ArrayLike) -> Floats:
     return checked
 
 
+def in_reaches(chain: Chain, targets: Floats) -> Floats:
+    """Return targets (..., 2) as parts of the outer reach; those that are FAR drawn in to there."""
+    farthest = np.abs(targets).max(axis=-1, keepdims=True)
+    drawn_in: Floats = targets / np.maximum(chain.reach[1] or 1.0, farthest / FAR)
+    return drawn_in
+
+
 def within_limits(chain: Chain, angles: Floats, near: Floats) -> Floats:
     """Return the same rotations (..., n) as numbers within the limits, or the limit that is nearer.
 
@@ -139,8 +153,8 @@ def within_limits(chain: Chain, angles: Floats, near: Floats) -> Floats:
     if chain.limits is None:
         return angles
     low, high = chain.limits.T
-    turns_up = np.where(angles < low, np.ceil((low - angles) / (2.0 * np.pi)), 0.0)
-    turns_down = np.where(angles > high, np.ceil((angles - high) / (2.0 * np.pi)), 0.0)
+    turns_up = np.maximum(np.ceil((low - angles) / (2.0 * np.pi)), 0.0)
+    turns_down = np.maximum(np.ceil((angles - high) / (2.0 * np.pi)), 0.0)
     moved = angles + 2.0 * np.pi * (turns_up - turns_down)
     blocked = (moved < low) | (moved > high)
     return np.where(blocked, np.where(_apart(angles, low) <= _apart(angles, high), low, high), moved)

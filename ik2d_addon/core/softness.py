@@ -10,7 +10,7 @@ from .inputs import Floats
 
 def checked_softness(softness: float) -> float:
     """Return softness as a float in 0..1; raise IK2DError where it is not."""
-    if not (np.isfinite(softness) and 0.0 <= softness <= 1.0):
+    if not 0.0 <= softness <= 1.0:  # NaN neither
         raise IK2DError(f"softness must lie in 0..1, not {softness}")
     return float(softness)
 
@@ -42,8 +42,6 @@ def softened(chain: Chain, distance: Floats, softness: float) -> Floats:
 
 def soft_targets(chain: Chain, targets: Floats, softness: float) -> Floats:
     """Return targets (..., 2) moved towards the root to where the tip shall go."""
-    if softness == 0.0:
-        return targets
     distance = np.hypot(targets[..., 0], targets[..., 1])
     part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
     moved: Floats = targets * part[..., np.newaxis]

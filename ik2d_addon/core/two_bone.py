@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, at_limits, checked_angles, checked_targets, within_limits
+from .chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, within_limits
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
@@ -18,7 +18,7 @@ from .triangle import two_bone_pose
 # A bone shorter than this fraction of the reach counts as one of zero length: the second
 # angle then moves the tip less than float rounding does.
 ZERO_LENGTH = 1e-12
-# The triangle takes fourth powers of distances: from here on these, and those of 1 / HUGE, are no floats.
+# The triangle takes fourth powers of lengths: from here on these, and those of 1 / HUGE, are no floats.
 HUGE = 1e75
 # So many targets at a time that the arrays between the steps stay in the processor's cache.
 BLOCK = 8192
@@ -79,19 +79,21 @@ def solve_two_bone(
 
 def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tolerance: float) -> Answer:
     """Return angles (m, 2), status (m,) and residual (m,) for targets (m, 2) of a chain without limits."""
+    outer = chain.reach[1]
+    is_float = 1.0 / HUGE < outer < HUGE or outer == 0.0
+    if not is_float or np.abs(targets).max(initial=0.0) > HUGE:
+        unit = Chain(chain.lengths / (outer or 1.0))
+        angles, _, _ = _solve_free(unit, in_reaches(chain, targets), sides, kept, 1.0)
+        return angles, annulus_status(chain, targets, tolerance), distances_to(chain, angles, targets)
     m = len(targets)
     angles, status, residual = np.empty((m, 2)), np.empty(m, np.int8), np.empty(m)
-    # A power of two, which changes no digit, where powers of the lengths would be no floats any more.
-    outer = chain.reach[1]
-    unit = 1.0 if 1.0 / HUGE < outer < HUGE or outer == 0.0 else 2.0 ** float(np.frexp(outer)[1])
-    lengths = (chain.lengths / unit).tolist()
     for first in range(0, m, BLOCK):
         rows = slice(first, first + BLOCK)
-        x, y = targets[rows, 0] / unit, targets[rows, 1] / unit
+        x, y = targets[rows].T
         angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = _solve_block(
-            lengths, x, y, sides[rows], kept[rows], tolerance / unit
+            chain.lengths.tolist(), x, y, sides[rows], kept[rows], tolerance
         )
-    return angles, status, residual * unit
+    return angles, status, residual
 
 
 def _solve_block(
@@ -104,10 +106,6 @@ def _solve_block(
     d1, d2 = lengths
     inner, outer = abs(d1 - d2), d1 + d2
     h = np.sqrt(x * x + y * y)
-    if not h.max() < HUGE:  # hypot() squares nothing too great, but takes several times as long
-        h = np.hypot(x, y)
-        nearer = np.minimum(1.0, HUGE / np.maximum(np.maximum(np.abs(x), np.abs(y)), 1.0))
-        x, y = x * nearer, y * nearer  # the same direction
     short, spare = outer - h, h - inner
     residual = np.maximum(-np.minimum(short, spare), 0.0)
     status = (short < -tolerance) * np.int8(Status.TOO_FAR) + (spare < -tolerance) * np.int8(Status.TOO_CLOSE)
@@ -161,7 +159,7 @@ def _nearest(chain: Chain, targets: Floats, side: float, kept: Floats) -> Floats
 def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
     """Return poses (m, 2), those on the side asked for first, before the limits are applied to them."""
     outer = chain.reach[1] or 1.0
-    (d1, d2), (x, y) = (chain.lengths / outer).tolist(), targets.T / outer
+    (d1, d2), (x, y) = (chain.lengths / outer).tolist(), in_reaches(chain, targets).T
     direction = np.arctan2(y, x)
     distance = np.hypot(x, y)
     found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]

@@ -9,12 +9,6 @@ from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, s
 SIXTY = np.radians(60.0)
 
 
-def tips_on_grid(chain, steps=361):
-    """Return the tips of two bones over a grid of both angles."""
-    first, second = (np.linspace(*limits, steps) for limits in chain.limits)
-    return forward(chain, np.stack(np.meshgrid(first, second), axis=-1))[..., -1, :].reshape(-1, 2)
-
-
 @pytest.mark.parametrize("n", (2, 3, 4, 5, 7, 10, 20, 50))
 def test_targets_that_the_limits_allow_are_reached(n):
     rng = np.random.default_rng(n)
@@ -39,41 +33,6 @@ def test_ranges_that_exclude_the_rest_pose_hold(n):
     assert (solution.status == Status.REACHED).all()
     assert solution.angles[:, 1:].min() >= low - 1e-9
     assert solution.angles[:, 1:].max() <= high + 1e-9
-
-
-def test_two_bones_within_limits_are_as_near_as_any_pose():
-    rng = np.random.default_rng(1)
-    for _ in range(60):
-        low = rng.uniform(-4.0, 3.0, 2)
-        chain = Chain(
-            rng.uniform(0.2, 1.0, 2), limits=np.stack([low, low + rng.uniform(0.0, 3.0, 2)], axis=1)
-        )
-        targets = rng.uniform(-1.5, 1.5, (10, 2))
-        solution = solve_two_bone(chain, targets, bend=rng.choice([-1, 1], 10))
-        assert (solution.angles >= chain.limits[:, 0] - 1e-12).all()
-        assert (solution.angles <= chain.limits[:, 1] + 1e-12).all()
-        tips = tips_on_grid(chain)
-        for target, residual in zip(targets, solution.residual, strict=True):
-            assert residual <= np.hypot(*(tips - target).T).min() + 1e-12
-
-
-def test_two_bones_take_the_other_side_only_where_the_asked_one_is_blocked():
-    chain = Chain([1.0, 1.0], limits=[[-np.pi, np.pi], [-0.5, 2.0]])
-    both, positive_only = [1.95, 0.2], [1.3, 0.4]
-    for bend in (1, -1):
-        solution = solve_two_bone(chain, [both, positive_only], bend=bend)
-        assert (solution.status == Status.REACHED).all()
-        assert np.sign(solution.angles[0, 1]) == bend
-        assert solution.angles[1, 1] > 0.0
-
-
-def test_a_blocked_target_is_limited_and_says_which_joint_blocks():
-    chain = Chain([1.0, 1.0], limits=[[-np.inf, np.inf], [0.5, 1.0]])
-    solution = solve_two_bone(chain, [0.3, 0.0])
-    assert solution.status == Status.LIMITED
-    assert solution.limited.tolist() == [False, True]
-    assert solution.angles[1] == 1.0
-    assert np.isclose(solution.residual, 2.0 * np.cos(0.5) - 0.3)
 
 
 def test_limits_are_numbers_and_not_modulo_a_turn():

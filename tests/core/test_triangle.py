@@ -89,7 +89,5 @@ def test_arrays_give_what_floats_give():
     bend = rng.choice([-1.0, 1.0], 100)
     distance = np.hypot(x, y)
     arrays = np.stack(two_bone_pose(1.0, 0.7, x, y, distance, bend, ARRAYS), axis=-1)
-    floats = [
-        two_bone_pose(1.0, 0.7, *row) for row in np.stack([x, y, distance, bend], axis=-1).tolist()
-    ]
+    floats = [two_bone_pose(1.0, 0.7, *row) for row in np.stack([x, y, distance, bend], axis=-1).tolist()]
     assert np.allclose(arrays, floats, rtol=0.0, atol=1e-14)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..chain import Chain, at_limits, checked_angles, checked_targets, within_limits
+from ..chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, within_limits
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
@@ -154,7 +154,7 @@ def _solve(chain: Chain, rows: Targets, settings: _Settings) -> tuple[Floats, ND
         return starts, nothing
     if chain.is_limited and not rigid and n <= 2:
         return _solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance), nothing
-    unit = Targets(rows.points / outer, starts, rows.bend)
+    unit = Targets(in_reaches(chain, rows.points), starts, rows.bend)
     fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
     if not (settings.is_path or rigid or chain.is_limited) and len(starts) >= BATCH:
         return solve_free_batch(bones, unit, fine, rounds)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arithmetic import FLOATS, Arithmetic, Number
-from ..chain import Chain, checked_angles, checked_targets, forward
+from ..chain import Chain, checked_angles, checked_targets, forward, in_reaches
 from ..errors import IK2DError
 from ..inputs import Floats, wrapped
 
@@ -73,7 +73,7 @@ def ccd_step(
     if start.ndim != 1 or point.ndim != 1:
         raise IK2DError("ccd_step takes the angles of one chain and one target")
     limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
-    x, y = (point / outer).tolist()
+    x, y = in_reaches(chain, point).tolist()
     new = np.array(sweep(Bones.of(chain), start.tolist(), x, y, stop=limit / outer))
     joints = forward(chain, new)
     if np.hypot(*(joints[-1] - point)) <= limit:

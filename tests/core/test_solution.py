@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every solver answers: arrays of one shape, an honest status and the true residual."""
+
+import cmath
+
+import numpy as np
+import pytest
+
+from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
+from ik2d_addon.core.solution import annulus_status, distances_to
+
+SOLVERS = {
+    "two bones": lambda chain, targets, **options: solve_two_bone(chain, targets, **options),
+    "ccd": lambda chain, targets, **options: solve_ccd(chain, targets, start=np.zeros(2), **options),
+    "path": lambda chain, targets, **options: solve_ccd_path(chain, targets, start=np.zeros(2), **options),
+}
+
+
+def test_the_numbers_of_the_statuses_are_fixed():
+    """Scripts and saved reports hold them."""
+    assert {status.name: int(status) for status in Status} == {
+        "REACHED": 0,
+        "TOO_FAR": 1,
+        "TOO_CLOSE": 2,
+        "LIMITED": 3,
+        "STALLED": 4,
+    }
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("limits", (None, [[-1.0, 1.0], [0.2, 1.0]]))
+def test_a_solution_holds_arrays_of_the_targets_shape(solver, limits):
+    chain = Chain([1.0, 0.6], limits)
+    targets = np.random.default_rng(0).uniform(-2.0, 2.0, (20, 2))
+    solution = solver(chain, targets)
+    assert solution.angles.shape == solution.limited.shape == (20, 2)
+    assert solution.status.shape == solution.residual.shape == solution.iterations.shape == (20,)
+    assert solution.angles.dtype == solution.residual.dtype == np.float64
+    assert solution.status.dtype == np.int8
+    assert solution.iterations.dtype == np.int32
+    assert solution.limited.dtype == np.bool_
+    tips = forward(chain, solution.angles)[:, -1]
+    assert np.allclose(solution.residual, np.hypot(*(tips - targets).T), rtol=0.0, atol=1e-14)
+    assert solution.reached.tolist() == (solution.status == 0).tolist()
+    assert 0 < solution.reached.sum() < 20
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_no_targets_give_an_empty_solution(solver):
+    for limits in (None, [[-1.0, 1.0], [0.2, 1.0]]):
+        solution = solver(Chain([1.0, 0.6], limits), np.empty((0, 2)))
+        assert solution.angles.shape == (0, 2)
+        assert solution.status.shape == (0,)
+
+
+def test_distances_are_from_the_tip():
+    rng = np.random.default_rng(1)
+    lengths, angles, targets = [1.0, 0.5, 0.7], rng.uniform(-3.0, 3.0, (4, 5, 3)), rng.normal(size=(4, 5, 2))
+    found = distances_to(Chain(lengths), angles, targets)
+    for place in np.ndindex(4, 5):
+        headings = np.cumsum(angles[place])
+        tip = sum(cmath.rect(length, a) for length, a in zip(lengths, headings, strict=True))
+        assert found[place] == pytest.approx(abs(tip - complex(*targets[place])), abs=1e-14)
+
+
+def test_status_of_the_annulus_with_the_tolerance_on_both_borders():
+    chain = Chain([4.0, 1.0])  # 3..5
+    radius = [0.0, 2.7, 2.75, 3.0, 4.0, 5.0, 5.25, 5.3, 1e9]
+    for turn in (0.0, 2.5):
+        targets = np.multiply.outer(radius, [np.cos(turn), np.sin(turn)])
+        status = annulus_status(chain, targets, 0.25 + 1e-12)
+        assert status.dtype == np.int8
+        assert status.tolist() == [Status.TOO_CLOSE] * 2 + [Status.REACHED] * 5 + [Status.TOO_FAR] * 2
+    # On the border of the tolerance itself a target counts as within.
+    on_the_border = annulus_status(chain, np.array([[2.75, 0.0], [5.25, 0.0]]), 0.25)
+    assert on_the_border.tolist() == [Status.REACHED] * 2
