@@ -61,6 +61,11 @@ class Chain:
         """Whether any joint has a limit."""
         return self.limits is not None and bool(np.isfinite(self.limits).any())
 
+    @property
+    def ranges(self) -> Floats:
+        """The limits (n, 2), -inf to inf where there are none."""
+        return np.tile([-np.inf, np.inf], (len(self), 1)) if self.limits is None else self.limits
+
     def tolerance_or_default(self, tolerance: float | None) -> float:
         """Return `tolerance` (a length, or None for a millionth of the outer reach), checked."""
         if tolerance is None:

@@ -163,7 +163,7 @@ def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
     direction = np.arctan2(y, x)
     distance = np.hypot(x, y)
     found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
-    limits = (np.full((2, 2), np.nan) if chain.limits is None else chain.limits).tolist()
+    limits = chain.ranges.tolist()
     for angle2 in sorted(limits[1], key=lambda limit: -side * limit):
         if np.isfinite(angle2):
             arm = np.arctan2(d2 * np.sin(angle2), d1 + d2 * np.cos(angle2))

@@ -120,6 +120,8 @@ def test_numbers_on_the_border_of_what_is_allowed_are_accepted():
 def test_a_side_that_is_not_a_number_is_free():
     chain = Chain([1.0] * 4, limits=[[np.nan, 1.0], [-1.0, np.inf], [-np.inf, np.nan], [0.0, 0.0]])
     assert chain.limits.tolist() == [[-np.inf, 1.0], [-1.0, np.inf], [-np.inf, np.inf], [0.0, 0.0]]
+    assert chain.ranges is chain.limits
+    assert Chain([1.0, 1.0]).ranges.tolist() == [[-np.inf, np.inf]] * 2
 
 
 @pytest.mark.parametrize(

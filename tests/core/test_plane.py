@@ -75,6 +75,19 @@ def test_a_straight_chain_takes_the_given_normal_made_perpendicular():
     assert np.allclose(Plane.fit(joints, (1, 0, 0)).x, (0, 1, 0))
 
 
+@pytest.mark.parametrize(
+    ("aside", "is_straight"), [(0.5e-4, True), (1.5e-4, False), (0.0, True), (1e-2, False)]
+)
+@pytest.mark.parametrize("size", (1e-3, 1.0, 1e5))
+def test_a_chain_has_its_own_plane_from_a_ten_thousandth_of_its_extent_on(aside, is_straight, size):
+    """Three joints, the middle one aside: about their mean the extents are sqrt(2) to height sqrt(2 / 3)."""
+    height = np.sqrt(3.0) * aside
+    joints = size * np.array([[-1.0, 0.0, 0.0], [0.0, height, 0.0], [1.0, 0.0, 0.0]])
+    plane = Plane.fit(joints, (0.0, 1.0, 0.0))
+    expected = (0.0, 1.0, 0.0) if is_straight else (0.0, 0.0, -1.0)
+    assert np.allclose(plane.normal, expected, rtol=0.0, atol=1e-9)
+
+
 def test_a_chain_folded_on_its_own_line_is_straight():
     plane = Plane.fit([[0, 0, 0], [0, 2, 0], [0, 0, 0]], (1, 0, 0))
     assert np.allclose(plane.normal, (1, 0, 0))
@@ -122,3 +135,98 @@ def test_points_without_a_plane_are_refused(points, normal, words):
 def test_a_plane_at_right_angles_to_the_chain_is_refused():
     with pytest.raises(IK2DError, match="choose another plane"):
         Plane.facing([[0, 0, 0], [0, 0, 1], [0, 0, 2]], (0, 0, 1))
+
+
+def winding(share):
+    """Joints that enclose area 1 on the positive side first, then so much that `share` is left over."""
+    other = (1.0 - share) / (1.0 + share)
+    return [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [3.0, (3.0 - other) / 2.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("share", "side"), [(0.06, 1), (0.04, 1), (0.0, 1), (-0.04, 1), (-0.06, -1), (-0.5, -1)]
+)
+def test_a_chain_that_winds_to_both_sides_takes_the_clear_majority_else_its_first_bend(share, side):
+    joints = np.array(winding(share))
+    assert Plane.fit(joints, ANY).normal[2] == pytest.approx(side)
+    assert Plane.fit(joints * [1, -1, 1], ANY).normal[2] == pytest.approx(-side)
+
+
+@pytest.mark.parametrize(("first", "side"), [(0.4, -1), (0.6, 1)])
+def test_a_first_bend_is_clear_from_half_the_sharpest_on(first, side):
+    """Evenly to both sides: the last bend is such that the areas cancel."""
+    low, high = 0.0, 3.0
+    for _ in range(60):
+        last = (low + high) / 2.0
+        joints = bent(first, -1.0, last)
+        x, y = joints[1:, 0], joints[1:, 1]
+        low, high = (last, high) if (x[:-1] * y[1:] - y[:-1] * x[1:]).sum() < 0.0 else (low, last)
+    assert Plane.fit(joints, ANY).normal[2] == pytest.approx(side)
+
+
+@pytest.mark.parametrize(("first", "counts"), [(0.0, False), (0.5e-4, False), (2e-4, True)])
+def test_x_is_along_the_first_bone_that_has_a_length_in_the_plane(first, counts):
+    joints = np.array([[5.0, 5.0, 5.0], [5.0, 5.0 + first, 9.0], [6.0, 5.0 + first, 9.0], [6.0, 6.0, 9.0]])
+    plane = Plane.facing(joints, (0.0, 0.0, 3.0))
+    assert np.allclose(plane.x, (0.0, 1.0, 0.0) if counts else (1.0, 0.0, 0.0), rtol=0.0, atol=1e-12)
+    assert np.allclose(plane.y, (-1.0, 0.0, 0.0) if counts else (0.0, 1.0, 0.0), rtol=0.0, atol=1e-12)
+    assert plane.normal.tolist() == [0.0, 0.0, 1.0]
+    assert plane.origin.tolist() == [5.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize(("aside", "is_refused"), [(0.5e-4, True), (2e-4, False)])
+def test_the_normal_of_a_straight_chain_must_not_point_along_it(aside, is_refused):
+    joints, normal = [[0, 0, 0], [1, 0, 0], [2, 0, 0]], np.array([1.0, aside, 0.0]) * 7.0
+    if is_refused:
+        with pytest.raises(IK2DError, match="along the chain"):
+            Plane.fit(joints, normal)
+    else:
+        assert np.allclose(Plane.fit(joints, normal).normal, (0.0, 1.0, 0.0), rtol=0.0, atol=1e-14)
+
+
+def test_all_digits_are_kept_where_a_direction_is_nearly_along_the_normal():
+    normal = np.array([1.0, 2.0, 3.0])
+    joints = np.array([[0.0, 0.0, 0.0], normal + [1e-9, -2e-9, 0.5e-9]])
+    plane = Plane.facing(joints, normal)
+    assert abs(plane.x @ plane.normal) <= 1e-15
+    assert np.linalg.norm(plane.x) == pytest.approx(1.0, abs=1e-12)
+    almost = Plane.facing([[0, 0, 0], [0, 0, 1]], (2e-4, 0.0, 1.0), along=(0.0, 0.0, 5.0))
+    assert np.allclose(almost.normal, (1.0, 0.0, 0.0), rtol=0.0, atol=1e-15)
+
+
+def test_two_bones_that_share_a_joint_have_a_plane_and_one_bone_takes_the_given_normal():
+    assert np.allclose(Plane.fit([[0, 0, 0], [0, 0, 2]], (3, 0, 0)).normal, (1, 0, 0))
+    assert np.allclose(Plane.fit(bent(np.pi / 2.0), ANY).normal, (0, 0, 1))
+
+
+def test_a_plane_cannot_be_changed_and_does_not_follow_its_input():
+    axes = np.eye(3)
+    plane = Plane(np.zeros(3), *axes)
+    axes[:] = 9.0
+    assert plane.x.tolist() == [1.0, 0.0, 0.0]
+    for name in ("origin", "x", "y", "normal"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(plane, name)[0] = 1.0
+    with pytest.raises(IK2DError, match=r"^normal must be finite numbers; at \[2\] it is nan$"):
+        Plane(np.zeros(3), *np.eye(3)[:2], [0.0, 0.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        (np.zeros((2, 2)), r"two or more joints of x, y, z, not shape \(2, 2\)"),
+        (np.zeros(3), r"not shape \(3,\)"),
+        (np.zeros((1, 3)), r"not shape \(1, 3\)"),
+        (np.zeros((2, 2, 3)), r"not shape \(2, 2, 3\)"),
+        (np.ones((4, 3)), "all lie in one point"),
+    ],
+)
+def test_what_is_no_chain_in_space_is_refused(points, words):
+    with pytest.raises(IK2DError, match=words):
+        Plane.facing(points, (0, 0, 1))
+
+
+def test_a_normal_or_direction_of_no_length_is_refused():
+    for options in ({"normal": (0, 0, 0)}, {"normal": (0, 0, 1), "along": (0, 0, 0)}):
+        with pytest.raises(IK2DError, match="^a direction must not be zero$"):
+            Plane.facing([[0, 0, 0], [1, 0, 0]], **options)

@@ -7,7 +7,7 @@ After Ryan Juckett, "Cyclic Coordinate Descent in 2D" (2009).
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
-from math import hypot, inf
+from math import hypot
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,11 +37,9 @@ class Bones:
     @classmethod
     def of(cls, chain: Chain) -> "Bones":
         """Return the bones of a chain, its lengths as fractions of its reach."""
-        n = len(chain)
-        limits = np.array([[-inf, inf]] * n) if chain.limits is None else chain.limits
-        weights = np.ones(n) if chain.weights is None else chain.weights
+        weights = np.ones(len(chain)) if chain.weights is None else chain.weights
         outer = chain.reach[1] or 1.0
-        return cls((chain.lengths / outer).tolist(), weights.tolist(), *limits.T.tolist())
+        return cls((chain.lengths / outer).tolist(), weights.tolist(), *chain.ranges.T.tolist())
 
 
 class CCDResult(Enum):
@@ -86,7 +84,7 @@ def ccd_step(
 
 
 def _wrapped_where_free(chain: Chain, new: Floats, start: Floats) -> Floats:
-    free = True if chain.limits is None else np.isinf(chain.limits).all(axis=1)
+    free = np.isinf(chain.ranges).all(axis=1)
     return np.where(free & (new != start), wrapped(new), new)
 
 
