@@ -43,7 +43,7 @@ class Plane:
         joints = _checked_joints(points)
         offsets = joints - joints.mean(axis=0)
         _, extents, axes = np.linalg.svd(offsets)
-        if len(extents) < 2 or extents[1] <= STRAIGHT * extents[0]:
+        if extents[1] <= STRAIGHT * extents[0]:
             return cls.facing(joints, straight_normal, along=axes[0])
         return cls.facing(joints, axes[2] * _bend_side(joints, axes[2]))
 

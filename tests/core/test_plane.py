@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import IK2DError, Plane
+from ik2d_addon.core.plane import _bend_side
 
 ANY = (1.0, 0.0, 0.0)
 
@@ -152,26 +153,38 @@ def test_a_chain_that_winds_to_both_sides_takes_the_clear_majority_else_its_firs
     assert Plane.fit(joints * [1, -1, 1], ANY).normal[2] == pytest.approx(-side)
 
 
-@pytest.mark.parametrize(("first", "side"), [(0.4, -1), (0.6, 1)])
-def test_a_first_bend_is_clear_from_half_the_sharpest_on(first, side):
-    """Evenly to both sides: the last bend is such that the areas cancel."""
-    low, high = 0.0, 3.0
-    for _ in range(60):
-        last = (low + high) / 2.0
-        joints = bent(first, -1.0, last)
-        x, y = joints[1:, 0], joints[1:, 1]
-        low, high = (last, high) if (x[:-1] * y[1:] - y[:-1] * x[1:]).sum() < 0.0 else (low, last)
-    assert Plane.fit(joints, ANY).normal[2] == pytest.approx(side)
+def test_of_a_chain_that_winds_evenly_the_first_bend_of_half_the_sharpest_decides():
+    """By the turns that the chains are made of; the last one is such that the areas about cancel."""
+    rng, tried = np.random.default_rng(15), 0
+    for _ in range(150):
+        turns = rng.uniform(-2.9, 2.9, rng.integers(1, 5)) * rng.choice([0.2, 1.0])
+        for last in np.linspace(-2.9, 2.9, 200):
+            joints = bent(*turns, last)
+            areas = joints[1:-1, 0] * joints[2:, 1] - joints[1:-1, 1] * joints[2:, 0]
+            if abs(areas.sum()) <= 0.04 * np.abs(areas).sum():
+                sharp = [turn for turn in (*turns, last) if abs(turn) >= 0.5 * np.abs((*turns, last)).max()]
+                assert Plane.fit(joints, ANY).normal[2] == pytest.approx(np.sign(sharp[0]))
+                assert abs(_bend_side(joints, np.array([0.0, 0.0, 1.0]))) == 1.0
+                tried += 1
+    assert tried > 100
+
+
+def test_a_clear_majority_is_plus_or_minus_one():
+    joints = bent(0.5, 0.3)
+    assert _bend_side(joints, np.array([0.0, 0.0, 1.0])) == 1.0
+    assert _bend_side(joints, np.array([0.0, 0.0, -1.0])) == -1.0
 
 
 @pytest.mark.parametrize(("first", "counts"), [(0.0, False), (0.5e-4, False), (2e-4, True)])
-def test_x_is_along_the_first_bone_that_has_a_length_in_the_plane(first, counts):
+@pytest.mark.parametrize("size", (1e-3, 1.0, 1e3))
+def test_x_is_along_the_first_bone_that_has_a_length_in_the_plane(first, counts, size):
     joints = np.array([[5.0, 5.0, 5.0], [5.0, 5.0 + first, 9.0], [6.0, 5.0 + first, 9.0], [6.0, 6.0, 9.0]])
+    joints *= size
     plane = Plane.facing(joints, (0.0, 0.0, 3.0))
     assert np.allclose(plane.x, (0.0, 1.0, 0.0) if counts else (1.0, 0.0, 0.0), rtol=0.0, atol=1e-12)
     assert np.allclose(plane.y, (-1.0, 0.0, 0.0) if counts else (0.0, 1.0, 0.0), rtol=0.0, atol=1e-12)
     assert plane.normal.tolist() == [0.0, 0.0, 1.0]
-    assert plane.origin.tolist() == [5.0, 5.0, 5.0]
+    assert plane.origin.tolist() == joints[0].tolist()
 
 
 @pytest.mark.parametrize(("aside", "is_refused"), [(0.5e-4, True), (2e-4, False)])
@@ -218,7 +231,7 @@ def test_a_plane_cannot_be_changed_and_does_not_follow_its_input():
         (np.zeros(3), r"not shape \(3,\)"),
         (np.zeros((1, 3)), r"not shape \(1, 3\)"),
         (np.zeros((2, 2, 3)), r"not shape \(2, 2, 3\)"),
-        (np.ones((4, 3)), "all lie in one point"),
+        ([[1.0, 2.0, 3.0]] * 4, "all lie in one point"),
     ],
 )
 def test_what_is_no_chain_in_space_is_refused(points, words):
@@ -230,3 +243,14 @@ def test_a_normal_or_direction_of_no_length_is_refused():
     for options in ({"normal": (0, 0, 0)}, {"normal": (0, 0, 1), "along": (0, 0, 0)}):
         with pytest.raises(IK2DError, match="^a direction must not be zero$"):
             Plane.facing([[0, 0, 0], [1, 0, 0]], **options)
+
+
+def test_points_must_be_finite():
+    plane = Plane.facing([[0, 0, 0], [1, 0, 0]], (0, 0, 1))
+    for method, points in (
+        (plane.project, [0, np.nan, 0]),
+        (plane.lift, [0, np.nan]),
+        (plane.distance, [0, np.nan, 0]),
+    ):
+        with pytest.raises(IK2DError, match=r"^points must be finite numbers; at \[1\] it is nan$"):
+            method(points)

@@ -1,85 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cyclic coordinate descent: one iteration as in the article, and the whole solve."""
-
-import cmath
+"""The whole solve: which way fits which chain, what comes of it, and paths."""
 
 import numpy as np
 import pytest
 
 from ik2d_addon.core import CCDResult, Chain, IK2DError, Status, ccd_step, forward, solve_ccd, solve_ccd_path
-
-
-def reference_step(lengths, angles, target, tolerance):
-    """One iteration on complex numbers: the turn at a joint is the phase of aim / arm."""
-    angles, goal = list(angles), complex(*target)
-    reach, moved = sum(lengths), False
-    for i in reversed(range(len(angles))):
-        joints = [0j]
-        for k, length in enumerate(lengths):
-            joints.append(joints[-1] + cmath.rect(length, sum(angles[: k + 1])))
-        arm, aim = joints[-1] - joints[i], goal - joints[i]
-        turn = cmath.phase(aim / arm) if abs(arm) * abs(aim) > 1e-12 * reach**2 else 0.0
-        angles[i] += turn
-        moved |= abs(turn) * abs(arm) > 0.01 * tolerance
-        tip = joints[i] + arm * cmath.rect(1.0, turn)
-        if abs(goal - tip) <= tolerance:
-            return angles, "SUCCESS"
-    return angles, "PROCESSING" if moved else "FAILURE"
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 50])
-def test_one_iteration_equals_the_articles(n):
-    rng = np.random.default_rng(n)
-    for _ in range(100):
-        lengths = rng.uniform(0.1, 1.0, n) * 10.0 ** rng.uniform(-3, 3)
-        chain = Chain(lengths)
-        angles = rng.uniform(-np.pi, np.pi, n)
-        target = rng.uniform(-1, 1, 2) * chain.reach[1]
-        tolerance = 10.0 ** rng.uniform(-6, -1) * chain.reach[1]
-        new, result = ccd_step(chain, angles, target, tolerance=tolerance)
-        expected, name = reference_step(lengths.tolist(), angles, target, tolerance)
-        assert result.name == name
-        joints, expected_joints = forward(chain, new), forward(chain, expected)
-        assert np.abs(joints - expected_joints).max() <= 1e-7 * chain.reach[1]
-
-
-def test_figure_2_one_iteration_turns_each_joint_once_from_the_tip():
-    chain, start, target = Chain([1.0, 1.0, 1.0]), np.zeros(3), np.array([1.0, 1.5])
-    new, result = ccd_step(chain, start, target, tolerance=1e-9)
-    # The last joint points bone 3 at the target; the others then turn what hangs on them.
-    assert new[2] == pytest.approx(np.arctan2(1.5, -1.0))
-    assert (new != start).all()
-    assert result is CCDResult.PROCESSING
-    before, after = (np.linalg.norm(forward(chain, a)[-1] - target) for a in (start, new))
-    assert after < 0.5 * before
-
-
-def test_an_iteration_never_moves_the_tip_away():
-    rng = np.random.default_rng(8)
-    for _ in range(300):
-        n = rng.integers(1, 12)
-        chain = Chain(rng.uniform(0.1, 1.0, n))
-        angles, target = rng.uniform(-np.pi, np.pi, n), rng.uniform(-1, 1, 2) * chain.reach[1]
-        new, _ = ccd_step(chain, angles, target, tolerance=1e-9)
-        before, after = (np.linalg.norm(forward(chain, a)[-1] - target) for a in (angles, new))
-        assert after <= before + 1e-12 * chain.reach[1]
-
-
-def test_success_within_the_tolerance():
-    angles, result = ccd_step(Chain([1.0, 1.0]), [0.1, 0.2], [0.0, 1.0], tolerance=10.0)
-    assert result is CCDResult.SUCCESS
-    assert angles[0] == 0.1  # it stopped at the first joint that brought the tip there
-
-
-def test_failure_when_no_joint_can_move_the_tip_nearer():
-    angles, result = ccd_step(Chain([1.0, 1.0]), [0.0, 0.0], [5.0, 0.0], tolerance=1e-6)
-    assert result is CCDResult.FAILURE
-    assert np.array_equal(angles, [0.0, 0.0])
-
-
-def test_angles_that_turned_are_wrapped():
-    angles, _ = ccd_step(Chain([1.0, 1.0]), [3.0, 3.0], [-0.3, -1.2], tolerance=1e-9)
-    assert (np.abs(angles) <= np.pi).all()
 
 
 def test_figure_3_locks_the_iteration_but_not_the_solver():
