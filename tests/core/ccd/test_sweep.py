@@ -164,13 +164,19 @@ def test_angles_that_stayed_keep_their_number():
 
 
 @pytest.mark.parametrize(("part", "result"), [(0.009, CCDResult.FAILURE), (0.011, CCDResult.PROCESSING)])
-@pytest.mark.parametrize("lengths", ([2.0], [1.0, 1.0]))
-def test_a_tip_that_moves_less_than_a_hundredth_of_the_tolerance_has_not_moved(part, result, lengths):
-    tolerance = 1e-3
-    turn = part * tolerance / 2.0
+@pytest.mark.parametrize(
+    ("lengths", "weights", "arm"),
+    [([2.0], [1.0], 2.0), ([1.0, 1.0], [1.0, 0.0], 2.0), ([3.0, 1.0], [0.0, 1.0], 1.0)],
+)
+def test_a_tip_that_moves_less_than_a_hundredth_of_the_tolerance_has_not_moved(
+    part, result, lengths, weights, arm
+):
+    tolerance, heading = 1e-3, 0.7
     start = np.zeros(len(lengths))
-    weights = [1.0, 0.0][: len(lengths)]
-    target = 5.0 * np.array([np.cos(turn), np.sin(turn)])
+    start[0] = heading
+    turn = part * tolerance / arm
+    joint = forward(Chain(lengths), start)[weights.index(1.0)]
+    target = joint + 50.0 * np.array([np.cos(heading + turn), np.sin(heading + turn)])
     assert ccd_step(Chain(lengths, weights=weights), start, target, tolerance=tolerance)[1] is result
 
 

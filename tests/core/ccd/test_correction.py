@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The least turns, against complex numbers and numpy's pseudo-inverse."""
+
+import cmath
+
+import numpy as np
+import pytest
+
+from ik2d_addon.core.arithmetic import ARRAYS
+from ik2d_addon.core.ccd.correction import LONGEST_STEP, arms_to_tip, corrected, least_turns
+
+
+def random_bones(rng, n):
+    lengths = rng.uniform(0.2, 1.0, n)
+    return (lengths / lengths.sum()).tolist(), rng.uniform(-3.0, 3.0, n)
+
+
+def arms_by_complex(lengths, angles):
+    """Return the arms from the joints to the tip, root first."""
+    steps = [cmath.rect(length, sum(angles[: i + 1])) for i, length in enumerate(lengths)]
+    return np.array([sum(steps[i:]) for i in range(len(steps))])
+
+
+@pytest.mark.parametrize("n", (1, 2, 6))
+def test_arms_reach_from_each_joint_to_the_tip_the_last_joint_first(n):
+    rng = np.random.default_rng(n)
+    lengths, _ = random_bones(rng, n)
+    poses = rng.uniform(-3.0, 3.0, (20, n))
+    on_arrays = np.array(arms_to_tip(lengths, list(poses.T), ARRAYS))
+    for row, pose in enumerate(poses):
+        expected = arms_by_complex(lengths, pose)[::-1]
+        assert np.allclose(
+            arms_to_tip(lengths, pose.tolist()), [expected.real, expected.imag], rtol=0, atol=1e-15
+        )
+        assert np.allclose(on_arrays[:, :, row], [expected.real, expected.imag], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("n", (2, 3, 6, 30))
+def test_turns_are_those_of_the_weighted_pseudo_inverse(n):
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        lengths, angles = random_bones(rng, n)
+        weights = rng.uniform(0.1, 1.0, n)
+        error = 1e-4 * rng.normal(size=2)
+        arms = arms_by_complex(lengths, angles)
+        jacobian = np.stack([-arms.imag, arms.real])  # of the tip by the angles
+        root = np.sqrt(weights)
+        expected = root * (np.linalg.pinv(jacobian * root) @ error)
+        if np.linalg.cond(jacobian * root) > 50.0:
+            continue
+        turns = least_turns(arms_to_tip(lengths, angles.tolist()), weights[::-1].tolist(), *error)
+        assert np.allclose(turns, expected, rtol=1e-8, atol=0.0)
+        assert np.allclose(jacobian @ turns, error, rtol=1e-8, atol=1e-14)
+
+
+def test_a_joint_of_no_weight_does_not_turn_and_a_heavier_one_turns_more():
+    lengths, angles = [0.25] * 4, [0.1, 0.5, 0.4, 0.6]
+    arms = arms_to_tip(lengths, angles)
+    even = least_turns(arms, [1.0] * 4, 0.01, 0.02)
+    uneven = least_turns(arms, [1.0, 0.0, 1.0, 0.1], 0.01, 0.02)  # the last joint first
+    assert uneven[2] == 0.0
+    assert abs(uneven[0]) < 0.5 * abs(even[0])
+    assert abs(uneven[1]) > abs(even[1])
+
+
+@pytest.mark.parametrize("error", (1e-2, 1e-6, 1e-10))
+def test_no_step_is_longer_than_twice_the_root_of_the_error(error):
+    """On a line and close to one, where Newton's step has no end."""
+    weights = [1.0, 0.5, 0.25]
+    for bend in (0.0, 1e-9, 1e-5):
+        for error_x, error_y in ((-error, 0.0), (-0.6 * error, 0.8 * error)):
+            turns = least_turns(arms_to_tip([0.3, 0.3, 0.4], [0.0, bend, bend]), weights, error_x, error_y)
+            length = np.sqrt(sum(q * q / w for q, w in zip(turns, weights[::-1], strict=True)))
+            assert np.isfinite(turns).all()
+            assert length <= LONGEST_STEP * np.sqrt(error) * (1.0 + 1e-9)
+    assert LONGEST_STEP == 2.0
+    along = least_turns(arms_to_tip([0.3, 0.3, 0.4], [0.0, 1e-5, 1e-5]), [1.0] * 3, -error, 0.0)
+    assert np.linalg.norm(along) == pytest.approx(2.0 * np.sqrt(error), rel=1e-3)
+
+
+def test_turns_on_arrays_are_those_on_floats():
+    rng = np.random.default_rng(7)
+    lengths, _ = random_bones(rng, 5)
+    poses, errors, weights = (
+        rng.uniform(-3, 3, (50, 5)),
+        0.1 * rng.normal(size=(50, 2)),
+        [1.0, 0.0, 0.5, 1.0, 0.2],
+    )
+    poses[:10, 1:] = 1e-6
+    arrays = np.array(least_turns(arms_to_tip(lengths, list(poses.T), ARRAYS), weights, *errors.T, ARRAYS))
+    for row in range(50):
+        one = least_turns(arms_to_tip(lengths, poses[row].tolist()), weights, *errors[row].tolist())
+        assert np.allclose(arrays[:, row], one, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", (3, 10, 50))
+def test_corrections_square_the_error_each_time(n):
+    rng = np.random.default_rng(n)
+    lengths = [1.0 / n] * n
+    start = rng.uniform(0.1, 0.6, n) * 3.0 / n
+    tip = arms_by_complex(lengths, start)[0]
+    target = tip * 0.95
+    errors = []
+    for rounds in range(6):
+        angles, error, done = corrected(
+            lengths, [1.0] * n, start.tolist(), (target.real, target.imag), 1e-14, rounds
+        )
+        assert abs(arms_by_complex(lengths, angles)[0] - target) == pytest.approx(error, abs=1e-15)
+        assert done == rounds or error <= 1e-14
+        errors.append(error)
+    assert errors[0] == pytest.approx(abs(tip) * 0.05)
+    for before, after in zip(errors, errors[1:], strict=False):
+        assert after <= 10.0 * before**2 + 1e-14
+
+
+def test_corrections_stop_at_the_tolerance_itself():
+    straight = [0.5, 0.5], [1.0, 1.0], [0.0, 0.0]
+    assert corrected(*straight, (0.75, 0.0), 0.25, 9) == ([0.0, 0.0], 0.25, 0)
+    _, error, done = corrected([0.5, 0.5], [1.0, 1.0], [0.0, 0.8], (0.8, 0.1), 1e-3, 9)
+    assert error <= 1e-3
+    assert 1 <= done <= 4
+    assert corrected([0.5, 0.5], [1.0, 1.0], [0.0, 0.8], (0.8, 0.1), 1e-3, done - 1)[1] > 1e-3
