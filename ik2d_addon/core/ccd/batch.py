@@ -94,6 +94,7 @@ def _corrected(
         arrived[there], pose[:, there], corrections[there] = True, moving[:, ~going], done
         active, moving, x, y = active[going], moving[:, going], x[going], y[going]
         if done == rounds or active.size == 0:
+            pose[:, active], corrections[active] = moving, done
             break
         arms = [arm[going] for arm in arms[0]], [arm[going] for arm in arms[1]]
         moving += least_turns(arms, weights, error_x[going], error_y[going], ARRAYS)

@@ -8,7 +8,7 @@ arrive, others follow, random poses within the limits, the same ones on every ru
 """
 
 from dataclasses import dataclass
-from math import hypot, isinf, pi
+from math import ceil, hypot, isinf, pi, remainder
 from random import Random
 
 from .correction import Arms, arms_to_tip, least_turns
@@ -68,7 +68,23 @@ def solve_limited(
         elif pose.error < best.error:
             agreeing = 1
         best = min(best, pose, key=lambda pose: pose.error)
-    return best.angles if best.error <= tolerance else _settled(bones, best.angles, x, y), total
+    angles = best.angles if best.error <= tolerance else _settled(bones, best.angles, x, y)
+    return _near(bones, angles, start), total
+
+
+def _near(bones: Bones, angles: list[float], start: list[float]) -> list[float]:
+    """Return the same rotations, each as the number within its limits that is nearest to the start's."""
+    numbers = []
+    for angle, begin, low, high in zip(angles, start, bones.low, bones.high, strict=True):
+        number = angle
+        if abs(angle - begin) > pi:
+            number = begin + remainder(angle - begin, 2.0 * pi)
+            if number < low:
+                number += 2.0 * pi * ceil((low - number) / (2.0 * pi))
+            elif number > high:
+                number -= 2.0 * pi * ceil((number - high) / (2.0 * pi))
+        numbers.append(number if low <= number <= high else angle)
+    return numbers
 
 
 def _random_pose(bones: Bones, start: list[float], random: Random) -> list[float]:

@@ -6,6 +6,11 @@ import pytest
 from chains import LENGTHS, STARTS, random_lengths, random_start, targets_in_annulus
 
 from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path
+from ik2d_addon.core.arithmetic import ARRAYS
+from ik2d_addon.core.ccd import free
+from ik2d_addon.core.ccd.correction import corrected
+from ik2d_addon.core.ccd.shapes import nearest_turns
+from ik2d_addon.core.ccd.sweep import Bones, sweep
 
 BONES = (1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200)
 
@@ -26,7 +31,9 @@ def problems(n, per_kind):
 
 @pytest.mark.parametrize("n", BONES)
 def test_tip_reaches_every_target_in_the_annulus(n):
-    for chain, starts, targets in problems(n, 50):  # 13,750 problems in all
+    for chain, starts, targets in problems(
+        n, {50: 20, 100: 10, 200: 10}.get(n, 50)
+    ):  # 11,000 problems in all
         solution = solve_ccd(chain, targets, start=starts)
         assert (solution.status == Status.REACHED).all()
         assert tip_errors(chain, solution, targets).max() <= 1e-6 * chain.reach[1]
@@ -43,7 +50,7 @@ def test_one_target_at_a_time_is_reached_as_well(n):
 
 @pytest.mark.parametrize("n", (2, 3, 5, 10, 50, 200))
 def test_a_tolerance_of_a_billionth_is_kept(n):
-    for chain, starts, targets in problems(n, 20):
+    for chain, starts, targets in problems(n, 20 if n < 50 else 5):
         tolerance = 1e-9 * chain.reach[1]
         solution = solve_ccd(chain, targets, start=starts, tolerance=tolerance)
         assert (solution.status == Status.REACHED).all()
@@ -71,8 +78,8 @@ def test_targets_off_the_annulus_get_the_nearest_pose(n):
 @pytest.mark.parametrize("n", (2, 3, 10))
 def test_size_of_the_rig_does_not_matter(n):
     rng = np.random.default_rng(n)
-    lengths, starts = rng.uniform(0.2, 1.0, n), rng.uniform(-3.0, 3.0, (40, n))
-    targets = rng.uniform(-1.0, 1.0, (40, 2)) * lengths.sum()
+    lengths, starts = rng.uniform(0.2, 1.0, n), rng.uniform(-3.0, 3.0, (20, n))
+    targets = rng.uniform(-1.0, 1.0, (20, 2)) * lengths.sum()
     for limits in (None, [[-1.0, 1.0]] * n):
         reference = solve_ccd(Chain(lengths, limits), targets, start=starts)
         for factor in (2.0**-40, 0.25, 2.0**30):
@@ -144,7 +151,7 @@ def test_a_batch_gives_what_each_target_gives_alone():
         alone = [solve_ccd(chain, t, start=s).angles for t, s in zip(targets, starts, strict=True)]
         apart = np.abs(batch.angles - alone).max(axis=1)
         assert np.median(apart) <= 1e-12
-        assert np.mean(apart > 1e-6) <= 0.03  # long searches may settle on another pose that reaches
+        assert apart.max() <= 1e-5
 
 
 def test_zero_length_chains_give_finite_angles():
@@ -153,3 +160,128 @@ def test_zero_length_chains_give_finite_angles():
             solution = solve_ccd(Chain(np.zeros(n), limits), [[0.0, 0.0], [1.0, 0.0]], start=np.zeros(n))
             assert np.isfinite(solution.angles).all()
             assert solution.status.tolist() == [Status.REACHED, Status.TOO_FAR]
+
+
+@pytest.mark.parametrize(("error", "swept"), [(0.2, False), (0.249, False), (0.251, True), (0.6, True)])
+def test_sweeps_shape_the_pose_only_where_the_target_is_a_quarter_of_the_reach_away(error, swept):
+    bones, start = Bones.of(Chain([2.0, 1.5, 1.0])), [0.3, 0.5, 0.4]
+    tip = forward(Chain(bones.lengths), start)[-1]
+    target = tip * (1.0 - error / np.hypot(*tip))
+    shaped = start
+    for _ in range(2 if swept else 0):
+        shaped = sweep(bones, shaped, *target.tolist())
+    shaped = nearest_turns(shaped, start)
+    corrected_pose, _, done = corrected(bones.lengths, [1.0] * 3, shaped, tuple(target.tolist()), 1e-9, 60)
+    found = free.solve_free(bones, start, *target.tolist(), 1.0, 1e-9, 60)
+    assert found == (corrected_pose, done + 2 * swept)
+    assert done > 0
+
+
+def test_sweeps_on_arrays_shape_only_the_poses_that_are_far():
+    rng = np.random.default_rng(11)
+    bones = Bones.of(Chain([2.0, 1.5, 1.0]))
+    starts, points = rng.uniform(-9.0, 9.0, (40, 3)), rng.uniform(-0.7, 0.7, (40, 2))
+    points[:20] = forward(Chain(bones.lengths), starts[:20])[:, -1] + rng.normal(0.0, 0.1, (20, 2))
+    poses = [angles.copy() for angles in starts.T]
+    errors = free.error_of(bones.lengths, poses, *points.T, ARRAYS)
+    assert np.allclose(
+        errors, np.hypot(*(forward(Chain(bones.lengths), starts)[:, -1] - points).T), atol=1e-15
+    )
+    shaped = np.array(free.swept_if_far(bones, poses, errors, list(starts.T), *points.T, ARRAYS)).T
+    assert 0 < (errors <= 0.25).sum() < 40
+    assert (shaped[errors <= 0.25] == starts[errors <= 0.25]).all()
+    for row in range(40):
+        x, y = points[row].tolist()
+        start = starts[row].tolist()
+        one = free.swept_if_far(bones, start, errors[row], start, x, y)
+        assert np.allclose(one, shaped[row], rtol=0.0, atol=1e-9)
+        assert np.abs(np.subtract(one, start)).max() <= np.pi
+
+
+@pytest.mark.parametrize(
+    ("turn", "error", "is_sudden"),
+    [
+        (0.119, 1e-9, False),
+        (0.121, 1e-9, True),
+        (0.5, 0.0199, True),
+        (0.5, 0.0201, False),
+        (0.119, 0.0, False),
+    ],
+)
+def test_a_turn_is_sudden_from_7_degrees_and_25_radians_a_reach_on(turn, error, is_sudden):
+    assert bool(free.is_sudden(turn, error)) == is_sudden
+    assert free.is_sudden(np.array([turn]), np.array([error])).tolist() == [is_sudden]
+
+
+def test_the_largest_turn_is_that_of_the_joint_that_turned_most():
+    assert free.largest_turn([0.0, 1.0, 2.0], [0.5, 0.2, 2.1]) == 0.8
+
+
+def nearly_on_a_line(seed):
+    """A chain that is straight or folded but for a hundredth of a radian, and a target close by."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 30))
+    lengths = rng.uniform(0.2, 1.0, n) ** rng.choice([0, 1, 3])
+    line = rng.choice([0, np.pi], n, p=[0.8, 0.2] if seed % 2 else [1, 0])
+    start = line + rng.normal(0.0, 1.0, n) * 10.0 ** rng.uniform(-4.0, -1.5)
+    chain = Chain(lengths / lengths.sum())
+    tip = forward(chain, start)[-1]
+    step, direction = 10.0 ** rng.uniform(-4.0, -2.3), rng.uniform(-np.pi, np.pi)
+    if seed % 3:
+        direction = np.arctan2(-tip[1], -tip[0])
+    return chain, start, tip + step * np.array([np.cos(direction), np.sin(direction)])
+
+
+@pytest.mark.parametrize("seed", (3977, 7690, 11945, 13183, 15963, 12375, 8677))
+def test_near_a_line_a_small_move_of_the_target_gives_a_small_largest_turn(seed):
+    """The least turns of all would have one joint do most of it."""
+    chain, start, target = nearly_on_a_line(seed)
+    bones = Bones.of(chain)
+    least, _, _ = corrected(bones.lengths, bones.weights, start.tolist(), tuple(target.tolist()), 5e-7, 60)
+    solution = solve_ccd(chain, target, start=start)
+    assert solution.status == Status.REACHED
+    largest = np.abs(solution.angles - start).max()
+    assert largest <= free.GENTLE
+    assert largest <= 0.52 * np.abs(least - start).max()
+    assert np.abs(least - start).max() > 0.14
+
+
+def test_sharing_never_makes_the_largest_turn_larger_and_keeps_the_target():
+    tried = 0
+    for seed in range(800):
+        chain, start, target = nearly_on_a_line(seed)
+        bones, point = Bones.of(chain), tuple(target.tolist())
+        angles, error, _ = corrected(bones.lengths, bones.weights, start.tolist(), point, 5e-7, 60)
+        if error > 5e-7 or free.largest_turn(start, angles) < 0.05:
+            continue
+        shared = free.shared(bones, start.tolist(), angles, point, 5e-7, 60)
+        assert free.largest_turn(start, shared) <= free.largest_turn(start, angles)
+        assert free.error_of(bones.lengths, shared, *point) <= 5e-7
+        tried += 1
+    assert tried > 60
+
+
+def test_sharing_makes_joints_less_willing_by_how_much_they_turned():
+    """One round by the formula: w / (1 + (turn / 0.12)^2), the greatest of them 1."""
+    chain, start, target = nearly_on_a_line(12375)
+    bones, point = Bones.of(chain), tuple(target.tolist())
+    angles, _, _ = corrected(bones.lengths, bones.weights, start.tolist(), point, 5e-7, 60)
+    weights = 1.0 / (1.0 + (np.subtract(angles, start) / 0.12) ** 2)
+    weights = (weights / weights.max()).tolist()
+    once, _, _ = corrected(bones.lengths, weights[::-1], start.tolist(), point, 5e-7, 60)
+    assert 0.12 < free.largest_turn(start, angles)
+    if free.largest_turn(start, once) <= 0.12:
+        assert free.shared(bones, start.tolist(), angles, point, 5e-7, 60) == once
+    assert free.largest_turn(start, once) < free.largest_turn(start, angles)
+
+
+def test_iterations_are_counted_where_it_corrected_and_none_where_a_formula_answers():
+    rng = np.random.default_rng(12)
+    targets = np.array([[2.0, 1.5], [9.0, 0.0], [0.05, 0.0], [4.0, -4.0]])
+    for many in (1, 8):  # one after the other, and a batch
+        chain = Chain([4.0, 1.0, 1.0])
+        solution = solve_ccd(chain, np.tile(targets, (many, 1)), start=rng.uniform(-1.0, 1.0, (4 * many, 3)))
+        assert (solution.iterations.reshape(many, 4) > 0).tolist() == [[True, False, False, True]] * many
+        two = solve_ccd(Chain([1.0, 1.0]), np.tile([[1.0, 0.5]], (4 * many, 1)), start=[0.1, 0.2])
+        assert not two.iterations.any()
+        assert not solution.limited.any()

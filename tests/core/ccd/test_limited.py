@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
+from ik2d_addon.core.ccd import limited
+from ik2d_addon.core.ccd.limited import Pose, cut
+from ik2d_addon.core.ccd.sweep import Bones
 
 SIXTY = np.radians(60.0)
 
@@ -65,3 +68,241 @@ def test_a_path_within_limits_stays_within_them():
     solution = solve_ccd_path(chain, path, start=np.zeros(5))
     assert (solution.status == Status.REACHED).all()
     assert np.abs(solution.angles).max() <= 1.0 + 1e-9
+
+
+def nearest_by_one_joint(chain, angles, target):
+    """Return how near the tip comes when one joint alone turns, whichever it is, within its limits."""
+    nearest = np.inf
+    for joint, (low, high) in enumerate(chain.limits):
+        poses = np.tile(angles, (401, 1))
+        coarse, fine = np.linspace(low, high, 200), angles[joint] + np.linspace(-0.02, 0.02, 201)
+        poses[:, joint] = np.clip(np.concatenate([coarse, fine]), low, high)
+        nearest = min(nearest, np.hypot(*(forward(chain, poses)[:, -1] - target).T).min())
+    return nearest
+
+
+@pytest.mark.parametrize("n", (3, 5, 8))
+def test_out_of_reach_no_joint_alone_can_bring_the_tip_nearer(n):
+    rng = np.random.default_rng(0)
+    chain = Chain(rng.uniform(0.5, 1.0, n), limits=[[-0.4, 0.4]] * n)
+    targets = rng.uniform([-0.6, -0.6], [0.6, 0.6], (12, 2)) * n
+    solution = solve_ccd(chain, targets, start=np.zeros(n))
+    missed = np.flatnonzero(~solution.reached)
+    assert missed.size > 4
+    for row in missed:
+        nearest = nearest_by_one_joint(chain, solution.angles[row], targets[row])
+        assert solution.residual[row] <= nearest + 1e-9 * chain.reach[1]
+
+
+@pytest.mark.parametrize("n", (3,))
+def test_one_correction_a_start_stalls_where_no_limit_holds_the_tip_back(n):
+    """STALLED: within the annulus and not reached, with no joint at a limit; LIMITED only with one."""
+    rng = np.random.default_rng(0)
+    chain = Chain(np.ones(n), limits=[[-1.0, 1.0]] * n)
+    targets = forward(chain, rng.uniform(-1.0, 1.0, (100, n)))[:, -1]
+    hasty = solve_ccd(chain, targets, start=np.zeros(n), max_iterations=1)
+    assert (hasty.status == Status.STALLED).any()
+    assert solve_ccd(chain, targets, start=np.zeros(n)).reached.all()
+    for status, at_a_limit in zip(hasty.status, hasty.limited.any(axis=1), strict=True):
+        assert status in (Status.REACHED, Status.LIMITED if at_a_limit else Status.STALLED)
+    assert ((hasty.residual <= 1e-6 * n) == hasty.reached).all()
+
+
+def test_each_correction_and_each_pair_of_sweeps_counts():
+    chain = Chain(np.ones(4), limits=[[-2.0, 2.0]] * 4)
+    near = forward(chain, [0.5, 0.5, 0.4, 0.31])[-1]
+    start = [0.5, 0.5, 0.4, 0.3]
+    few = solve_ccd(chain, near, start=start)
+    assert 1 <= few.iterations <= 4
+    assert solve_ccd(chain, forward(chain, start)[-1], start=start).iterations == 0
+    far = solve_ccd(chain, forward(chain, [-0.9, 0.5, 0.4, 0.3])[-1], start=start)
+    assert 3 <= far.iterations <= 12
+    assert far.reached and few.reached
+
+
+def test_a_target_out_of_reach_takes_the_best_of_several_starts():
+    """Corrections from one start end in a local minimum: a target behind the chain, to the other side."""
+    chain = Chain(np.ones(6), limits=[[-1.0, 1.0]] * 6)
+    rng = np.random.default_rng(4)
+    tips = forward(
+        chain, np.clip(rng.normal(0.0, 1.0, (200_000, 6)) + rng.uniform(-1, 1, (200_000, 1)), -1, 1)
+    )[:, -1]
+    for turn in np.linspace(1.8, np.pi, 6):
+        for side in (1.0, -1.0):
+            target = 5.0 * np.array([np.cos(turn), side * np.sin(turn)])
+            solution = solve_ccd(chain, target, start=np.full(6, -0.3 * side))
+            assert solution.residual <= np.hypot(*(tips - target).T).min() + 1e-9
+            assert solution.status == (Status.REACHED if solution.residual <= 6e-6 else Status.LIMITED)
+
+
+def test_random_poses_lie_within_the_limits_and_free_sides_within_half_a_turn_of_the_start():
+    inf = np.inf
+    low, high = [-1.0, -inf, 0.5, -inf, 3.0], [1.0, inf, inf, -2.0, 3.0]
+    bones = Bones([0.2] * 5, [1.0] * 5, low, high)
+    start = [0.3, 20.0, 0.7, -9.0, 3.0]
+    random = limited.Random(1)
+    poses = np.array([limited._random_pose(bones, start, random) for _ in range(4000)])
+    assert (poses >= low).all() and (poses <= high).all()
+    assert np.abs(poses[:, [1, 2, 3]] - [20.0, 0.7, -9.0]).max() <= np.pi
+    lowest, highest = (
+        [-1.0, 20.0 - np.pi, 0.5, -9.0 - np.pi, 3.0],
+        [1.0, 20.0 + np.pi, 0.7 + np.pi, -9.0 + np.pi, 3.0],
+    )
+    assert np.allclose(poses.min(axis=0), lowest, rtol=0.0, atol=1e-12)
+    assert np.allclose(poses.max(axis=0), highest, rtol=0.0, atol=1e-12)
+    # They lean to one side more or less: the joints of one pose lie together, all poses lie everywhere.
+    parts = (poses - lowest)[:, :4] / np.subtract(highest, lowest)[:4]
+    assert 0.45 <= parts.mean() <= 0.55
+    assert np.ptp(parts, axis=1).max() <= 1.0
+    assert parts.mean(axis=1).min() <= 0.05 and parts.mean(axis=1).max() >= 0.95
+    assert np.corrcoef(parts[:, 0], parts[:, 3])[0, 1] >= 0.3
+
+
+def test_a_pose_knows_its_arms_and_its_error():
+    bones = Bones([0.5, 0.5], [1.0] * 2, [-9.0] * 2, [9.0] * 2)
+    pose = Pose.of(bones, [0.0, np.pi / 2.0], 1.5, 2.5)
+    assert pose.angles == [0.0, np.pi / 2.0]
+    assert np.allclose(pose.arms, [[0.0, 0.5], [0.5, 0.5]], rtol=0.0, atol=1e-15)
+    assert (pose.error_x, pose.error_y) == pytest.approx((1.0, 2.0))
+    assert pose.error == pytest.approx(np.sqrt(5.0))
+
+
+def test_angles_are_cut_off_at_the_limits():
+    bones = Bones([0.25] * 4, [1.0] * 4, [-1.0, 0.5, -np.inf, -np.inf], [1.0, 0.6, 0.0, np.inf])
+    assert cut(bones, [5.0, -5.0, -5.0, 9.0]) == [1.0, 0.5, -5.0, 9.0]
+    assert cut(bones, [-5.0, 5.0, 5.0, -9.0]) == [-1.0, 0.6, 0.0, -9.0]
+
+
+def least_turns_by_trial(jacobian, weights, error, blocked_up, blocked_down):
+    """The least weighted turns among all sets of joints left out that turn none of them into its limit."""
+    n = jacobian.shape[1]
+    found = []
+    for mask in range(2**n):
+        free = np.array([not mask >> i & 1 for i in range(n)])
+        if free.sum() < 2:
+            continue
+        root = np.sqrt(weights * free)
+        turns = root * (np.linalg.pinv(jacobian * root) @ error)
+        if not (((turns > 1e-15) & blocked_up) | ((turns < -1e-15) & blocked_down)).any():
+            found.append((np.sum(turns[free] ** 2 / weights[free]), turns))
+    return [turns for _, turns in sorted(found, key=lambda pair: pair[0])]
+
+
+def test_a_correction_leaves_out_the_joints_that_a_limit_holds():
+    """The tip is moved as asked by the others; a joint at its limit may turn away from it."""
+    rng, held = np.random.default_rng(5), 0
+    for _ in range(200):
+        angles = rng.uniform(0.2, 0.9, 5)
+        low, high = angles - rng.choice([0.0, 0.5], 5), angles + rng.choice([0.0, 0.5], 5)
+        weights = rng.uniform(0.3, 1.0, 5)
+        bones = Bones([0.2] * 5, weights.tolist(), low.tolist(), high.tolist())
+        tip = forward(Chain([0.2] * 5), angles)[-1]
+        error = rng.normal(0.0, 1e-5, 2)
+        turns = np.array(
+            limited._turns_within(bones, Pose.of(bones, angles.tolist(), *(tip + error).tolist()))
+        )
+        assert bones.weights == weights.tolist()  # not modified
+        assert not ((turns > 0.0) & (angles >= high)).any()
+        assert not ((turns < 0.0) & (angles <= low)).any()
+        arms = tip - forward(Chain([0.2] * 5), angles)[:-1]
+        jacobian = np.stack([-arms[:, 1], arms[:, 0]])
+        possible = least_turns_by_trial(jacobian, weights, error, angles >= high, angles <= low)
+        if (turns != 0.0).sum() >= 3:
+            assert any(np.allclose(turns, other, rtol=1e-3, atol=1e-12) for other in possible)
+            assert np.allclose(jacobian @ turns, error, rtol=0.0, atol=1e-9)
+            held += (turns == 0.0).any()
+    assert held > 20
+
+
+def test_limits_and_weights_together():
+    """Limits hold, the joint of weight 0 stays, a heavier joint turns more, and what can be reached is."""
+    rng = np.random.default_rng(6)
+    start = np.array([0.1, 0.2, 0.1, 0.2, 0.1, 0.2])
+    limits = np.stack([start - 0.8, start + 0.8], axis=1)
+    chain = Chain(np.ones(6), limits, weights=[1.0, 0.5, 0.0, 1.0, 0.2, 1.0])
+    poses = start + rng.uniform(-0.8, 0.8, (200, 6))
+    poses[:, 2] = start[2]
+    targets = forward(chain, poses)[:, -1]
+    solution = solve_ccd(chain, targets, start=start)
+    assert (solution.status == Status.REACHED).mean() >= 0.995
+    assert (solution.angles >= limits[:, 0]).all() and (solution.angles <= limits[:, 1]).all()
+    assert (solution.angles[:, 2] == start[2]).all()
+    near = forward(chain, start)[-1] * 0.99
+    turn = {}
+    for weight in (1.0, 0.5, 0.1):
+        one = Chain(np.ones(6), limits, weights=[1.0, 1.0, 1.0, weight, 1.0, 1.0])
+        moved = solve_ccd(one, near, start=start)
+        assert moved.status == Status.REACHED
+        turn[weight] = abs(moved.angles[3] - start[3])
+    assert turn[0.1] < 0.3 * turn[1.0] < 0.3 * turn[0.5] * 2.1
+    assert turn[0.1] < turn[0.5] < turn[1.0]
+
+
+@pytest.mark.parametrize("turns", (-3, -1, 0, 1, 2))
+def test_ranges_beyond_a_turn_and_starts_many_turns_away(turns):
+    """Limits of 200 to 400 degrees, and the same some turns on: the pose is the same, its numbers follow."""
+    rng = np.random.default_rng(7)
+    low, high = np.radians([200.0, 400.0]) + 2.0 * np.pi * turns
+    chain = Chain(np.ones(4), [[np.nan, np.nan]] + [[low, high]] * 3)
+    targets = forward(chain, rng.uniform(low, high, (40, 4)))[:, -1]
+    solution = solve_ccd(chain, targets, start=np.zeros(4))
+    assert (solution.status == Status.REACHED).all()
+    assert (solution.angles[:, 1:] >= low).all() and (solution.angles[:, 1:] <= high).all()
+    base = solve_ccd(
+        Chain(np.ones(4), [[np.nan, np.nan]] + [np.radians([200.0, 400.0])] * 3), targets, start=np.zeros(4)
+    )
+    assert np.allclose(solution.angles[:, 1:] - base.angles[:, 1:], 2.0 * np.pi * turns, rtol=0.0, atol=1e-6)
+
+
+def test_a_free_joint_beside_limited_ones_keeps_its_turns():
+    """Of equal rotations the numbers near the start: a free root many turns away stays there."""
+    chain = Chain(np.ones(3), [[np.nan, np.nan], [-2.0, 2.0], [-2.0, 2.0]])
+    target = forward(chain, [0.5, 0.6, 0.7])[-1]
+    reference = solve_ccd(chain, target, start=[0.4, 0.5, 0.6])
+    for turns in (-4, 3):
+        solution = solve_ccd(chain, target, start=[0.4 + 2.0 * np.pi * turns, 0.5, 0.6])
+        assert solution.status == Status.REACHED
+        assert np.allclose(
+            solution.angles - reference.angles, [2.0 * np.pi * turns, 0.0, 0.0], rtol=0.0, atol=1e-9
+        )
+    free = Chain(np.ones(3))
+    for start in ([20.0, -30.0, 40.0], [0.3, 9.0, -9.0]):
+        solution = solve_ccd(free, [1.0, 1.5], start=start)
+        assert solution.status == Status.REACHED
+        assert np.abs(solution.angles - start).max() <= np.pi + 1.0
+
+
+def test_joints_at_their_limits_are_named():
+    chain = Chain(np.ones(3), [[-0.5, 0.5], [np.nan, 0.4], [-0.3, np.nan]])
+    solution = solve_ccd(chain, [[-0.5, 2.5], [-0.5, -2.5], [2.6, 0.3]], start=np.zeros(3))
+    for angles, at_a_limit in zip(solution.angles, solution.limited, strict=True):
+        expected = [
+            min(abs(angles[0] + 0.5), abs(angles[0] - 0.5)) < 1e-9,
+            abs(angles[1] - 0.4) < 1e-9,
+            abs(angles[2] + 0.3) < 1e-9,
+        ]
+        assert at_a_limit.tolist() == expected
+    assert solution.limited.tolist() == [[True, False, False], [True, False, False], [False, False, False]]
+
+
+def test_of_equal_rotations_within_the_limits_the_numbers_are_those_near_the_start():
+    """Against all numbers that the limits allow, for ranges wide and narrow."""
+    rng = np.random.default_rng(8)
+    turned = 0
+    for _ in range(300):
+        low, width = rng.uniform(-10.0, 10.0, 3), rng.choice([0.5, 4.0, 9.0, 30.0, np.inf], 3)
+        high = low + width
+        low = np.where((width == np.inf) & (rng.random(3) < 0.5), -np.inf, low)
+        bones = Bones([0.3, 0.3, 0.4], [1.0] * 3, low.tolist(), high.tolist())
+        angles, start = (np.clip(rng.uniform(-30.0, 30.0, 3), low, high) for _ in range(2))
+        found = limited._near(bones, angles.tolist(), start.tolist())
+        for number, angle, begin, least, most in zip(found, angles, start, low, high, strict=True):
+            others = angle + 2.0 * np.pi * np.arange(-12, 13)
+            allowed = others[(others >= least) & (others <= most)]
+            assert least <= number <= most
+            assert number == pytest.approx(allowed[np.abs(allowed - begin).argmin()], abs=1e-9)
+            turned += number != angle
+    assert turned > 100
+    chain = Chain(np.ones(3), [[-0.5, 0.5], [np.nan, 0.4], [-0.3, np.nan]])
+    solution = solve_ccd(chain, [[-0.5, 2.5], [-0.5, -2.5], [2.6, 0.3]], start=np.zeros(3))
+    assert np.abs(solution.angles[:, 2]).max() <= np.pi

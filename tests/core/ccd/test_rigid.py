@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains some of whose joints do not turn: the joined chain is the whole one, seen from another place."""
+
+import cmath
+
+import numpy as np
+import pytest
+
+from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path
+from ik2d_addon.core.ccd.rigid import is_rigid, joined, solve_any, solve_joined
+from ik2d_addon.core.ccd.sweep import Bones
+
+
+def random_chain(rng, n, *, with_limits):
+    """A chain with rigid joints, by weight and by equal limits, and a start within its limits."""
+    start = rng.uniform(-2.0, 2.0, n)
+    weights = rng.choice([0.0, 0.5, 1.0], n, p=[0.3, 0.2, 0.5])
+    weights[rng.integers(n)] = 1.0
+    width = rng.choice([0.0, 0.5, 2.0], n) if with_limits else np.full(n, np.inf)
+    limits = np.stack([start - width * rng.random(n), start + width * rng.random(n)], axis=1)
+    limits[width == 0.0] = start[width == 0.0, np.newaxis]
+    lengths = rng.uniform(0.2, 1.0, n)
+    return Chain(lengths / lengths.sum(), limits if with_limits else None, weights), start
+
+
+def test_a_joint_is_rigid_by_its_weight_or_by_limits_that_leave_one_angle():
+    bones = Bones([0.25] * 4, [1.0, 0.0, 1.0, 0.1], [-1.0, -1.0, 0.5, 0.5], [1.0, 1.0, 0.5, 0.6])
+    assert [is_rigid(bones, i) for i in range(4)] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("with_limits", (False, True))
+@pytest.mark.parametrize("n", (2, 3, 8))
+def test_the_joined_chain_has_its_joints_where_the_whole_one_has_them(n, with_limits):
+    rng = np.random.default_rng([n, with_limits])
+    for _ in range(100):
+        chain, start = random_chain(rng, n, with_limits=with_limits)
+        bones = Bones.of(chain)
+        turning = [i for i in range(n) if not is_rigid(bones, i)]
+        part = joined(bones, start.tolist())
+        if part is None:
+            assert not turning
+            continue
+        assert part.turning == turning
+        assert part.bones.weights == [bones.weights[i] for i in turning]
+        assert sum(part.bones.lengths) == pytest.approx(1.0)
+        pose = start.copy()
+        pose[turning] += rng.uniform(-0.3, 0.3, len(turning))
+        joints = forward(chain, pose)
+        ends = np.array([joints[i] for i in (*turning[1:], n)])
+        inner = forward(Chain(part.bones.lengths), part.inner_angles(pose.tolist()))
+        assert np.allclose(inner[1:] * part.reach + part.base, ends, rtol=0.0, atol=1e-14)
+        assert np.allclose(part.base, joints[turning[0]], rtol=0.0, atol=1e-15)
+        assert np.allclose(part.target(*ends[-1]), inner[-1], rtol=0.0, atol=1e-13)
+        # Each range moves with its angle.
+        for i, low, high, angle in zip(
+            turning, part.bones.low, part.bones.high, part.inner_angles(pose.tolist()), strict=True
+        ):
+            if with_limits:
+                assert angle - low == pytest.approx(pose[i] - bones.low[i], abs=1e-13)
+                assert high - angle == pytest.approx(bones.high[i] - pose[i], abs=1e-13)
+            else:
+                assert low == -np.inf and high == np.inf
+
+
+def test_whole_angles_lie_within_the_limits_exactly():
+    """Adding and subtracting the offset rounds: an angle at its limit must not end beyond it."""
+    rng, at_an_end = np.random.default_rng(1), 0
+    for _ in range(300):
+        chain, start = random_chain(rng, 5, with_limits=True)
+        bones = Bones.of(chain)
+        part = joined(bones, start.tolist())
+        if part is None:
+            continue
+        for inner in (part.bones.low, part.bones.high):
+            whole = np.array(part.whole_angles(inner, start.tolist(), bones))
+            assert (whole >= bones.low).all()
+            assert (whole <= bones.high).all()
+            rigid = [i for i in range(5) if i not in part.turning]
+            assert (whole[rigid] == start[rigid]).all()
+            expected = bones.low if inner is part.bones.low else bones.high
+            assert np.allclose(whole[part.turning], np.array(expected)[part.turning], rtol=0.0, atol=1e-14)
+            at_an_end += 1
+    assert at_an_end > 400
+
+
+def test_nothing_that_turns_or_only_bones_of_no_length_behind_it_leave_the_start():
+    start = [0.1, 0.2]
+    still = Bones([0.5, 0.5], [0.0, 0.0], [-np.inf] * 2, [np.inf] * 2)
+    assert joined(still, start) is None
+    assert solve_joined(still, start, 0.5, 0.5, 1.0, 1e-6, 60) == (start, 0)
+    for length, is_none in ((0.0, True), (0.5e-12, True), (2e-12, False)):
+        hidden = Bones([1.0 - length, length], [0.0, 1.0], [-np.inf] * 2, [np.inf] * 2)
+        assert (joined(hidden, start) is None) == is_none
+
+
+@pytest.mark.parametrize("n", (3, 6))
+def test_the_joined_chain_reaches_what_its_annulus_holds_and_points_at_the_rest(n):
+    rng = np.random.default_rng(n)
+    for _ in range(40):
+        chain, start = random_chain(rng, n, with_limits=False)
+        part = joined(Bones.of(chain), start.tolist())
+        inner, outer = (r * part.reach for r in Chain(part.bones.lengths).reach)
+        base = complex(*part.base)
+        targets = rng.uniform(-1.0, 1.0, (6, 2))
+        solution = solve_ccd(chain, targets, start=start)
+        for target, residual, status in zip(targets, solution.residual, solution.status, strict=True):
+            distance = abs(complex(*target) - base)
+            expected = max(distance - outer, inner - distance, 0.0)
+            assert residual == pytest.approx(expected, abs=1e-6)
+            if np.hypot(*target) < 1.0 and expected > 1e-5:
+                assert status in (Status.LIMITED, Status.TOO_CLOSE)
+
+
+def test_the_tolerance_is_that_of_the_whole_chain():
+    """The part that turns is a thousandth of the reach: a tolerance in its own reaches would be coarser."""
+    chain = Chain([0.999, 0.0005, 0.0005], weights=[0.0, 1.0, 1.0])
+    target = forward(chain, [0.3, 0.2, 0.9])[-1]
+    solution = solve_ccd(chain, target, start=[0.3, 0.0, 2.0], tolerance=1e-9)
+    assert solution.status == Status.REACHED
+    assert solution.residual <= 1e-9
+
+
+def test_a_chain_with_infinite_limits_is_solved_as_a_free_one():
+    free = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf] * 3)
+    below = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf, 0.5, -np.inf], [np.inf] * 3)
+    above = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf, 0.1, np.inf])
+    start = [0.0, 0.3, 0.0]
+    # Straight, as only the free solver is at once.
+    assert solve_any(free, start, 2.0, 0.0, 1.0, 1e-6, 60) == ([0.0, 0.0, 0.0], 0)
+    for bones, limit in ((below, 0.5), (above, 0.1)):
+        angles, _ = solve_any(bones, [0.0, limit, 0.0], 0.6, 0.3, 1.0, 1e-6, 60)
+        assert bones.low[1] <= angles[1] <= bones.high[1]
+        tip = sum(cmath.rect(length, a) for length, a in zip(bones.lengths, np.cumsum(angles), strict=True))
+        assert abs(tip - complex(0.6, 0.3)) <= 1e-6
+
+
+@pytest.mark.parametrize("with_limits", (False, True))
+def test_rigid_joints_hold_along_a_path(with_limits):
+    limits = [[-2.0, 2.0], [-2.0, 2.0], [0.4, 0.4], [-2.0, 2.0]] if with_limits else None
+    chain = Chain([1.0] * 4, limits, weights=[1.0, 0.0, 1.0, 1.0])
+    u = np.linspace(0.0, 2.0 * np.pi, 60)
+    path = np.stack([3.2 + 0.2 * np.cos(u), 0.2 * np.sin(u)], axis=-1)
+    solution = solve_ccd_path(chain, path, start=[0.3, -0.5, 0.4, 0.3])
+    assert (solution.status == Status.REACHED).all()
+    assert (solution.angles[:, 1] == -0.5).all()
+    assert not with_limits or (solution.angles[:, 2] == 0.4).all()
