@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The remarks of Ryan Juckett's two articles that no other file's tests are named after.
 
-The others: test_two_bone.py (quadrants, too far, too close, zero length, target at the root) and
-test_ccd.py (figures 2 and 3, the three results, wrapped angles, frames that follow one another).
+The others: test_two_bone.py (quadrants, too far, too close, zero length, target at the root),
+ccd/test_sweep.py (figure 2, the three results, wrapped angles) and ccd/test_solve.py (figure 3, frames
+that follow one another).
 """
 
 import numpy as np

@@ -135,6 +135,26 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         needs = {name: others for name, others in needs.items() if name not in last}
 
 
+def place_of_tests(path: Path) -> Path:
+    """Return where the tests of a source file are: of core by itself, of the others beside Blender."""
+    inside = path.relative_to(PACKAGE)
+    folder = inside.parent if room(path) == "core" else Path("blender") / inside.parent
+    return ROOT / "tests" / folder / f"test_{inside.name}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        p
+        for p in sorted(PACKAGE.rglob("*.py"))
+        if room(p) in {"core", "rig", "bake"} and p.name != "__init__.py"
+    ],
+    ids=relative,
+)
+def test_source_has_its_test_file(path: Path) -> None:
+    assert place_of_tests(path).is_file(), f"{relative(place_of_tests(path))} is missing"
+
+
 def test_every_file_of_the_package_has_a_room() -> None:
     rooms = {room(path) for path in PACKAGE.rglob("*.py")}
     assert rooms <= {*ORDER, "__init__", "__main__"}

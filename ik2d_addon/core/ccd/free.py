@@ -6,11 +6,9 @@ close by, the least change of pose looks best), least corrections of all joints 
 target, and where those do not arrive, a pose between two known ones does, with certainty.
 """
 
-from math import hypot
-
 from ..arithmetic import FLOATS, Arithmetic, Number
 from .correction import arms_to_tip, corrected
-from .shapes import between, folded, nearest_turns, off_the_line, straight, two_bones
+from .shapes import between, nearest_turns, off_the_annulus, off_the_line, two_bones
 from .sweep import Bones, sweep
 
 # How far the tip may be from its target, in reaches, for corrections alone to take it there.
@@ -27,11 +25,10 @@ def solve_free(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
 ) -> tuple[list[float], int]:
     """Return the angles for one target, and the sweeps and corrections they took (reach is 1)."""
-    lengths, distance = bones.lengths, hypot(x, y)
-    if distance >= 1.0:
-        return straight(start, x, y), 0
-    if distance <= 2.0 * max(lengths) - 1.0:
-        return folded(lengths, start, x, y, bend), 0
+    lengths = bones.lengths
+    nearest = off_the_annulus(lengths, start, x, y, bend)
+    if nearest is not None:
+        return nearest, 0
     if len(lengths) == 2:
         return two_bones(lengths, start, x, y, bend), 0
     bent = off_the_line(bones, start, x, y, bend)

@@ -13,7 +13,7 @@ from random import Random
 
 from .correction import Arms, arms_to_tip, least_turns
 from .free import NEAR, SWEEPS, error_of
-from .shapes import off_the_line
+from .shapes import off_the_annulus, off_the_line
 from .sweep import Bones, sweep
 
 # Starts for one target; and how many may end equally near before that counts as the nearest.
@@ -54,6 +54,9 @@ def solve_limited(
 
     start: within the limits.
     """
+    nearest = off_the_annulus(bones.lengths, start, x, y, bend)
+    if nearest is not None and cut(bones, nearest) == nearest:
+        return nearest, 0
     random = Random(0)
     angles = cut(bones, off_the_line(bones, start, x, y, bend))
     best, total = _approached(bones, angles, x, y, tolerance, rounds)

@@ -6,7 +6,7 @@ All lengths are fractions of the outer reach. Angles are those nearest to the po
 
 from collections.abc import Callable
 from itertools import accumulate
-from math import atan2, pi, remainder
+from math import atan2, hypot, pi, remainder
 
 from ..arithmetic import FLOATS, Arithmetic, Number
 from ..triangle import corner, two_bone_pose
@@ -37,6 +37,16 @@ def folded(lengths: list[float], start: list[float], x: float, y: float, bend: f
     The longest bone points at it and all others away, so that the tip comes back to the target's side.
     """
     return aimed(lengths, nearest_turns([start[0], *closed(lengths, bend)[1:]], start), x, y)
+
+
+def off_the_annulus(
+    lengths: list[float], start: list[float], x: float, y: float, bend: float
+) -> list[float] | None:
+    """Return the pose nearest to a target that is too far or too close; None for one in the annulus."""
+    distance = hypot(x, y)
+    if distance >= 1.0:
+        return straight(start, x, y)
+    return folded(lengths, start, x, y, bend) if distance <= 2.0 * max(lengths) - 1.0 else None
 
 
 def aimed(

@@ -306,3 +306,18 @@ def test_of_equal_rotations_within_the_limits_the_numbers_are_those_near_the_sta
     chain = Chain(np.ones(3), [[-0.5, 0.5], [np.nan, 0.4], [-0.3, np.nan]])
     solution = solve_ccd(chain, [[-0.5, 2.5], [-0.5, -2.5], [2.6, 0.3]], start=np.zeros(3))
     assert np.abs(solution.angles[:, 2]).max() <= np.pi
+
+
+@pytest.mark.parametrize("bend", (1, -1))
+def test_off_the_annulus_the_nearest_pose_is_the_formulas_where_the_limits_allow_it(bend):
+    chain = Chain([4.0, 1.0, 1.0], [[-4.0, 4.0]] * 3)
+    solution = solve_ccd(chain, [[9.0, 12.0], [0.3, 0.4]], start=[0.2, 0.3 * bend, 0.4 * bend], bend=bend)
+    assert solution.status.tolist() == [Status.TOO_FAR, Status.TOO_CLOSE]
+    assert np.allclose(solution.residual, [9.0, 1.5], rtol=0.0, atol=1e-14)
+    assert solution.iterations.tolist() == [0, 0]
+    assert np.allclose(solution.angles[0], [np.arctan2(4.0, 3.0), 0.0, 0.0], rtol=0.0, atol=1e-15)
+    narrow = Chain([4.0, 1.0, 1.0], [[-4.0, 4.0], [-0.5, 0.5], [0.1, 0.5]])
+    blocked = solve_ccd(narrow, [[9.0, 12.0], [0.3, 0.4]], start=[0.2, 0.3, 0.4])
+    assert (blocked.residual > [9.0, 1.5]).all()
+    assert (blocked.iterations > 0).all()
+    assert blocked.status.tolist() == [Status.TOO_FAR, Status.TOO_CLOSE]
