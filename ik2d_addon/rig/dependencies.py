@@ -48,7 +48,8 @@ def movers(node: Node) -> Iterator[Node]:
     if bone and ob.pose and bone in ob.pose.bones:
         holder = ob.pose.bones[bone]
     elif ob.parent and ob.parent_type.startswith('VERTEX'):
-        yield from _skin_bones(ob.parent, [i for i in ob.parent_vertices if i < len(ob.parent.data.vertices)])
+        held = ob.parent_vertices[: 3 if ob.parent_type == 'VERTEX_3' else 1]
+        yield from _skin_bones(ob.parent, [i for i in held if i < len(ob.parent.data.vertices)])
     yield from _constraint_targets(holder)
     yield from _driver_sources(ob, holder)
 

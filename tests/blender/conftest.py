@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 HAS_BPY = find_spec("bpy") is not None
-collect_ignore_glob = [] if HAS_BPY else ["test_*.py"]
+collect_ignore_glob = [] if HAS_BPY else ["test_*.py", "*/test_*.py"]
 # Set once the add-on was registered; it knows the exit status.
 _session: pytest.Session | None = None
 

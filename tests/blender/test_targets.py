@@ -459,9 +459,7 @@ def set_up_fallback(name):
     driver = target.driver_add("delta_location", 2).driver
     driver.expression = "height"
     if name == "function":
-        bpy.app.driver_namespace["ik2d_height"] = lambda: (
-            bpy.context.scene["height"] + 0.02 * (bpy.context.scene.frame_current)
-        )
+        bpy.app.driver_namespace["ik2d_height"] = lambda: 0.3 + 0.06 * bpy.context.scene.frame_current
         driver.expression = "ik2d_height()"
         return target, lambda: bpy.app.driver_namespace.pop("ik2d_height")
     variable = driver.variables.new()

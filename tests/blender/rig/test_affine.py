@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inverses of affine matrices, held to numpy's general ones."""
+
+import numpy as np
+import pytest
+
+from ik2d_addon.rig.affine import inverse, is_constant
+
+CHANCE = np.random.default_rng(5)
+
+
+def affine(*shape: int) -> np.ndarray:
+    """Return random affine matrices (*shape, 4, 4): turned, sheared, scaled, some of them mirrored."""
+    matrices = np.zeros((*shape, 4, 4)) + np.eye(4)
+    matrices[..., :3, :] += CHANCE.uniform(-2.0, 2.0, (*shape, 3, 4))
+    return matrices
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (5, 3)], ids=str)
+def test_inverses_are_those_of_the_general_rule(shape):
+    matrices = affine(*shape)
+    assert np.allclose(inverse(matrices), np.linalg.inv(matrices), rtol=1e-9, atol=1e-9)
+    assert inverse(matrices).shape == matrices.shape
+    assert (inverse(matrices)[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all()
+
+
+def test_a_constant_matrix_is_inverted_once_for_all_frames():
+    matrices = np.repeat(affine(1), 6, axis=0)
+    found = inverse(matrices)
+    assert found.shape == (6, 4, 4) and found.strides[0] == 0
+    assert np.allclose(found, np.linalg.inv(matrices), rtol=1e-9)
+
+
+def test_one_frame_that_differs_is_inverted_for_itself():
+    matrices = np.repeat(affine(1), 6, axis=0)
+    matrices[4, 1, 3] += 0.5
+    found = inverse(matrices)
+    assert found.strides[0] != 0
+    assert np.allclose(found, np.linalg.inv(matrices), rtol=1e-9, atol=1e-12)
+
+
+def test_no_frames_have_no_inverses():
+    assert inverse(np.zeros((0, 4, 4))).shape == (0, 4, 4)
+
+
+def test_the_matrices_given_stay_as_they_are():
+    matrices = affine(3)
+    before = matrices.copy()
+    inverse(matrices)
+    assert (matrices == before).all()
+
+
+@pytest.mark.parametrize(
+    "values, expected",
+    [([1.0], True), ([2.0, 2.0, 2.0], True), ([2.0, 2.0, 2.1], False), ([1.0, 2.0], False), ([], False)],
+    ids=str,
+)
+def test_constant_is_the_same_at_all_frames(values, expected):
+    assert is_constant(np.array(values)) is expected
+    assert is_constant(np.array([[value, 7.0] for value in values]).reshape(-1, 2)) is expected
+
+
+def test_values_that_differ_within_a_frame_may_be_constant():
+    assert is_constant(np.array([[1.0, 2.0], [1.0, 2.0]]))
+    assert not is_constant(np.array([[1.0, 2.0], [2.0, 1.0]]))

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading a chain from an armature: what its settings come to, and what is said of a faulty one."""
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_armature, add_chain, add_leg, add_target
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.armature import (
+    FAR_OFF_PLANE,
+    bend_plane,
+    chain_bones,
+    pose_bones_of,
+    problem_of,
+    read_chain,
+    refuse_own_target,
+    rest_joints,
+)
+
+EXACT = 1e-6  # of two units' length: 32-bit bones
+
+
+def leg(**settings):
+    """Add the leg with a chain and a target that stays; return armature and chain."""
+    armature = add_leg()
+    return armature, add_chain(armature, "shin", add_target({}), **settings)
+
+
+def test_every_setting_reaches_the_chain():
+    armature, chain = leg(bend='NEGATIVE', iterations=17, tolerance=0.125, softness=0.25, name="left")
+    rig = read_chain(armature, chain)
+    assert rig.armature == armature and rig.name == "left"
+    assert rig.bones == ("thigh", "shin")
+    assert [bone.name for bone in rig.pose_bones] == ["thigh", "shin"]
+    assert rig.target == chain.target and rig.subtarget == ""
+    assert (rig.bend, rig.iterations, rig.tolerance, rig.softness) == (-1, 17, 0.125, 0.25)
+    assert rig.warnings == ()
+
+
+def test_the_defaults_are_positive_bend_and_the_solvers_own_tolerance():
+    rig = read_chain(*leg())
+    assert (rig.bend, rig.tolerance, rig.softness) == (1, None, 0.0)
+    assert rig.joints.plain
+
+
+def test_a_joints_settings_reach_the_chain():
+    armature, chain = leg()
+    joint = chain.joints["shin"]
+    joint.use_limit, joint.limit_min, joint.limit_max, joint.weight = True, -0.5, 0.75, 0.5
+    joints = read_chain(armature, chain).joints
+    assert np.isnan(joints.limits[0]).all()
+    assert joints.limits[1] == pytest.approx((-0.5, 0.75))
+    assert joints.weights == pytest.approx((1.0, 0.5))
+    assert not joints.plain
+
+
+@pytest.mark.parametrize(
+    "solver, count, expected",
+    [
+        ('AUTO', 2, 'TWO_BONE'),
+        ('AUTO', 1, 'CCD'),
+        ('AUTO', 3, 'CCD'),
+        ('CCD', 2, 'CCD'),
+        ('TWO_BONE', 2, 'TWO_BONE'),
+    ],
+)
+def test_automatic_is_two_bone_for_two_bones_and_ccd_for_all_others(solver, count, expected):
+    armature, chain = leg(bone_count=count, solver=solver, plane='X')
+    assert read_chain(armature, chain).solver == expected
+
+
+@pytest.mark.parametrize("count, words", [(1, "1 bone,"), (3, "3 bones,")])
+def test_two_bone_on_other_chains_is_refused_with_their_number(count, words):
+    armature, chain = leg(bone_count=count, solver='TWO_BONE')
+    with pytest.raises(IK2DError, match=f"'shin' has {words} but the Two-Bone solver takes two"):
+        read_chain(armature, chain)
+
+
+def test_heights_off_the_plane_are_lengths_in_rest_space():
+    armature = add_armature(
+        {"a": ((1, 0, 0), (1.5, 1, 0), "", 0.0), "b": ((1.5, 1, 0), (0.75, 2, 0), "a", 0.0)}
+    )
+    rig = read_chain(armature, add_chain(armature, "b", add_target({}), plane='X'))
+    assert rig.plane.origin == pytest.approx((1, 0, 0), abs=EXACT)
+    assert rig.tip_height == pytest.approx(-0.25, abs=EXACT)
+    assert rig.off_plane == pytest.approx(0.5, abs=EXACT)
+
+
+def test_constraints_that_act_on_the_bones_are_named():
+    armature, chain = leg()
+    acting = armature.pose.bones["shin"].constraints.new('LIMIT_ROTATION')
+    acting.name = "Hold"
+    muted = armature.pose.bones["thigh"].constraints.new('LIMIT_ROTATION')
+    muted.mute = True
+    powerless = armature.pose.bones["thigh"].constraints.new('LIMIT_ROTATION')
+    powerless.influence = 0.0
+    armature.pose.bones["body"].constraints.new('LIMIT_ROTATION')
+    (warning,) = read_chain(armature, chain).warnings
+    assert warning == (
+        "Chain 'shin': bone 'shin' has the constraint 'Hold', which acts on top of the baked rotation; disable it"
+    )
+    powerless.influence = 0.01
+    assert len(read_chain(armature, chain).warnings) == 2
+
+
+def test_problem_of_is_the_sentence_that_reading_raises():
+    armature, chain = leg()
+    assert problem_of(armature, chain) == ""
+    chain.target = None
+    assert problem_of(armature, chain) == "Chain 'shin' has no target; choose the object that its tip follows"
+
+
+# --- Bones ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "count, expected",
+    [(0, ["body", "thigh", "shin"]), (1, ["shin"]), (2, ["thigh", "shin"]), (3, ["body", "thigh", "shin"])],
+)
+def test_bones_are_counted_from_the_tip_and_run_from_the_root(count, expected):
+    assert [bone.name for bone in chain_bones(add_leg(), "shin", count)] == expected
+
+
+@pytest.mark.parametrize("name, start", [("left", "Chain 'left'"), ("", "The chain")])
+def test_bones_that_are_not_there_are_told(name, start):
+    armature = add_leg()
+    with pytest.raises(IK2DError, match=f"^{start} has no tip bone; choose its last bone"):
+        chain_bones(armature, "", 0, name)
+    with pytest.raises(IK2DError, match=f"^{start}: armature 'Rig' has no bone 'foot'; choose another tip"):
+        chain_bones(armature, "foot", 0, name)
+    with pytest.raises(
+        IK2DError,
+        match=f"^{start} asks for 4 bones, but 'shin' and those above it are only 3; set Bones to 3 or less",
+    ):
+        chain_bones(armature, "shin", 4, name)
+
+
+def test_an_armature_that_no_scene_has_shown_has_no_bones_yet():
+    armature = bpy.data.objects.new("New", bpy.data.armatures.new("New"))
+    with pytest.raises(IK2DError, match="'New' is new and has no pose yet; update the view layer first"):
+        pose_bones_of(armature)
+    assert pose_bones_of(add_leg()).keys() == ["body", "thigh", "shin"]
+
+
+def test_joints_are_the_heads_and_the_tips_tail_in_rest():
+    armature = add_armature(
+        {"a": ((0, 0, 0), (1, 0, 0), "", 0.0), "b": ((1.5, 0, 0.25), (2, 0.5, 0), "a", 0.0)}
+    )
+    armature.pose.bones["a"].location = (3, 3, 3)  # rest is what counts
+    bpy.context.view_layer.update()
+    joints = rest_joints([armature.pose.bones[name] for name in "ab"])
+    assert joints == pytest.approx(np.array([(0, 0, 0), (1.5, 0, 0.25), (2, 0.5, 0)]), abs=EXACT)
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def test_a_bone_that_the_target_has_not_is_told():
+    armature, chain = leg(subtarget="control")
+    with pytest.raises(IK2DError, match="target 'Target' has no bone 'control'; choose another bone or none"):
+        read_chain(armature, chain)
+    chain.target = add_leg("Other")
+    with pytest.raises(IK2DError, match="target 'Other' has no bone 'control'"):
+        read_chain(armature, chain)
+    chain.subtarget = "body"
+    assert read_chain(armature, chain).subtarget == "body"
+
+
+def test_a_target_on_the_chains_own_bone_is_refused():
+    armature, chain = leg()
+    chain.target, chain.subtarget = armature, "thigh"
+    with pytest.raises(
+        IK2DError, match="its target bone 'thigh' is moved by the chain itself: it depends on bone 'thigh'"
+    ):
+        read_chain(armature, chain)
+    chain.subtarget = "body"
+    assert not problem_of(armature, chain)
+
+
+def test_a_target_that_hangs_on_the_chains_bone_is_refused():
+    armature, chain = leg()
+    chain.target.parent, chain.target.parent_type, chain.target.parent_bone = armature, 'BONE', "shin"
+    with pytest.raises(IK2DError, match="its target 'Target' is moved by the chain itself"):
+        read_chain(armature, chain)
+    chain.target.parent_bone = "body"
+    assert not problem_of(armature, chain)
+
+
+def test_only_this_armatures_bones_are_the_chains_own():
+    armature, other = add_leg(), add_leg("Other")
+    refuse_own_target("leg", armature, ["shin"], [(other, "shin"), (armature, "body"), (armature, "")])
+    with pytest.raises(IK2DError, match="Chain 'leg': its target bone 'end' .* it depends on bone 'shin'"):
+        refuse_own_target("leg", armature, ["shin"], [(other, "end"), (armature, "shin")])
+
+
+# --- The plane ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("letter, normal", [('X', (1, 0, 0)), ('Y', (0, 1, 0)), ('Z', (0, 0, 1))])
+def test_a_chosen_plane_faces_the_armatures_axis(letter, normal):
+    armature = add_armature({"a": ((0, 0, 0), (1, 1, 1), "", 0.0), "b": ((1, 1, 1), (2, 3, 2), "a", 0.0)})
+    rig = read_chain(armature, add_chain(armature, "b", add_target({}), plane=letter))
+    assert rig.plane.normal == pytest.approx(normal, abs=1e-12)
+
+
+def test_the_automatic_planes_normal_makes_the_rest_bend_positive():
+    for side in (1, -1):
+        armature = add_armature(
+            {"a": ((0, 0, 0), (0, 1, 0), "", 0.0), "b": ((0, 1, 0), (0, 2, 0.5 * side), "a", 0.0)}
+        )
+        rig = read_chain(armature, add_chain(armature, "b", add_target({})))
+        assert rig.plane.normal == pytest.approx((side, 0, 0), abs=EXACT)
+
+
+@pytest.mark.parametrize("roll", [0.0, 0.7, -2.0])
+def test_a_straight_chains_plane_faces_its_first_bones_x(roll):
+    armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", roll), "b": ((0, 0, 1), (0, 0, 2), "a", 0.0)})
+    rig = read_chain(armature, add_chain(armature, "b", add_target({})))
+    assert rig.plane.normal == pytest.approx(armature.data.bones["a"].matrix_local.col[0].xyz, abs=EXACT)
+
+
+def test_a_chain_that_has_no_such_plane_is_named():
+    armature = add_armature({"a": ((0, 0, 0), (0, 0, 1), "", 0.0)})
+    chain = add_chain(armature, "a", None, bone_count=1, plane='Z')
+    bones = [armature.pose.bones["a"]]
+    with pytest.raises(IK2DError, match="^Chain 'a': the chain stands at right angles to its plane"):
+        bend_plane(chain, bones, rest_joints(bones))
+
+
+def test_a_hundredth_of_the_reach_off_the_plane_is_far():
+    assert math.isclose(FAR_OFF_PLANE, 0.01)
