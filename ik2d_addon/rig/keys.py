@@ -47,8 +47,8 @@ _ADDED = {
     "select_left_handle": True,
     "select_right_handle": True,
 }
-# Two keys nearer than this many frames are one.
-_SAME_FRAME = 1e-3
+# Two keys nearer than this many frames are one to Blender: of the two, update() keeps the later one's value.
+_SAME_FRAME = 1e-2
 
 
 def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[str]:
@@ -294,7 +294,11 @@ def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | 
 
 
 def _shape(keys: Columns, handles: Floats) -> None:
-    """Give keys free handles with values (2, m), where these are any, but for the two that point outwards."""
+    """Give keys free handles with values (2, m), where these are any.
+
+    The two that point out of the range go straight on where the key's other one is free: automatic
+    ones there would turn it, to whatever keys lie outside.
+    """
     third = np.diff(keys["co"][:, 0].astype(np.float64)) / 3.0
     shaped = ~np.isnan(handles)
     shaped[0, 0] = shaped[1, -1] = False
@@ -303,6 +307,10 @@ def _shape(keys: Columns, handles: Floats) -> None:
         keys[name][rows, 0] += gaps[rows - (side == 0)]
         keys[name][rows, 1] = handles[side, rows]
         keys[f"{name}_type"][rows] = _FREE
+    for row, inner, outer in ((0, "handle_right", "handle_left"), (-1, "handle_left", "handle_right")):
+        if keys[f"{inner}_type"][row] == _FREE:
+            keys[outer][row] = 2.0 * keys["co"][row] - keys[inner][row]
+            keys[f"{outer}_type"][row] = _ALIGNED
 
 
 def _new_keys(frames: Singles, values: Floats) -> Columns:

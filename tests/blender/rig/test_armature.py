@@ -100,7 +100,8 @@ def test_constraints_that_act_on_the_bones_are_named():
     armature.pose.bones["body"].constraints.new('LIMIT_ROTATION')
     (warning,) = read_chain(armature, chain).warnings
     assert warning == (
-        "Chain 'shin': bone 'shin' has the constraint 'Hold', which acts on top of the baked rotation; disable it"
+        "Chain 'shin': bone 'shin' has the constraint 'Hold', which acts on top of the baked rotation;"
+        " disable it"
     )
     powerless.influence = 0.01
     assert len(read_chain(armature, chain).warnings) == 2

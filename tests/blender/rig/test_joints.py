@@ -94,7 +94,7 @@ def test_a_range_of_one_angle_is_fine_and_one_that_runs_backwards_is_not():
 
 
 def bone_in(mode, locks=(), w=None):
-    """Return a pose bone in a rotation mode with some channels locked; w: the fourth, None for no 4D locks."""
+    """Return a pose bone in a rotation mode with locked channels; w: the fourth, None for no 4D locks."""
     bone = add_leg().pose.bones["shin"]
     bone.rotation_mode = mode
     for index in locks:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order of chains: rounds, and the circles and shared bones that have none."""
+
+import bpy
+import pytest
+from rigs import add_armature, add_chain, add_target
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.order import armatures_in_order, in_order
+
+
+def add_fingers(name="Rig", letters="abcd"):
+    """Add fingers side by side, each of two bones and a third below them: a0, a1, a2, b0 and so on."""
+    bones = {}
+    for i, letter in enumerate(letters):
+        for k in range(3):
+            head, tail = (0, i + 0.2 * (k % 2), 2 - k), (0, i + 0.2 * ((k + 1) % 2), 1 - k)
+            bones[f"{letter}{k}"] = (head, tail, f"{letter}{k - 1}" if k else "", 0.0)
+    return add_armature(bones, name)
+
+
+def read(armature):
+    return [read_chain(armature, chain) for chain in armature.ik2d.chains]
+
+
+def rounds(armature):
+    """Return the names of the chains, round by round."""
+    return [[chain.name for chain in ready] for ready in in_order(read(armature))]
+
+
+def test_chains_that_need_nothing_of_one_another_are_one_round_as_given():
+    armature, target = add_fingers(), add_target({})
+    for letter in "cab":
+        add_chain(armature, f"{letter}1", target)
+    assert rounds(armature) == [["c1", "a1", "b1"]]
+
+
+def test_no_chains_have_no_rounds():
+    assert in_order([]) == []
+    assert armatures_in_order([]) == []
+
+
+def test_a_chain_comes_after_those_whose_bones_it_follows():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "c1", armature, subtarget="b2")
+    add_chain(armature, "d1", armature, subtarget="a2")
+    add_chain(armature, "b1", armature, subtarget="a2")
+    add_chain(armature, "a1", target)
+    assert rounds(armature) == [["a1"], ["d1", "b1"], ["c1"]]
+
+
+def test_a_chain_comes_after_the_one_that_it_hangs_on():
+    armature, target = add_fingers(letters="a"), add_target({})
+    add_chain(armature, "a2", target, bone_count=1)
+    add_chain(armature, "a1", target, bone_count=2)
+    assert rounds(armature) == [["a1"], ["a2"]]
+
+
+def test_bones_of_one_name_in_another_armature_are_others():
+    armature, other, target = add_fingers(), add_fingers("Other"), add_target({})
+    add_chain(armature, "a1", other, subtarget="b2")
+    add_chain(armature, "b1", target)
+    assert rounds(armature) == [["a1", "b1"]]
+
+
+def test_chains_that_share_a_bone_are_named_with_it():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "a1", target, name="first")
+    add_chain(armature, "b1", target)
+    add_chain(armature, "a2", target, name="last")
+    with pytest.raises(
+        IK2DError, match="^Chains 'first' and 'last' share the bone 'a1'; disable one of them$"
+    ):
+        in_order(read(armature))
+
+
+def test_a_circle_is_named_without_those_outside_it():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "a1", armature, subtarget="b2")
+    add_chain(armature, "b1", armature, subtarget="a2")
+    add_chain(armature, "c1", target)
+    with pytest.raises(
+        IK2DError, match="^The chains 'a1', 'b1' depend on one another in a circle; disable one"
+    ):
+        in_order(read(armature))
+
+
+def test_a_target_that_a_constraint_hangs_on_the_chain_is_refused():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "a1", target)
+    constraint = target.constraints.new('COPY_LOCATION')
+    constraint.target, constraint.subtarget = armature, "a2"
+    with pytest.raises(IK2DError, match="Chain 'a1': its target 'Target' is moved by the chain itself"):
+        in_order(read(armature))
+    constraint.subtarget = "b2"
+    assert rounds(armature) == [["a1"]]
+
+
+# --- Armatures ------------------------------------------------------------------------------------
+
+
+def chains_of(*armatures):
+    return [chain for armature in armatures for chain in read(armature)]
+
+
+def test_armatures_come_after_those_that_move_their_targets():
+    first, second, third = (add_fingers(name, "ab") for name in ("First", "Second", "Third"))
+    add_chain(first, "a1", second, subtarget="a2")
+    add_chain(second, "a1", third, subtarget="a2")
+    add_chain(third, "a1", add_target({}))
+    assert armatures_in_order(chains_of(first, second, third)) == [third, second, first]
+
+
+def test_armatures_that_need_nothing_stay_as_given():
+    first, second = (add_fingers(name, "ab") for name in ("First", "Second"))
+    add_chain(second, "a1", add_target({}))
+    add_chain(first, "a1", second, subtarget="b2")  # which no chain moves
+    add_chain(first, "b1", first, subtarget="a2")  # itself is no other armature
+    assert armatures_in_order(chains_of(second, first)) == [second, first]
+    assert armatures_in_order(chains_of(first, second)) == [first, second]
+
+
+def test_an_armature_that_stands_on_anothers_bone_comes_after_it():
+    first, second = (add_fingers(name, "ab") for name in ("First", "Second"))
+    first.parent, first.parent_type, first.parent_bone = second, 'BONE', "a2"
+    target = add_target({})
+    add_chain(first, "a1", target)
+    add_chain(second, "a1", target)
+    assert armatures_in_order(chains_of(first, second)) == [second, first]
+    bpy.data.objects["First"].parent_bone = "b2"
+    assert armatures_in_order(chains_of(first, second)) == [first, second]
+
+
+def test_armatures_in_a_circle_are_named():
+    first, second, third = (add_fingers(name, "ab") for name in ("First", "Second", "Third"))
+    add_chain(first, "a1", second, subtarget="a2")
+    add_chain(second, "a1", first, subtarget="a2")
+    add_chain(third, "a1", add_target({}))
+    with pytest.raises(
+        IK2DError, match="^The chains of the armatures 'First', 'Second' depend on one another in a circle;"
+    ):
+        armatures_in_order(chains_of(first, second, third))

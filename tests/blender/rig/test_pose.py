@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns in the plane -> rotation channels, held to what Blender makes of these."""
+
+import math
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Quaternion, Vector
+from rigs import add_armature, add_chain, add_leg, add_target
+
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.axes import normal_in_bone
+from ik2d_addon.rig.pose import (
+    BoneRotation,
+    bone_rotations,
+    channels_kept,
+    matrices,
+    posed,
+    set_mode,
+    single_axis_notes,
+)
+
+EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
+MODES = [*EULERS, 'QUATERNION', 'AXIS_ANGLE']
+ROUNDED = 1e-6  # 32-bit rotations
+TURNS = np.array([(0.0, 0.5), (1.2, -0.4), (2.9, -2.0), (4.0, 3.0), (7.0, 9.5), (-1.0, 0.2)])
+
+
+def leg_chain(mode='QUATERNION', **settings):
+    """Read the chain of the leg, whose bones are rolled and turn about slanted axes."""
+    armature = add_leg()
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    return read_chain(armature, add_chain(armature, "shin", add_target({}), **settings))
+
+
+def straight_chain(mode='XYZ', letter='X', sign=1):
+    """Read a chain of two bones that turn about their own X or Z, to either side."""
+    middle = Vector((0, 1, 0))
+    end = middle + Matrix.Rotation(0.3 * sign, 3, letter) @ Vector((0, 1, 0))
+    armature = add_armature({"a": ((0, 0, 0), middle, "", 0.0), "b": (middle, end, "a", 0.0)})
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    return read_chain(armature, add_chain(armature, "b", add_target({})))
+
+
+def assert_turned(rig, rotations, turns):
+    """Hold Blender's matrix of each bone's channels to the turn about its axis."""
+    for i, (bone, rotation) in enumerate(zip(rig.pose_bones, rotations, strict=True)):
+        assert rotation.bone == bone.name
+        set_mode(rig.armature, rotation)
+        axis = Vector(normal_in_bone(rig.plane, bone))
+        for values, turn in zip(rotation.values, turns[:, i], strict=True):
+            setattr(bone, rotation.property, values)
+            bpy.context.view_layer.update()
+            found = np.array(bone.matrix_basis.to_3x3())
+            assert found == pytest.approx(np.array(Matrix.Rotation(turn, 3, axis)), abs=ROUNDED)
+
+
+# --- Channels -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_channels_turn_each_bone_about_its_axis(mode):
+    rig = leg_chain(mode)
+    rotations = bone_rotations(rig, TURNS)
+    assert all(rotation.mode == "" and rotation.turning is None for rotation in rotations)
+    assert all(rotation.frames is None and rotation.handles is None for rotation in rotations)
+    assert_turned(rig, rotations, TURNS)
+
+
+@pytest.mark.parametrize(
+    "mode, name, width",
+    [('QUATERNION', "rotation_quaternion", 4), ('AXIS_ANGLE', "rotation_axis_angle", 4)]
+    + [(mode, "rotation_euler", 3) for mode in EULERS],
+)
+def test_the_property_is_the_modes(mode, name, width):
+    for rotation in bone_rotations(leg_chain(mode), TURNS):
+        assert rotation.property == name and rotation.values.shape == (len(TURNS), width)
+
+
+@pytest.mark.parametrize("mode", [*EULERS, 'QUATERNION'])
+@pytest.mark.parametrize("make", [leg_chain, straight_chain])
+def test_channels_go_on_where_turns_go_on(mode, make):
+    turns = np.column_stack((np.linspace(0.0, 20.0, 401), np.linspace(1.0, -12.0, 401)))
+    for rotation in bone_rotations(make(mode), turns):
+        jumps = np.abs(np.diff(rotation.values, axis=0)).max()
+        # A slanted axis moves an Euler channel faster where it nears the lock.
+        assert jumps < (1.0 if mode in EULERS and make is leg_chain else 0.06)
+
+
+def test_an_axis_angle_keeps_its_axis_and_turns_on():
+    turns = np.column_stack((np.linspace(0.0, 20.0, 9),) * 2)
+    for rotation in bone_rotations(leg_chain('AXIS_ANGLE'), turns):
+        assert rotation.values[:, 0] == pytest.approx(turns[:, 0])
+        assert np.ptp(rotation.values[:, 1:], axis=0).max() == 0.0
+
+
+@pytest.mark.parametrize("mode", EULERS)
+@pytest.mark.parametrize("letter, own", [('X', 0), ('Z', 2)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_euler_bone_about_its_own_axis_turns_one_channel_alone(mode, letter, own, sign):
+    rig = straight_chain(mode, letter, sign)
+    for i, rotation in enumerate(bone_rotations(rig, TURNS)):
+        others = np.delete(rotation.values, own, axis=1)
+        assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
+        assert (others == 0.0).all()
+
+
+def test_a_bone_that_locks_hold_is_left_out():
+    armature = add_leg()
+    armature.pose.bones["shin"].rotation_mode = 'XYZ'
+    armature.pose.bones["shin"].lock_rotation[0] = True
+    rig = read_chain(armature, add_chain(armature, "shin", add_target({})))
+    assert [rotation.bone for rotation in bone_rotations(rig, TURNS)] == ["thigh"]
+
+
+def test_channels_that_are_locked_are_not_ours_to_write():
+    armature = add_leg()
+    bone = armature.pose.bones["shin"]
+    rotation = BoneRotation("shin", "rotation_quaternion", np.zeros((1, 4)))
+    assert rotation.unlocked(armature) == [0, 1, 2, 3]
+    bone.lock_rotation[1] = True
+    assert rotation.unlocked(armature) == [0, 1, 3]
+    bone.rotation_mode = 'XYZ'
+    assert BoneRotation("shin", "rotation_euler", np.zeros((1, 3))).unlocked(armature) == [0, 2]
+
+
+# --- Single Axis ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "mode, new", [('QUATERNION', 'XYZ'), ('AXIS_ANGLE', 'XYZ'), ('YZX', ""), ('XYZ', "")]
+)
+@pytest.mark.parametrize("letter, own", [('X', 0), ('Z', 2)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_single_axis_turns_one_euler_channel(mode, new, letter, own, sign):
+    rig = straight_chain(mode, letter, sign)
+    rotations = bone_rotations(rig, TURNS, single_axis=True)
+    for i, rotation in enumerate(rotations):
+        assert (rotation.property, rotation.mode, rotation.turning) == ("rotation_euler", new, own)
+        assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
+        assert (np.delete(rotation.values, own, axis=1) == 0.0).all()
+    assert_turned(rig, rotations, TURNS)
+    assert {bone.rotation_mode for bone in rig.pose_bones} == {new or mode}
+
+
+def test_single_axis_leaves_slanted_bones_as_they_are():
+    rig = leg_chain()
+    plain = bone_rotations(rig, TURNS)
+    for one, other in zip(plain, bone_rotations(rig, TURNS, single_axis=True), strict=True):
+        assert (one.property, one.mode, one.turning) == (other.property, other.mode, other.turning)
+        assert (one.values == other.values).all()
+
+
+def test_single_axis_notes_name_the_bones_it_changes_and_those_it_cannot():
+    changed, slanted, unchanged = straight_chain('QUATERNION'), leg_chain(), straight_chain('ZYX')
+    assert list(single_axis_notes(unchanged)) == []
+    assert list(single_axis_notes(changed)) == [
+        "Chain 'b': Single Axis set the rotation mode of 'a', 'b' to XYZ Euler"
+    ]
+    notes = list(single_axis_notes(slanted))
+    assert [note.split(" as it is")[0] for note in notes] == [
+        "Chain 'shin': Single Axis left 'thigh'",
+        "Chain 'shin': Single Axis left 'shin'",
+    ]
+    x, y, z = normal_in_bone(slanted.plane, slanted.pose_bones[0])
+    assert f"({x:.3g}, {y:.3g}, {z:.3g}), neither its X nor its Z; change its roll" in notes[0]
+
+
+def test_single_axis_notes_leave_out_bones_that_locks_hold():
+    rig = straight_chain('QUATERNION')
+    rig.pose_bones[0].lock_rotation[0] = True
+    rig = read_chain(rig.armature, rig.armature.ik2d.chains[0])
+    assert list(single_axis_notes(rig)) == [
+        "Chain 'b': Single Axis set the rotation mode of 'b' to XYZ Euler"
+    ]
+
+
+# --- Showing and putting back ---------------------------------------------------------------------
+
+
+def state(armature):
+    names = ("rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+    return [
+        tuple(
+            value if isinstance(value, str) else tuple(value) for value in (getattr(bone, n) for n in names)
+        )
+        for bone in armature.pose.bones
+    ]
+
+
+def test_posed_shows_the_first_frame_and_keeps_it():
+    rig = leg_chain()
+    rotations = bone_rotations(rig, TURNS + 0.3)
+    with posed(rig.armature, rotations):
+        shin = rig.armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"]
+        assert tuple(shin.rotation_quaternion) == pytest.approx(rotations[1].values[0], abs=ROUNDED)
+    for bone, rotation in zip(rig.pose_bones, rotations, strict=True):
+        assert tuple(bone.rotation_quaternion) == pytest.approx(rotation.values[0], abs=ROUNDED)
+
+
+def test_posed_leaves_locked_channels_alone():
+    armature = add_leg()
+    bone = armature.pose.bones["shin"]
+    bone.rotation_mode, bone.lock_rotation[1] = 'XYZ', True
+    with posed(armature, [BoneRotation("shin", "rotation_euler", np.array([[0.1, 0.2, 0.3]]))]):
+        pass
+    assert tuple(bone.rotation_euler) == pytest.approx((0.1, 0.0, 0.3))
+
+
+def test_posed_puts_the_old_pose_back_if_what_follows_fails():
+    rig = leg_chain()
+    before = state(rig.armature)
+    with pytest.raises(KeyboardInterrupt), posed(rig.armature, bone_rotations(rig, TURNS + 0.3)):
+        assert state(rig.armature) != before
+        raise KeyboardInterrupt
+    assert state(rig.armature) == before
+
+
+@pytest.mark.parametrize("only_on_error", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_channels_are_kept_with_their_modes(only_on_error, fails):
+    rig = leg_chain()
+    rotations = bone_rotations(rig, TURNS)
+    rig.pose_bones[0].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    rig.pose_bones[0].rotation_euler = (0.1, 0.2, 0.3)
+    before = state(rig.armature)
+    try:
+        with channels_kept(rig.armature, rotations, only_on_error=only_on_error):
+            for bone in rig.pose_bones:
+                bone.rotation_mode = 'ZYX'
+                bone.rotation_euler = (1, 1, 1)
+            changed = state(rig.armature)
+            if fails:
+                raise RuntimeError
+    except RuntimeError:
+        assert fails
+    kept = fails or not only_on_error
+    assert state(rig.armature) == (before if kept else changed)
+
+
+def test_the_mode_is_set_where_a_rotation_asks_for_one():
+    armature = add_leg()
+    set_mode(armature, BoneRotation("shin", "rotation_euler", np.zeros((1, 3)), mode='ZXY'))
+    set_mode(armature, BoneRotation("thigh", "rotation_euler", np.zeros((1, 3))))
+    assert [bone.rotation_mode for bone in armature.pose.bones] == ['QUATERNION', 'QUATERNION', 'ZXY']
+
+
+# --- Matrices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("only", [None, 0, 1, 2])
+def test_matrices_of_channels_are_blenders(mode, only):
+    chance = random.Random(3)
+    values = np.array([[chance.uniform(-3, 3) for _ in range(3 if mode in EULERS else 4)] for _ in range(20)])
+    if only is not None:  # the others stand at rest
+        values[:, [i for i in range(-3, 0) if i != only - 3]] = 0.0
+    for channels, found in zip(values, matrices(mode, values), strict=True):
+        if mode == 'QUATERNION':
+            expected = Quaternion(channels).normalized().to_matrix()
+        elif mode == 'AXIS_ANGLE':
+            expected = Matrix.Rotation(channels[0], 3, Vector(channels[1:]))
+        else:
+            expected = Euler(channels, mode).to_matrix()
+        assert found == pytest.approx(np.array(expected), abs=ROUNDED)
+
+
+@pytest.mark.parametrize("mode", EULERS)
+def test_channels_at_rest_turn_nothing(mode):
+    assert (matrices(mode, np.zeros((4, 3))) == np.eye(3)).all()
+    assert matrices(mode, np.zeros((4, 3))).shape == (4, 3, 3)
+
+
+def test_lengths_of_quaternions_and_axes_do_not_matter():
+    values = np.array([[0.3, 0.2, -0.5, 0.7]])
+    assert matrices('QUATERNION', 3.0 * values) == pytest.approx(matrices('QUATERNION', values), abs=1e-15)
+    longer = values * (1.0, 4.0, 4.0, 4.0)
+    assert matrices('AXIS_ANGLE', longer) == pytest.approx(matrices('AXIS_ANGLE', values), abs=1e-15)
+    assert np.linalg.det(matrices('QUATERNION', values)) == pytest.approx(1.0)
+    assert math.isclose(np.trace(matrices('AXIS_ANGLE', values)[0]), 1.0 + 2.0 * math.cos(0.3), abs_tol=1e-12)

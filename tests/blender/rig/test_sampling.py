@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samples: what Blender evaluates at each time, whichever scene they come from, and nothing left behind."""
+
+import dataclasses
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig import sampling
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.sampling import sample_now, sample_steps
+
+TIMES = [1.0, 2.5, 7.0, -3.25]
+EXACT = 1e-6  # of two units: Blender's own numbers, read again
+
+
+def moving_leg():
+    """Add a leg whose body and object move and turn, with a target that moves; return its chain."""
+    armature = add_leg()
+    body, shin = armature.pose.bones["body"], armature.pose.bones["shin"]
+    target = add_target({-5: (0, 0.2, 0.3), 10: (0, -0.9, 0.8)})
+    for frame in (-5, 10):
+        armature.location = (0.1 * frame, 0.3, 0.0)
+        armature.keyframe_insert("location", frame=frame)
+        body.rotation_quaternion = (1.0, 0.05 * frame, 0.1, 0.0)
+        body.keyframe_insert("rotation_quaternion", frame=frame)
+        shin.scale = (1.0 + 0.02 * frame,) * 3
+        shin.keyframe_insert("scale", frame=frame)
+    add_chain(armature, "shin", target)
+    return read_chain(armature, armature.ik2d.chains[0])
+
+
+def finished(steps):
+    """Work a generator off; return what it yielded and its result."""
+    yielded = []
+    while True:
+        try:
+            yielded.append(next(steps))
+        except StopIteration as stop:
+            return yielded, stop.value
+
+
+def steps(rigs, times=TIMES, **settings):
+    return finished(sample_steps(bpy.context.scene, rigs, times, **settings))
+
+
+def assert_evaluated(rig, samples, i):
+    """Hold the i-th sample to what Blender has now."""
+    armature = rig.armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = armature.pose.bones
+    assert samples.world[i] == pytest.approx(np.array(armature.matrix_world), abs=EXACT)
+    assert samples.targets[i] == pytest.approx(tuple(evaluated_place(rig.target, rig.subtarget)), abs=EXACT)
+    assert samples.tips[i] == pytest.approx(tuple(evaluated_tip(rig.armature, rig.bones[-1])), abs=1e-5)
+    above = rig.pose_bones[0].parent
+    assert (samples.parent is None) == (above is None)
+    if above:
+        assert samples.parent[i] == pytest.approx(np.array(bones[above.name].matrix), abs=EXACT)
+    for k, name in enumerate(rig.bones):
+        assert samples.bases[i, k] == pytest.approx(np.array(bones[name].matrix_basis), abs=EXACT)
+
+
+@pytest.fixture(params=["own scene", "full scene"])
+def sampled_in(request, monkeypatch):
+    """Make the samples come from one scene or the other; return what is told of it."""
+    why = "" if request.param == "own scene" else "a test wants it"
+    if why:
+        monkeypatch.setattr(sampling.stage, "doubt", lambda *_: why)
+    return why
+
+
+def test_samples_are_what_blender_has_at_each_time(sampled_in):
+    rig = moving_leg()
+    _, result = steps([rig])
+    (samples,) = result.chains
+    assert result.full_scene == sampled_in
+    assert samples.targets.shape == samples.tips.shape == (4, 3)
+    assert samples.world.shape == samples.parent.shape == (4, 4, 4)
+    assert samples.bases.shape == (4, 2, 4, 4)
+    for i, time in enumerate(TIMES):
+        bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
+        assert_evaluated(rig, samples, i)
+
+
+def test_each_chain_gets_its_own_target_and_bones():
+    armature = add_armature(
+        {name: ((0, y, 2), (0, y, 1), "", 0.0) for name, y in (("a", 0.0), ("b", 1.0), ("c", 2.0))}
+    )
+    first, second = (
+        add_target({1: (0, 0, 0), 9: (0, 1, 0)}),
+        add_target({1: (0, 2, 0), 9: (0, 3, 1)}, "Second"),
+    )
+    for name, target, subtarget in (("b", second, ""), ("a", first, ""), ("c", armature, "a")):
+        add_chain(armature, name, target, bone_count=1, subtarget=subtarget)
+    rigs = [read_chain(armature, chain) for chain in armature.ik2d.chains]
+    _, result = steps(rigs, [3.0])
+    bpy.context.scene.frame_set(3)
+    for rig, samples in zip(rigs, result.chains, strict=True):
+        assert_evaluated(rig, samples, 0)
+
+
+def test_progress_counts_the_times():
+    yielded, _ = steps([moving_leg()])
+    assert yielded[-4:] == [1, 2, 3, 4]
+    assert set(yielded) <= {1, 2, 3, 4}
+
+
+def test_now_is_what_was_moved_by_hand():
+    rig = moving_leg()
+    bpy.context.scene.frame_set(3, subframe=0.5)
+    rig.target.location = (0, 1.5, 1.5)
+    rig.armature.pose.bones["body"].location = (0.1, 0.2, 0.3)
+    result = sample_now(bpy.context.scene, [rig])
+    assert result.full_scene == ""
+    bpy.context.view_layer.update()
+    assert_evaluated(rig, result.chains[0], 0)
+    assert tuple(result.chains[0].targets[0]) == pytest.approx((0, 1.5, 1.5))
+
+
+# --- Nothing is left behind -----------------------------------------------------------------------
+
+
+def everything():
+    kinds = (bpy.data.scenes, bpy.data.objects, bpy.data.actions, bpy.data.collections)
+    scene = bpy.context.scene
+    return [[block.name for block in kind] for kind in kinds], scene.frame_current, scene.frame_subframe
+
+
+def test_the_scene_shows_what_it_showed(sampled_in):
+    rig = moving_leg()
+    bpy.context.scene.frame_set(4, subframe=0.25)
+    before, place = everything(), tuple(evaluated_tip(rig.armature, "shin"))
+    steps([rig])
+    assert everything() == before
+    assert tuple(evaluated_tip(rig.armature, "shin")) == place
+
+
+def test_a_closed_sampling_leaves_nothing(sampled_in):
+    rig = moving_leg()
+    bpy.context.scene.frame_set(4, subframe=0.25)
+    before = everything()
+    running = sample_steps(bpy.context.scene, [rig], TIMES)
+    for _ in range(3):
+        next(running)
+    running.close()
+    assert everything() == before
+
+
+def test_now_leaves_nothing():
+    rig = moving_leg()
+    before = everything()
+    sample_now(bpy.context.scene, [rig])
+    assert everything() == before
+
+
+# --- Hidden ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["target", "armature"])
+@pytest.mark.parametrize("how", ["viewport", "view layer", "keyed", "driven", "strip"])
+def test_what_is_hidden_is_sampled_as_if_it_were_shown(sampled_in, how, what):
+    rig = moving_leg()
+    _, shown = steps([rig])
+    ob = getattr(rig, what)
+    if how == "viewport":
+        ob.hide_viewport = True
+    elif how == "view layer":
+        ob.hide_set(True)
+    elif how == "driven":
+        ob.driver_add("hide_viewport").driver.expression = "frame > 2"
+    else:
+        for frame, hide in ((1, False), (2, True)):
+            ob.hide_viewport = hide
+            ob.keyframe_insert("hide_viewport", frame=frame)
+        if how == "strip":
+            animation = ob.animation_data
+            action, slot = animation.action, getattr(animation, "action_slot", None)
+            animation.action = None
+            strip = animation.nla_tracks.new().strips.new("Strip", -5, action)
+            if slot is not None:
+                strip.action_slot = slot
+            strip.extrapolation = 'HOLD'
+            bpy.context.scene.frame_set(1)
+            (rig,) = [read_chain(rig.armature, rig.armature.ik2d.chains[0])]
+            # Its strip plays all of its action where that was: the samples are as before.
+            strip.action_frame_start, strip.action_frame_end = -5, 10
+    _, hidden = steps([rig])
+    for name in ("targets", "world", "parent", "bases", "tips"):
+        one, other = getattr(hidden.chains[0], name), getattr(shown.chains[0], name)
+        assert one == pytest.approx(other, abs=EXACT), name
+
+
+# --- Other scenes, and differences ----------------------------------------------------------------
+
+
+def test_a_scene_that_is_not_shown_is_sampled_on_its_first_view_layer():
+    rig = moving_leg()
+    _, shown = steps([rig])
+    scene = bpy.context.scene
+    other = bpy.data.scenes.new("Other")
+    for ob in (rig.armature, rig.target):
+        other.collection.objects.link(ob)
+    assert bpy.context.scene == scene
+    _, result = finished(sample_steps(other, [rig], TIMES))
+    assert result.chains[0].tips == pytest.approx(shown.chains[0].tips, abs=EXACT)
+
+
+def shown_record(rig):
+    """Return the targets of a chain, and what Blender has of both on the frame that is shown."""
+    scene, targets = bpy.context.scene, [(rig.target, rig.subtarget)]
+    with sampling._probes(scene, targets) as probes:
+        _, record = finished(sampling._record(scene, [rig], probes, [scene.frame_float]))
+    bpy.context.view_layer.update()
+    return targets, record
+
+
+@pytest.mark.parametrize("field, name", [("world", "Rig"), ("poses", "Rig"), ("places", "Target")])
+def test_what_stands_elsewhere_in_our_own_scene_is_told(field, name):
+    rig = moving_leg()
+    targets, record = shown_record(rig)
+    assert sampling._difference(bpy.context.scene, [rig], targets, record) == ""
+    moved = getattr(record, field).copy()
+    if field == "poses":
+        moved[0, record.bones["body"], 1, 3] += 1e-3
+        others = moved.copy()
+        others[:] = record.poses
+        others[0, record.bones["shin"]] += 1.0  # what we solve may be anywhere
+        elsewhere = dataclasses.replace(record, poses=others)
+        assert sampling._difference(bpy.context.scene, [rig], targets, elsewhere) == ""
+    else:
+        moved[0, ..., -1] += 1e-3
+    elsewhere = dataclasses.replace(record, **{field: moved})
+    told = sampling._difference(bpy.context.scene, [rig], targets, elsewhere)
+    assert told == f"'{name}' stands elsewhere in a scene of its own"
+    getattr(rig, "target" if name == "Target" else "armature").hide_set(True)  # then nobody can tell
+    assert sampling._difference(bpy.context.scene, [rig], targets, elsewhere) == ""
+
+
+def test_a_target_bone_stands_where_its_head_is():
+    armature, other = add_leg(), add_leg("Other")
+    other.location = (1, 2, 3)
+    other.pose.bones["body"].location.y = 0.5
+    rig = read_chain(armature, add_chain(armature, "shin", other, subtarget="thigh"))
+    targets, record = shown_record(rig)
+    assert sampling._difference(bpy.context.scene, [rig], targets, record) == ""
+    other.pose.bones["body"].location.y = 0.6
+    bpy.context.view_layer.update()
+    told = sampling._difference(bpy.context.scene, [rig], targets, record)
+    assert told == "'Other' stands elsewhere in a scene of its own"
+
+
+def test_a_difference_that_the_full_scene_confirms_leads_there(monkeypatch):
+    rig = moving_leg()
+    told = ["moved by hand", ""]
+    monkeypatch.setattr(sampling, "_difference", lambda *_: told.pop(0))
+    _, result = steps([rig])
+    assert result.full_scene == "" and told == []
+    told[:] = ["moved by hand", "really elsewhere"]
+    _, result = steps([rig])
+    assert result.full_scene == "really elsewhere" and told == []
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 100.0])
+def test_places_are_the_same_to_32_bits_of_their_size(size):
+    place = np.array([size, -0.5 * size, 0.0])
+    extent = max(1.0, size)
+    assert sampling._same(place, place + 0.9e-5 * extent * np.eye(3)[2])
+    assert sampling._same(place, place - 0.9e-5 * extent * np.eye(3)[2])
+    assert not sampling._same(place, place + 1.2e-5 * extent * np.eye(3)[2])
+    assert not sampling._same(place, place - 1.2e-5 * extent * np.eye(3)[1])
+
+
+# --- Places that are none -------------------------------------------------------------------------
+
+
+def test_a_target_that_is_nowhere_is_told_with_its_first_time(sampled_in):
+    rig = moving_leg()
+    holder = add_target({}, "Holder")
+    rig.target.parent = holder
+    for frame, scale in ((3, 1.0), (4, 1e38)):
+        holder.scale = (scale,) * 3
+        holder.keyframe_insert("scale", frame=frame)
+    rig.target.delta_location = (0, -1e3, 1e3)
+    steps([rig], [1.0, 2.5])
+    with pytest.raises(
+        IK2DError,
+        match="^Chain 'shin': target 'Target' has no finite position at frame 4; mend its animation",
+    ):
+        steps([rig], [1.0, 2.5, 4.0, 7.0])
+    _, result = steps([rig], [1.0, 4.0], checked=False)
+    assert np.isfinite(result.chains[0].targets).all(axis=1).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("who", ["armature", "body"])
+def test_a_rig_scaled_to_nothing_is_told_with_its_first_time(who):
+    rig = moving_leg()
+    owner = rig.armature if who == "armature" else rig.armature.pose.bones["body"]
+    for frame, size in ((1, 1.0), (4, 0.0)):
+        owner.scale = (1.0, size, 1.0)
+        owner.keyframe_insert("scale", frame=frame)
+    with pytest.raises(
+        IK2DError,
+        match="'Rig', or a bone above the chain, is scaled to nothing at frame 4; mend its animation",
+    ):
+        steps([rig], [1.0, 4.0, 5.0])
+    steps([rig], [1.0, 3.0])
+    _, result = steps([rig], [1.0, 4.0], checked=False)
+    assert len(result.chains[0].targets) == 2
+
+
+def test_a_mirrored_rig_is_no_error():
+    rig = moving_leg()
+    rig.armature.animation_data_clear()
+    rig.armature.matrix_world = Matrix.Scale(-1.0, 4)
+    _, result = steps([rig])
+    assert np.linalg.det(result.chains[0].world[0][:3, :3]) < 0.0
+
+
+def test_solving_now_is_checked_too():
+    rig = moving_leg()
+    rig.armature.scale = (1, 0, 1)
+    with pytest.raises(IK2DError, match="is scaled to nothing at frame 1; mend"):
+        sample_now(bpy.context.scene, [rig])
