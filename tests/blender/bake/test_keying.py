@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which frames get keys: the plan, the fewest within a bound, the target's own."""
+
+import math
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target
+
+from ik2d_addon.bake import BakeOptions, bake, keying
+from ik2d_addon.bake.keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.pose import BoneRotation
+
+
+def finished(steps):
+    """Work a generator off; return what it yielded and its result."""
+    yielded = []
+    while True:
+        try:
+            yielded.append(next(steps))
+        except StopIteration as stop:
+            return yielded, stop.value
+
+
+# --- The plan -------------------------------------------------------------------------------------
+
+
+def test_the_plan_of_every_frame():
+    plan = KeyPlan.every([3, 5, 8])
+    assert plan.frames == plan.times == [3, 5, 8]
+    assert plan.rows == [0, 1, 2] and plan.keyed_rows is None
+    assert (plan.bound, plan.own, plan.pace) == (0.0, {}, 1.0)
+    assert plan.allowed("leg").tolist() == [0.0, 0.0, 0.0]
+
+
+def test_rows_are_where_the_frames_are_among_the_times():
+    assert KeyPlan([3, 5], [3.0, 3.5, 4.0, 4.5, 5.0]).rows == [0, 4]
+
+
+def test_a_bound_is_allowed_at_all_times_and_own_keys_nothing_on_them_and_all_between():
+    assert KeyPlan([1, 2], [1.0, 1.5, 2.0], 0.25).allowed("leg").tolist() == [0.25] * 3
+    own = KeyPlan([1, 2, 3], [1, 2, 3], own={"leg": [1, 3], "arm": [2]})
+    assert own.allowed("leg").tolist() == [0.0, math.inf, 0.0]
+    assert own.allowed("tail").tolist() == [0.0] * 3
+    assert own.keyed_rows == [0, 1, 2]
+    assert KeyPlan([1, 2, 3], [1, 2, 3], own={"leg": [1, 3]}).keyed_rows == [0, 2]
+
+
+def chain_to(target, **settings):
+    armature = add_leg()
+    return read_chain(armature, add_chain(armature, "shin", target, **settings))
+
+
+def plan(rig, frames, reduce=0.0, on_target_keys=False):
+    return plan_keys(bpy.context.scene, [rig], frames, reduce, on_target_keys)
+
+
+def test_a_plan_to_reduce_looks_half_way_between_frames_too():
+    rig = chain_to(add_target({}))
+    reduced = plan(rig, [2, 4, 5], reduce=0.5)
+    assert reduced.frames == [2, 4, 5] and reduced.bound == 0.5
+    assert reduced.times == [2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
+    assert plan(rig, [-1], reduce=0.5).times == [-1.0]
+    assert plan(rig, [2, 4]).times == [2, 4]
+
+
+def test_a_plan_on_the_targets_keys_reports_these_too():
+    own = plan(chain_to(add_target({2.5: (0, 0, 0), 7: (0, 1, 0)})), [1, 4, 6], on_target_keys=True)
+    assert own.own == {"shin": [1, 2.5, 6]}
+    assert own.frames == own.times == [1, 2.5, 4, 6]
+    with pytest.raises(IK2DError, match="has no keys in its action"):
+        plan(chain_to(add_target({}, "Still")), [1, 4], on_target_keys=True)
+
+
+def test_the_plan_knows_the_pace_of_actions():
+    rig = chain_to(add_target({2: (0, 0, 0)}))
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    assert plan(rig, [1, 4], reduce=0.5).pace == 0.5
+    own = plan(rig, [1, 9], on_target_keys=True)
+    assert own.pace == 0.5 and own.own == {"shin": [1, 4, 9]}
+
+
+# --- Choosing -------------------------------------------------------------------------------------
+
+
+def rotation(frames=5):
+    return BoneRotation("shin", "rotation_euler", np.arange(3.0 * frames).reshape(frames, 3))
+
+
+def solved(name="leg"):
+    return SimpleNamespace(rig=SimpleNamespace(name=name))
+
+
+def test_without_more_every_time_is_keyed():
+    given = [rotation()]
+    _, keyed = finished(key_chain(KeyPlan.every([1, 2, 3, 4, 5]), solved(), None, given))
+    assert keyed.rotations is given and keyed.keys == 5
+
+
+def test_a_chain_with_frames_of_its_own_is_keyed_there_in_action_time():
+    own = KeyPlan([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], own={"leg": [1, 4, 5]}, pace=0.5)
+    _, keyed = finished(key_chain(own, solved(), None, [rotation()]))
+    assert keyed.rotations[0].frames.tolist() == [0.5, 2.0, 2.5] and keyed.keys == 3
+    assert keyed.rotations[0].values.tolist() == rotation().values[[0, 3, 4]].tolist()
+    assert keyed.rotations[0].handles is None
+    _, other = finished(key_chain(own, solved("arm"), None, [rotation()]))
+    assert other.rotations[0].frames is None and other.keys == 5
+
+
+@pytest.mark.parametrize("count, rotations", [(1, [rotation(1)]), (5, [])])
+def test_a_single_time_and_a_chain_that_is_held_have_nothing_to_reduce(count, rotations):
+    reduced = KeyPlan(list(range(count)), list(range(count)), 0.1)
+    _, keyed = finished(key_chain(reduced, solved(), None, rotations))
+    assert keyed.rotations == rotations
+
+
+def test_a_chain_without_rotations_has_no_keys():
+    assert KeyedChain(solved(), []).keys == 0
+
+
+def test_handles_stand_at_a_third_of_the_slopes():
+    values = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
+    slopes = np.array([[[3.0, 0.3], [6.0, 0.6]], [[-3.0, -0.3], [9.0, 0.9]]])
+    before, after = keying._handles(values, slopes)
+    assert after == pytest.approx(np.array([[2.0, 10.1], [1.0, 19.9], [4.0, 40.0]]))
+    assert before == pytest.approx(np.array([[1.0, 10.0], [0.0, 19.8], [1.0, 39.7]]))
+
+
+class Bounded:
+    """Stands in for cubics: a segment's error is how much further it is than a place lets it be."""
+
+    def __init__(self, times, longest):
+        channels = np.zeros((times, 2))
+        self.played = SimpleNamespace(times=np.arange(times), channels=channels)
+        self.longest, self.fits = longest, []
+
+    def fit(self, first, last):
+        self.fits.append((first, last))
+        slopes = np.full((2, 2), 100.0 * first + last)
+        return slopes, 1.0 if last - first <= self.longest(first) else 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 6, 7, 11, 19, 30])
+@pytest.mark.parametrize("guess", [0, 1, 4, 40])
+def test_the_longest_segment_within_the_bound_is_found(length, guess):
+    cubics = Bounded(20, lambda first: length)
+    for at in (0, 3, 18):
+        found, slopes = keying._longest(cubics, range(20), at, 1.0, guess)
+        assert found == min(at + length, 19)
+        assert (slopes == 100.0 * at + found).all()
+    tried = len(cubics.fits)
+    assert tried <= 3 * 12
+    assert all(first < last <= 19 for first, last in cubics.fits)
+
+
+def test_a_neighbour_is_taken_be_it_within_the_bound_or_not():
+    cubics = Bounded(5, lambda first: 0)
+    assert keying._longest(cubics, range(5), 2, 1.0, 0)[0] == 3
+    assert keying._longest(cubics, range(5), 3, 1.0, 0)[0] == 4
+
+
+def test_segments_lead_from_the_first_row_to_the_last_each_as_long_as_it_can_be():
+    cubics = Bounded(20, lambda first: 3 if first < 9 else 6)
+    yielded, (rows, slopes) = finished(keying._fewest(cubics, list(range(20)), 1.0))
+    assert rows.tolist() == [0, 3, 6, 9, 15, 19]
+    assert slopes[:, 0, 0].tolist() == [3.0, 306.0, 609.0, 915.0, 1519.0]
+    assert slopes.shape == (5, 2, 2) and yielded == [20] * 5
+
+
+def test_only_the_rows_given_are_keyed():
+    cubics = Bounded(20, lambda first: 5)
+    _, (rows, _) = finished(keying._fewest(cubics, [0, 4, 8, 12, 16, 19], 1.0))
+    assert rows.tolist() == [0, 4, 8, 12, 16, 19]
+    cubics.longest = lambda first: 8
+    _, (rows, _) = finished(keying._fewest(cubics, [0, 4, 8, 12, 16, 19], 1.0))
+    assert rows.tolist() == [0, 8, 16, 19]
+
+
+def test_one_row_is_one_key_without_slopes():
+    _, (rows, slopes) = finished(keying._fewest(Bounded(1, lambda first: 1), [0], 1.0))
+    assert rows.tolist() == [0] and slopes.shape == (0, 2, 2)
+
+
+def test_the_last_three_hundredths_of_the_bound_are_for_in_between():
+    assert math.isclose(keying.USED, 0.97)
+
+
+# --- In Blender -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outside", [(), (-20, 60), (-20,), (60,)])
+def test_keys_outside_the_range_leave_the_bound_as_it_is(outside):
+    armature, target = leg_with_target()
+    for frame in outside:
+        for name in ("thigh", "shin"):
+            armature.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    options = BakeOptions(reduce=2e-3, verify='ALL')
+    report = bake(armature, frame_start=1, frame_end=40, options=options)
+    assert not report.warnings and report.all_reached and report.chains[0].keys < 20
+    for half in range(2, 81):
+        bpy.context.scene.frame_set(half // 2, subframe=(half % 2) / 2)
+        error = (evaluated_tip(armature, "shin") - target.matrix_world.translation).length
+        assert error <= 2e-3 + 1e-5 * report.chains[0].reach, half / 2
+    for curve in existing_fcurves(armature):
+        curve.update()  # as after any edit by hand
+    bpy.context.scene.frame_set(5, subframe=0.5)
+    assert (evaluated_tip(armature, "shin") - target.matrix_world.translation).length <= 2.1e-3

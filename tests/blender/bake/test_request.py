@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked for: options, frames, chains and scene, and the words for what cannot be."""
+
+import math
+import re
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_chain, add_leg, add_target, leg_with_target
+
+from ik2d_addon.bake.request import BakeOptions, frame_range, read_rigs, scene_of
+from ik2d_addon.core import IK2DError
+
+
+def refused(words):
+    """Expect an error that says this, all of it."""
+    return pytest.raises(IK2DError, match=f"^{re.escape(words)}$")
+
+
+# --- Options --------------------------------------------------------------------------------------
+
+
+def test_by_default_every_frame_is_keyed_and_a_sample_played_back():
+    options = BakeOptions()
+    assert (options.verify, options.reduce) == ('SAMPLE', 0.0)
+    assert (options.on_target_keys, options.single_axis) == (False, False)
+
+
+@pytest.mark.parametrize("verify", ['SAMPLE', 'ALL', 'NONE'])
+def test_verify_is_one_of_three(verify):
+    assert BakeOptions(verify=verify).verify == verify
+    with refused("verify must be 'SAMPLE', 'ALL' or 'NONE', not 'sample'"):
+        BakeOptions(verify='sample')
+
+
+@pytest.mark.parametrize("length", [-1e-9, math.inf, math.nan])
+def test_reduce_is_a_length(length):
+    with refused(f"reduce must be a length of 0 or more, not {length}"):
+        BakeOptions(reduce=length)
+    for fine in (0.0, 1e-9, 1e9):
+        assert BakeOptions(reduce=fine).reduce == fine
+
+
+def test_keys_are_reduced_or_on_the_targets():
+    words = "Keys are either reduced or on the target's own key frames; turn off one of them"
+    with refused(words):
+        BakeOptions(reduce=0.1, on_target_keys=True)
+    assert BakeOptions(reduce=0.0, on_target_keys=True).on_target_keys
+
+
+# --- Frames ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "start, end, step, expected",
+    [
+        (1, 5, 1, [1, 2, 3, 4, 5]),
+        (1, 5, 2, [1, 3, 5]),
+        (1, 6, 2, [1, 3, 5, 6]),
+        (1, 5, 9, [1, 5]),
+        (3, 3, 1, [3]),
+        (-2, 1, 1, [-2, -1, 0, 1]),
+        (None, 12, 1, [10, 11, 12]),
+        (18, None, 1, [18, 19, 20]),
+        (0, 2, 1, [0, 1, 2]),
+        (-5, 0, 5, [-5, 0]),
+        (np.int64(4), np.int32(6), np.int64(2), [4, 6]),
+    ],
+)
+def test_the_range_is_closed_at_both_ends(start, end, step, expected):
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 10, 20
+    assert frame_range(scene, start, end, step) == expected
+
+
+def test_ranges_that_are_none_are_refused():
+    scene = bpy.context.scene
+    with refused("The frame range 3 to 2 is reversed; give the first frame before the last"):
+        frame_range(scene, 3, 2, 1)
+    for step in (0, -1):
+        with refused(f"The step from frame to frame must be 1 or more, not {step}"):
+            frame_range(scene, 1, 2, step)
+    for arguments in ((1.0, 2, 1), (1, "2", 1), (1, 2, 1.5)):
+        with refused("Frames are whole numbers, not {}, {} and {}".format(*arguments)):
+            frame_range(scene, *arguments)
+
+
+# --- Chains ---------------------------------------------------------------------------------------
+
+
+def two_chains():
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, bone_count=1)
+    return armature
+
+
+def test_all_enabled_chains_are_taken_or_those_named_once_each():
+    armature = two_chains()
+    assert [rig.name for rig in read_rigs(armature, None)] == ["shin", "body"]
+    assert [rig.name for rig in read_rigs(armature, ["body", "shin", "body"])] == ["body", "shin"]
+    armature.ik2d.chains["shin"].enabled = False
+    assert [rig.name for rig in read_rigs(armature, None)] == ["body"]
+    assert [rig.name for rig in read_rigs(armature, ("shin",))] == ["shin"]
+
+
+def test_chains_that_are_not_there_are_told_with_those_that_are():
+    armature = two_chains()
+    with refused("'Rig' has no chain 'arm'; its chains are: 'shin', 'body'"):
+        read_rigs(armature, ["shin", "arm"])
+    with refused("chains takes a list of names; write ['shin']"):
+        read_rigs(armature, "shin")
+    with refused("No chain is named; name one or more"):
+        read_rigs(armature, [])
+    for chain in armature.ik2d.chains:
+        chain.enabled = False
+    with refused("'Rig' has no enabled chain; add one in the IK 2D tab of the sidebar"):
+        read_rigs(armature, None)
+    with refused("'Other' has no chain 'arm'; its chains are: none"):
+        read_rigs(add_leg("Other"), ["arm"])
+
+
+# --- The scene ------------------------------------------------------------------------------------
+
+
+def test_the_scene_is_the_one_shown_or_else_the_armatures_own():
+    armature, scene = add_leg(), bpy.context.scene
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(armature)
+    assert scene_of(armature) == scene
+    scene.collection.objects.unlink(armature)
+    assert scene_of(armature) == other
+    other.collection.objects.unlink(armature)
+    with refused("'Rig' is in no scene; link it to one first"):
+        scene_of(armature)
+
+
+def test_what_is_no_armature_is_refused_by_name():
+    with refused("'Target' is not an armature; choose an armature object"):
+        scene_of(add_target({}))
+    with refused("'None' is not an armature; choose an armature object"):
+        scene_of(None)
+    with refused("'Rig' is not an armature; choose an armature object"):
+        scene_of(add_leg().data)
+
+
+def test_rest_position_and_edit_mode_are_refused():
+    armature = add_leg()
+    armature.data.pose_position = 'REST'
+    with refused("'Rig' shows its rest position; set it to Pose Position first"):
+        scene_of(armature)
+    armature.data.pose_position = 'POSE'
+    bpy.ops.object.mode_set(mode='EDIT')
+    with refused("'Rig' is in Edit Mode, here or as another object; leave it (Tab)"):
+        scene_of(armature)
+    bpy.ops.object.mode_set(mode='POSE')
+    assert scene_of(armature) == bpy.context.scene
+
+
+def test_a_linked_armature_is_refused(tmp_path):
+    armature = add_leg()
+    library = str(tmp_path / "rig.blend")
+    bpy.data.libraries.write(library, {armature})
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.objects = ["Rig"]
+    with refused(
+        "'Rig' is linked from another file and cannot be keyed;"
+        " make a library override of it (Object > Library Override > Make)"
+    ):
+        scene_of(wanted.objects[0])

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the lists of chains and of joints draw for each of their rows."""
+
+from types import SimpleNamespace
+
+import bpy
+from rigs import leg_with_target
+
+from ik2d_addon.ui.panels import IK2D_UL_chains, IK2D_UL_joints
+
+
+class Layout:
+    """Notes what is drawn into it and into the layouts that it makes."""
+
+    def __init__(self, drawn=None):
+        self.drawn = [] if drawn is None else drawn
+
+    def row(self, **_):
+        return Layout(self.drawn)
+
+    split = column = row
+
+    def prop(self, owner, name, **settings):
+        assert name in owner.bl_rna.properties
+        self.drawn.append(SimpleNamespace(prop=name, owner=owner, layout=self, **settings))
+
+    def label(self, *, text="", icon='NONE'):
+        self.drawn.append(SimpleNamespace(prop=None, text=text, icon=icon))
+
+
+def draw(cls, data, item):
+    layout = Layout()
+    cls.draw_item(None, bpy.context, layout, data, item, 0, None, "")
+    return layout.drawn
+
+
+def icons(armature):
+    """Return the icons in the rows of the list of chains."""
+    return [
+        [part.icon for part in draw(IK2D_UL_chains, armature.ik2d, chain) if part.prop is None]
+        for chain in armature.ik2d.chains
+    ]
+
+
+def test_a_chain_with_a_problem_has_a_sign_and_a_good_one_has_none():
+    armature, target = leg_with_target()
+    bad = armature.ik2d.chains.add()
+    bad.name, bad.tip = "bad", "body"
+    assert icons(armature) == [[], ['ERROR']]
+    bad.target = target
+    assert icons(armature) == [[], []]
+    armature.ik2d.chains[0].tip = "foot"
+    assert icons(armature) == [['ERROR'], []]
+
+
+def test_a_row_of_a_chain_is_its_switch_and_its_name_greyed_out_where_it_is_off():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    for enabled in (True, False):
+        chain.enabled = enabled
+        switch, name = draw(IK2D_UL_chains, armature.ik2d, chain)
+        assert (switch.prop, name.prop) == ("enabled", "name")
+        assert switch.owner == name.owner == chain
+        assert name.layout.active == enabled and not name.emboss
+
+
+def test_a_row_of_a_joint_is_its_bone_and_its_limits_where_it_has_them():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    joint = chain.joints["shin"]
+    name, switch = draw(IK2D_UL_joints, chain, joint)
+    assert name.text == "shin" and (switch.prop, switch.text) == ("use_limit", "Limit")
+    joint.use_limit = True
+    name, *limits = draw(IK2D_UL_joints, chain, joint)
+    assert [part.prop for part in limits] == ["use_limit", "limit_min", "limit_max"]
+    assert {part.text for part in limits} == {""}
