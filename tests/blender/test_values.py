@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is handed from room to room: values that nobody changes on the way."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import pytest
+
+import ik2d_addon.bake
+import ik2d_addon.rig
+from ik2d_addon.bake import BakeOptions, ChainReport
+from ik2d_addon.bake.keying import KeyPlan
+from ik2d_addon.bake.report import BakeReport
+from ik2d_addon.rig.pose import BoneRotation
+
+
+def values():
+    """Yield every dataclass of the two rooms."""
+    for package in (ik2d_addon.rig, ik2d_addon.bake):
+        for found in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{found.name}")
+            for thing in vars(module).values():
+                if dataclasses.is_dataclass(thing) and thing.__module__ == module.__name__:
+                    yield thing
+
+
+@pytest.mark.parametrize("cls", sorted(values(), key=lambda cls: cls.__name__), ids=lambda cls: cls.__name__)
+def test_values_are_frozen_and_those_with_arrays_are_themselves_alone(cls):
+    value = object.__new__(cls)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, dataclasses.fields(cls)[0].name, None)
+    if cls is not BakeOptions:  # arrays have no plain equality
+        assert value == value and value != object.__new__(cls) and hash(value)
+
+
+def test_options_are_equal_where_they_ask_for_the_same():
+    assert BakeOptions() == BakeOptions(verify='SAMPLE') != BakeOptions(single_axis=True)
+
+
+def defaults(cls):
+    """Return what a value holds where nothing else is said."""
+    return {
+        field.name: field.default
+        for field in dataclasses.fields(cls)
+        if field.default is not dataclasses.MISSING
+    }
+
+
+def test_defaults_say_that_nothing_special_is_known():
+    assert defaults(ChainReport) == {"warnings": (), "keys": 0, "plays_back_worse_by": 0.0}
+    assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": ()}
+    assert defaults(KeyPlan) == {"bound": 0.0, "pace": 1.0}
+    assert defaults(BoneRotation) == {"mode": "", "turning": None, "frames": None, "handles": None}
