@@ -85,17 +85,17 @@ def bake_steps(
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
-    return report_of(
-        armature_object,
-        scene,
-        solved,
-        plan,
-        played,
-        verb="Baked",
-        verified=options.verify,
-        full_scene=full_scene,
-        warnings=warnings,
-    )
+        return report_of(
+            armature_object,
+            scene,
+            solved,
+            plan,
+            played,
+            verb="Baked",
+            verified=options.verify,
+            full_scene=full_scene,
+            warnings=warnings,
+        )
 
 
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:

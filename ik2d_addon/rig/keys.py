@@ -2,7 +2,7 @@
 """F-Curves: replace the keys of a range, in bulk."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import compat
+from . import compat, made
 from .pose import ROTATIONS, BoneRotation, channels_kept, set_mode
 
 Singles = NDArray[np.float32]
@@ -125,18 +125,21 @@ def written(
     if not rotations:
         yield
         return
-    with (
-        channels_kept(armature, rotations, only_on_error=True),
-        _put_back_on_error(armature, {_path(armature, rotation) for rotation in rotations}),
-    ):
-        holder = compat.channels(armature)
+    others = compat.sharing_channels(armature)
+    with channels_kept(armature, rotations, only_on_error=True, others=others), ExitStack() as undo:
+        holder = made.channels(armature, undo)
         for rotation in rotations:
-            _write_bone(armature, holder, rotation, frames)
+            _write_bone(armature, holder, rotation, frames, undo)
         yield
+        undo.pop_all()
 
 
 def _write_bone(
-    armature: bpy.types.Object, holder: compat.Channels, rotation: BoneRotation, frames: Sequence[float]
+    armature: bpy.types.Object,
+    holder: compat.Channels,
+    rotation: BoneRotation,
+    frames: Sequence[float],
+    undo: ExitStack,
 ) -> None:
     """Key one bone's channels: all that are not locked, or the one that turns."""
     own = frames if rotation.frames is None else rotation.frames
@@ -144,24 +147,39 @@ def _write_bone(
     set_mode(armature, rotation)
     path, handles = _path(armature, rotation), rotation.handles
     for index in rotation.unlocked(armature):
+        old = holder.fcurves.find(path, index=index)
+        if old is not None:
+            undo.callback(
+                made.unless_gone, _put_keys_back, compat.place_of(holder), path, index, _columns(old)
+            )
         if rotation.turning not in (None, index):
-            _rest(armature, holder, rotation, index, np.unique(times[[0, -1]]))
+            _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
-        curve = compat.fcurve(holder, path, index, rotation.bone)
+        curve = made.fcurve(holder, path, index, rotation.bone, undo)
         _replace_keys(
             curve, times, rotation.values[:, index], handles if handles is None else handles[:, :, index]
         )
 
 
 def _rest(
-    armature: bpy.types.Object, holder: compat.Channels, rotation: BoneRotation, index: int, times: Singles
+    armature: bpy.types.Object,
+    curve: bpy.types.FCurve | None,
+    rotation: BoneRotation,
+    index: int,
+    times: Singles,
 ) -> None:
     """Have a channel stand at 0: with two keys where it has a curve, else without any."""
-    curve = holder.fcurves.find(_path(armature, rotation), index=index)
     if curve is None:
         getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
     else:
         _replace_keys(curve, times, np.zeros(len(times)))
+
+
+def _put_keys_back(place: compat.Place, path: str, index: int, columns: Columns) -> None:
+    """Give an F-Curve its former keys, where it still is."""
+    curve = compat.curve_at(place, path, index)
+    if curve is not None:
+        _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
 
 
 @contextmanager
@@ -174,46 +192,9 @@ def previewed(
             f"'{armature.name}' is in the NLA's tweak mode, where chains that hang on one another cannot be"
             " baked together; leave it (Tab in the NLA editor), or bake them one by one"
         )
-    with compat.action_copied(armature), channels_kept(armature, rotations):
+    with made.action_copied(armature), channels_kept(armature, rotations):
         write(armature, frames, rotations)
         yield
-
-
-@contextmanager
-def _put_back_on_error(armature: bpy.types.Object, paths: set[str]) -> Iterator[None]:
-    """Put the animation of some channels back as it was if what is done in the meantime fails."""
-    holder = compat.existing_channels(armature)
-    groups = {group.name for group in holder.groups} if holder else set()
-    curves = {
-        (curve.data_path, curve.array_index): _columns(curve)
-        for curve in compat.existing_fcurves(armature)
-        if curve.data_path in paths
-    }
-    try:
-        with compat.actions_put_back_on_error(armature):
-            yield
-    except BaseException:
-        holder = compat.existing_channels(armature)
-        if holder and armature.animation_data.action.is_editable:
-            _put_back(holder, paths, curves, groups)
-        raise
-
-
-def _put_back(
-    holder: compat.Channels,
-    paths: set[str],
-    curves: dict[tuple[str, int], Columns],
-    groups: set[str],
-) -> None:
-    for curve in list(holder.fcurves):
-        if curve.data_path not in paths:
-            continue
-        if columns := curves.get((curve.data_path, curve.array_index)):
-            _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
-        else:
-            holder.fcurves.remove(curve)
-    for group in [group for group in holder.groups if group.name not in groups]:
-        holder.groups.remove(group)
 
 
 def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[float]:

@@ -2,7 +2,7 @@
 """Plane angles -> rotation channels, in each bone's own rotation mode."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import bpy
@@ -77,22 +77,42 @@ def set_mode(armature: bpy.types.Object, rotation: BoneRotation) -> None:
 
 @contextmanager
 def channels_kept(
-    armature: bpy.types.Object, rotations: Sequence[BoneRotation], only_on_error: bool = False
+    armature: bpy.types.Object,
+    rotations: Sequence[BoneRotation],
+    only_on_error: bool = False,
+    others: Sequence[bpy.types.Object] = (),
 ) -> Iterator[None]:
-    """Put back, afterwards, rotation modes and values of the bones, which playing new keys changes."""
-    bones = [armature.pose.bones[rotation.bone] for rotation in rotations]
-    before = [(bone.rotation_mode, [tuple(getattr(bone, name)) for name in ROTATIONS]) for bone in bones]
+    """Put back, afterwards, rotation modes and values of the bones, which playing new keys changes.
+
+    others: objects that play the same keys.
+    """
+    names = dict.fromkeys(rotation.bone for rotation in rotations)
+    before = [
+        (ob, bone.name, bone.rotation_mode, [tuple(getattr(bone, name)) for name in ROTATIONS])
+        for ob in (armature, *others)
+        if ob.pose is not None
+        for bone in map(ob.pose.bones.get, names)
+        if bone is not None
+    ]
     done = False
     try:
         yield
         done = True
     finally:
-        for bone, (mode, values) in zip(bones, before, strict=True):
-            if done and only_on_error:
-                break
-            bone.rotation_mode = mode  # converts values, so these come after it
-            for name, value in zip(ROTATIONS, values, strict=True):
-                setattr(bone, name, value)
+        if not (done and only_on_error):
+            for kept in before:
+                _put_back(*kept)
+
+
+def _put_back(ob: bpy.types.Object, bone_name: str, mode: str, values: Sequence[tuple[float, ...]]) -> None:
+    """Give a bone a rotation mode and values; none where it was deleted meanwhile."""
+    with suppress(ReferenceError):
+        bone = ob.pose.bones.get(bone_name) if ob.pose else None
+        if bone is None:
+            return
+        bone.rotation_mode = mode  # converts values, so these come after it
+        for name, value in zip(ROTATIONS, values, strict=True):
+            setattr(bone, name, value)
 
 
 def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:

@@ -146,6 +146,27 @@ def every_bit_of(curve: bpy.types.FCurve) -> list[tuple]:
     ]
 
 
+def settings_of(struct: bpy.types.bpy_struct) -> dict:
+    """Return all plain settings of something in Blender, floats to the last bit; other data by name."""
+    found = {}
+    for prop in struct.bl_rna.properties:
+        if prop.type in ('COLLECTION', 'STRUCT') or prop.identifier in _NOT_SETTINGS:
+            continue
+        value = getattr(struct, prop.identifier)
+        if prop.type == 'POINTER':
+            value = getattr(value, "name_full", None) or getattr(value, "identifier", None)
+        elif prop.type == 'FLOAT':
+            value = [x.hex() for x in value] if prop.is_array else value.hex()
+        elif getattr(prop, "is_array", False):
+            value = list(value)
+        found[prop.identifier] = value
+    return found
+
+
+# Who uses a data block counts apart; where a thing is in memory, or what others made of it, says nothing.
+_NOT_SETTINGS = {"rna_type", "users", "session_uid", "tag", "is_evaluated", "original", "preview", "driver"}
+
+
 def every_bit_of_animation(ob: bpy.types.ID) -> dict:
     """Return the whole animation of a data block, to compare before and after."""
     animation = ob.animation_data
@@ -153,18 +174,39 @@ def every_bit_of_animation(ob: bpy.types.ID) -> dict:
         return {}
     action = animation.action
     return {
-        "action": action and action.name,
+        "action": action and action.name_full,
         "slot": action and getattr(animation.action_slot, "identifier", None)
         if hasattr(animation, "action_slot")
         else None,
-        "drivers": [curve.data_path for curve in animation.drivers],
-        "tracks": [[strip.name for strip in track.strips] for track in animation.nla_tracks],
+        "settings": settings_of(animation),
+        "drivers": [_curve_settings(curve) for curve in animation.drivers],
+        "tracks": [
+            (settings_of(track), [_strip(strip) for strip in track.strips]) for track in animation.nla_tracks
+        ],
         **(contents_of(action) if action else {}),
     }
 
 
+def _strip(strip: bpy.types.NlaStrip) -> tuple:
+    curves = [(_curve_settings(curve), every_bit_of(curve)) for curve in strip.fcurves]
+    modifiers = [settings_of(modifier) for modifier in strip.modifiers]
+    return settings_of(strip), curves, modifiers, [_strip(inner) for inner in strip.strips]
+
+
+def _curve_settings(curve: bpy.types.FCurve) -> dict:
+    """Return all of an F-Curve but its keys."""
+    found = {
+        **settings_of(curve),
+        "modifiers": [settings_of(modifier) for modifier in curve.modifiers],
+        "samples": [tuple(x.hex() for x in point.co) for point in curve.sampled_points],
+    }
+    if curve.driver:
+        found["driver"] = settings_of(curve.driver)
+    return found
+
+
 def contents_of(action: bpy.types.Action) -> dict:
-    """Return all curves, groups, slots and layers of an action."""
+    """Return all curves, groups, slots, layers, markers and settings of an action."""
     if hasattr(action, "layers"):  # 4.4 and later
         bags = {
             bag.slot.identifier: bag
@@ -172,7 +214,8 @@ def contents_of(action: bpy.types.Action) -> dict:
             for strip in layer.strips
             for bag in strip.channelbags
         }
-        shape = [slot.identifier for slot in action.slots], len(action.layers)
+        layers = [(layer.name, [strip.type for strip in layer.strips]) for layer in action.layers]
+        shape = [settings_of(slot) for slot in action.slots], layers, list(bags)
     else:
         bags, shape = {"": action}, None
     return {
@@ -180,17 +223,21 @@ def contents_of(action: bpy.types.Action) -> dict:
         "curves": {
             (owner, curve.data_path, curve.array_index): (
                 curve.group and curve.group.name,
-                curve.extrapolation,
-                curve.mute,
-                curve.lock,
+                tuple(sorted((name, repr(value)) for name, value in _curve_settings(curve).items())),
                 every_bit_of(curve),
             )
             for owner, bag in bags.items()
             for curve in bag.fcurves
         },
         "order": [(owner, c.data_path, c.array_index) for owner, bag in bags.items() for c in bag.fcurves],
-        "groups": {owner: [group.name for group in bag.groups] for owner, bag in bags.items()},
+        "groups": {owner: [_group(group) for group in bag.groups] for owner, bag in bags.items()},
+        "of the action": {**settings_of(action), "markers": [(m.name, m.frame) for m in action.pose_markers]},
     }
+
+
+def _group(group: bpy.types.ActionGroup) -> tuple:
+    channels = [(curve.data_path, curve.array_index) for curve in group.channels]
+    return settings_of(group), settings_of(group.colors), channels
 
 
 def is_selected(pose_bone: bpy.types.PoseBone) -> bool:

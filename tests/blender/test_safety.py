@@ -16,83 +16,25 @@ from rigs import (
     add_leg,
     add_target,
     animation_of,
-    contents_of,
     evaluated_tip,
-    every_bit_of_animation,
-    is_selected,
     leg_with_target,
     played_back_errors,
 )
+from snapshots import everything
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import compat, keys, stage
+from ik2d_addon.rig import compat, keys, made, stage
 
 REPOSITORY = Path(__file__).parents[2]
 SLOTS = hasattr(bpy.types, "ActionSlot")
 
 
-# --- What is compared -----------------------------------------------------------------------------
-
-
-def state_of_the_session() -> dict:
-    """Return what the user sees and has chosen, apart from the animation."""
-    scene, layer, ob = bpy.context.scene, bpy.context.view_layer, bpy.context.object
-    armatures = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE']
-    return {
-        "scene": bpy.context.window.scene.name,
-        "frame": (scene.frame_current, scene.frame_subframe),
-        "range": (scene.frame_start, scene.frame_end),
-        "active": layer.objects.active and layer.objects.active.name,
-        "selected": sorted(each.name for each in layer.objects.selected),
-        "mode": (bpy.context.mode, ob and ob.mode),
-        "auto key": scene.tool_settings.use_keyframe_insert_auto,
-        "bones": [
-            (each.name, bone.name, is_selected(bone), each.data.bones.active == bone.bone)
-            for each in armatures
-            for bone in each.pose.bones
-        ],
-        "rotation modes": [bone.rotation_mode for each in armatures for bone in each.pose.bones],
-        "constraints": [
-            (each.name, len(each.constraints), sum(len(bone.constraints) for bone in each.pose.bones))
-            for each in armatures
-        ],
-        "collections": [(each.name, [c.name for c in each.users_collection]) for each in bpy.data.objects],
-        "handlers": [
-            len(each)
-            for each in map(bpy.app.handlers.__getattribute__, dir(bpy.app.handlers))
-            if isinstance(each, list)
-        ],
-    }
-
-
-def data_blocks() -> dict[str, list[str]]:
-    """Return the names of all data blocks, by kind."""
-    return {
-        prop.identifier: sorted(block.name for block in getattr(bpy.data, prop.identifier))
-        for prop in bpy.data.bl_rna.properties
-        if prop.type == 'COLLECTION' and prop.identifier != "all_ids"
-    }
-
-
-def everything() -> dict:
-    """Return the session, all data blocks and every bit of all animation."""
-    return {
-        "session": state_of_the_session(),
-        "blocks": data_blocks(),
-        "actions": {action.name: (action.users, contents_of(action)) for action in bpy.data.actions},
-        "animation": {
-            (kind, block.name): every_bit_of_animation(block)
-            for kind, blocks in (("objects", bpy.data.objects), ("scenes", bpy.data.scenes))
-            for block in blocks
-            if block.animation_data
-        },
-        "without": sorted(ob.name for ob in bpy.data.objects if not ob.animation_data),
-    }
+# --- Comparing files ------------------------------------------------------------------------------
 
 
 def as_saved(path: Path) -> dict:
-    """Return what of all that comes back from a file saved now."""
+    """Return what of everything comes back from a file saved now."""
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
     bpy.ops.wm.open_mainfile(filepath=str(path))
     return everything()
@@ -360,13 +302,13 @@ def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypat
 def test_a_channel_that_cannot_be_made_is_put_back(situation, name, monkeypatch):
     armature = start(situation)
     before = everything()
-    real = getattr(compat, name)
+    real = getattr(made, name)
 
     def failing(*arguments):
         real(*arguments)
         raise RuntimeError("as the test wants")
 
-    monkeypatch.setattr(compat, name, failing)
+    monkeypatch.setattr(made, name, failing)
     with pytest.raises(RuntimeError, match="as the test wants"):
         bake(armature, frame_start=1, frame_end=LAST)
     assert everything() == before

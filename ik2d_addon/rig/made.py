@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake makes to hold its keys (actions, slots, curves, groups), and taking it away again.
+
+What makes something takes an ExitStack, `undo`; closing that takes away what was made, and nothing
+that somebody else made meanwhile. Each step back finds anew what it is about, since what was held on
+to may be gone by then.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import bpy
+
+from . import compat
+
+
+def channels(armature_object: bpy.types.Object, undo: ExitStack) -> compat.Channels:
+    """Return what holds the object's F-Curves and groups; made, and assigned, where missing.
+
+    An action that a library owns is copied first: keys written to it would be lost. Closing `undo`
+    takes away again what was made here, unless somebody else has put something into it since.
+    """
+    animation = _animation_data(armature_object, undo)
+    action = animation.action
+    if action is None:
+        action = bpy.data.actions.new(f"{armature_object.name}Action")
+        undo.callback(unless_gone, _remove_empty_action, action)
+        _assign_made(armature_object, action, undo, only_empty=True)
+    elif not action.is_editable:
+        action = action.copy()
+        undo.callback(unless_gone, bpy.data.actions.remove, action)
+        _assign_made(armature_object, action, undo)
+    if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+        return action
+    if animation.action_slot is None:
+        slot = action.slots.new(id_type=armature_object.id_type, name=armature_object.name)
+        last = animation.last_slot_identifier
+        undo.callback(unless_gone, _remove_empty_slot, action, slot.handle)
+        undo.callback(unless_gone, _leave_empty_slot, armature_object, action, slot.handle, last)
+        animation.action_slot = slot
+    if not len(action.layers):
+        undo.callback(unless_gone, _remove_empty_layer, action)
+        action.layers.new("Layer")
+    layer = action.layers[0]
+    if not len(layer.strips):
+        undo.callback(unless_gone, _remove_empty_strip, action)
+        layer.strips.new(type='KEYFRAME')
+    strip = layer.strips[0]
+    if strip.channelbag(animation.action_slot) is None:
+        undo.callback(unless_gone, _remove_empty_bag, action, animation.action_slot_handle)
+    return strip.channelbag(animation.action_slot, ensure=True)
+
+
+def fcurve(holder: compat.Channels, path: str, index: int, group: str, undo: ExitStack) -> bpy.types.FCurve:
+    """Return the F-Curve of one channel, made in the channel group `group` where missing.
+
+    One that is there stays in the group that it is in, or in none. Closing `undo` takes away what
+    was made here. Grouped afterwards, since the argument for it has another name in each version.
+    """
+    curve = holder.fcurves.find(path, index=index)
+    if curve is not None:
+        return curve
+    place, groups = compat.place_of(holder), holder.groups
+    known = groups.get(group)
+    if known is None:
+        undo.callback(unless_gone, _remove_empty_group, place, group)
+        known = groups.new(group)
+    elif not len(known.channels):
+        undo.callback(unless_gone, _make_group_again, place, [each.name for each in groups], _looks(known))
+    undo.callback(unless_gone, _remove_curve, place, path, index)
+    curve = holder.fcurves.new(path, index=index)
+    curve.group = known
+    return curve
+
+
+def group_for(
+    holder: compat.Channels | None, path: str, index: int, group: str
+) -> bpy.types.ActionGroup | None:
+    """Return the group that `fcurve` would put a new curve into; None where it makes one of either."""
+    if holder is None or holder.fcurves.find(path, index=index) is not None:
+        return None
+    return holder.groups.get(group)
+
+
+@contextmanager
+def action_copied(armature_object: bpy.types.Object) -> Iterator[None]:
+    """Let the object play a copy of its action for a while; then the original again, as it was."""
+    with ExitStack() as undo:
+        original = _animation_data(armature_object, undo).action
+        copy = original.copy() if original else bpy.data.actions.new("ik2d preview")
+        undo.callback(unless_gone, bpy.data.actions.remove, copy)
+        _assign_made(armature_object, copy, undo)
+        yield
+
+
+# --- Taking it away ----------------------------------------------------------
+
+
+def unless_gone(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function; where what it is about was deleted meanwhile, there is nothing to do."""
+    with suppress(ReferenceError):
+        function(*arguments)
+
+
+def _animation_data(ob: bpy.types.Object, undo: ExitStack) -> bpy.types.AnimData:
+    if ob.animation_data is None:
+        undo.callback(unless_gone, _remove_empty_animation_data, ob)
+    return ob.animation_data or ob.animation_data_create()
+
+
+def _assign_made(
+    ob: bpy.types.Object, made: bpy.types.Action, undo: ExitStack, only_empty: bool = False
+) -> None:
+    """Assign an action that was made for it, and its slot of the same name as the one before.
+
+    only_empty: when undone, it stays assigned where somebody else has put curves into it.
+    """
+    animation = ob.animation_data
+    slot = getattr(animation, "action_slot", None)
+    identifier, last = slot.identifier if slot else "", getattr(animation, "last_slot_identifier", "")
+    former = (animation.action, identifier, last)
+    undo.callback(unless_gone, _assign_again, ob, made, former, only_empty)
+    compat.assign_action(animation, made, identifier)
+
+
+def _assign_again(
+    ob: bpy.types.Object,
+    made: bpy.types.Action,
+    former: tuple[bpy.types.Action | None, str, str],
+    only_empty: bool,
+) -> None:
+    animation, (action, slot, last) = ob.animation_data, former
+    if animation is None or animation.action != made or (only_empty and compat.has_curves(made)):
+        return
+    compat.assign_action(animation, action, slot)
+    if hasattr(animation, "action_slot"):  # the test goes when 4.4 is the oldest
+        animation.last_slot_identifier = last
+
+
+def _leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: int, last: str) -> None:
+    """Have an object play no slot again, where the one made for it holds nothing."""
+    animation, bag = ob.animation_data, compat.channels_at((action, handle))
+    if bag is not None and len(bag.fcurves):
+        return
+    if animation is not None and (animation.action, animation.action_slot_handle) == (action, handle):
+        animation.action_slot = None
+        animation.last_slot_identifier = last
+
+
+def _remove_empty_animation_data(ob: bpy.types.Object) -> None:
+    animation = ob.animation_data
+    if animation and not (animation.action or len(animation.drivers) or len(animation.nla_tracks)):
+        ob.animation_data_clear()
+
+
+def _remove_empty_action(action: bpy.types.Action) -> None:
+    if not compat.has_curves(action):
+        bpy.data.actions.remove(action)
+
+
+def _remove_empty_slot(action: bpy.types.Action, handle: int) -> None:
+    bag = compat.channels_at((action, handle))
+    for slot in [slot for slot in action.slots if slot.handle == handle]:
+        if bag is None or not len(bag.fcurves):
+            action.slots.remove(slot)
+
+
+def _remove_empty_layer(action: bpy.types.Action) -> None:
+    for layer in [layer for layer in action.layers if not len(layer.strips)]:
+        action.layers.remove(layer)
+
+
+def _remove_empty_strip(action: bpy.types.Action) -> None:
+    for layer in action.layers:
+        for strip in [strip for strip in layer.strips if not len(strip.channelbags)]:
+            layer.strips.remove(strip)
+
+
+def _remove_empty_bag(action: bpy.types.Action, handle: int) -> None:
+    for strip in [strip for layer in action.layers for strip in layer.strips]:
+        for bag in [bag for bag in strip.channelbags if bag.slot_handle == handle]:
+            if not len(bag.fcurves) and not len(bag.groups):
+                strip.channelbags.remove(bag)
+
+
+def _remove_curve(place: compat.Place, path: str, index: int) -> None:
+    holder = compat.channels_at(place)
+    curve = holder.fcurves.find(path, index=index) if holder is not None else None
+    if holder is not None and curve is not None:
+        holder.fcurves.remove(curve)
+
+
+def _remove_empty_group(place: compat.Place, name: str) -> None:
+    holder = compat.channels_at(place)
+    group = holder.groups.get(name) if holder is not None else None
+    if holder is not None and group is not None and not len(group.channels):
+        holder.groups.remove(group)
+
+
+def _looks(group: bpy.types.ActionGroup) -> dict[str, Any]:
+    """Return all settings of a channel group."""
+    colors = {name: tuple(getattr(group.colors, name)) for name in ("normal", "select", "active")}
+    return {"colors": colors, **{name: getattr(group, name) for name in _GROUP_SETTINGS}}
+
+
+_GROUP_SETTINGS = (
+    "name",
+    "select",
+    "lock",
+    "mute",
+    "show_expanded",
+    "show_expanded_graph",
+    "use_pin",
+    "color_set",
+)
+
+
+def _make_group_again(place: compat.Place, order: Sequence[str], looks: dict[str, Any]) -> None:
+    """Make a channel group again that stood empty: from 4.4 on it goes with the last of its curves.
+
+    order: the names of all groups when it stood; those behind it are made anew, to stand behind it.
+    """
+    holder = compat.channels_at(place)
+    if holder is None or holder.groups.get(looks["name"]):
+        return
+    _new_group(holder, looks)
+    for name in order[order.index(looks["name"]) + 1 :]:
+        group = holder.groups.get(name)
+        if group is None:
+            continue
+        own, curves = _looks(group), [(curve.data_path, curve.array_index) for curve in group.channels]
+        holder.groups.remove(group)
+        group = _new_group(holder, own)
+        for path, index in curves:
+            holder.fcurves.find(path, index=index).group = group
+
+
+def _new_group(holder: compat.Channels, looks: dict[str, Any]) -> bpy.types.ActionGroup:
+    group = holder.groups.new(looks["name"])
+    for name in _GROUP_SETTINGS:
+        setattr(group, name, looks[name])
+    if looks["color_set"] == 'CUSTOM':
+        for name, color in looks["colors"].items():
+            setattr(group.colors, name, color)
+    return group
