@@ -4,6 +4,7 @@
 Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
 """
 
+from contextlib import ExitStack
 from importlib import import_module
 
 # In the order of registration; each has register() and unregister().
@@ -11,9 +12,13 @@ _MODULES = (".ui.properties", ".ui.chains", ".ui.results", ".ui.baking", ".ui.pa
 
 
 def register() -> None:
-    """Register every part with Blender, in order."""
-    for name in _MODULES:
-        import_module(name, __package__).register()
+    """Register every part with Blender, in order; where one fails, those before it go again."""
+    with ExitStack() as undo:
+        for name in _MODULES:
+            part = import_module(name, __package__)
+            part.register()
+            undo.callback(part.unregister)
+        undo.pop_all()
 
 
 def unregister() -> None:

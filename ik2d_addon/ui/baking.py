@@ -4,13 +4,13 @@
 from collections.abc import Generator
 from time import perf_counter
 
-import bpy
 from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeOptions, BakeReport, bake_steps, solve
 from ..core import IK2DError
 from .chains import active_armature, allowed, why_not_solve
+from .registration import register_classes, unregister_classes
 from .results import store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
@@ -191,11 +191,9 @@ classes = (IK2D_OT_solve, IK2D_OT_bake)
 
 def register() -> None:
     """Register the operators."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
+    register_classes(classes)
 
 
 def unregister() -> None:
     """Unregister the operators."""
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

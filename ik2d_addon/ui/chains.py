@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
 
-import bpy
 from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
@@ -9,6 +8,7 @@ from ..core import IK2DError
 from ..rig.armature import bend_plane, chain_bones, problem_of, rest_joints
 from ..rig.limits import limits_of_bones
 from .properties import joints_wanted, sync_joints, unique_name
+from .registration import register_classes, unregister_classes
 
 # --- The list of chains: functions that scripts can call ---------------------
 
@@ -316,11 +316,9 @@ classes = (
 
 def register() -> None:
     """Register the operators."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
+    register_classes(classes)
 
 
 def unregister() -> None:
     """Unregister the operators."""
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

@@ -2,6 +2,7 @@
 """The sidebar tab and the menus. Everything here only draws."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import blf
 import bpy
@@ -19,6 +20,7 @@ from .chains import (
     active_chain,
 )
 from .properties import joints_missing
+from .registration import register_classes, unregister_classes
 from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
 
 # A rig with more chains that missed than these gets a word instead of more rows.
@@ -357,15 +359,17 @@ classes = (
 
 def register() -> None:
     """Register the panels and add the menu to Blender's own."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
-    for name in MENUS:
-        getattr(bpy.types, name).append(draw_menu)
+    with ExitStack() as undo:
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        for menu in [getattr(bpy.types, name) for name in MENUS]:
+            menu.append(draw_menu)
+            undo.callback(menu.remove, draw_menu)
+        undo.pop_all()
 
 
 def unregister() -> None:
     """Take the menu out of Blender's own and unregister the panels."""
     for name in MENUS:
         getattr(bpy.types, name).remove(draw_menu)
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a rig stores: `Object.ik2d`, its chains and their settings."""
 
+from contextlib import ExitStack
 from math import pi
 
 import bpy
@@ -17,6 +18,7 @@ from bpy.types import PropertyGroup
 
 from ..core import IK2DError
 from ..rig.armature import chain_bones
+from .registration import register_classes, unregister_classes
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
@@ -385,12 +387,13 @@ classes = (IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:
-    for cls in classes:
-        bpy.utils.register_class(cls)
-    bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE)
+    with ExitStack() as undo:
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE)
+        undo.pop_all()
 
 
 def unregister() -> None:
     del bpy.types.Object.ik2d
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 
-import bpy
 import numpy as np
 from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
@@ -11,6 +10,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake import BakeReport, ChainReport
 from ..core import IK2DError
 from .chains import active_armature, active_chain, allowed
+from .registration import register_classes, unregister_classes
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50
@@ -163,11 +163,9 @@ classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)
 
 def register() -> None:
     """Register the operators."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
+    register_classes(classes)
 
 
 def unregister() -> None:
     """Unregister the operators."""
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Enabling, disabling and enabling the add-on again."""
 
+from contextlib import suppress
+from importlib import import_module
+
 import bpy
 import pytest
 
 import ik2d_addon
+from ik2d_addon.ui import panels, properties
 
 OPERATORS = ("chain_add", "chain_remove", "solve", "bake")
 
@@ -45,3 +49,71 @@ def test_settings_survive_while_the_add_on_is_disabled() -> None:
     ik2d_addon.unregister()
     ik2d_addon.register()
     assert [chain.tip for chain in rig.ik2d.chains] == ["shin"]
+
+
+def failing_at(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, call: int) -> None:
+    """Have the call of that number (from 0) of a function fail, and all others do as before."""
+    real, calls = getattr(owner, name), []
+
+    def sometimes(*arguments, **named):
+        calls.append(arguments)
+        if len(calls) == call + 1:
+            raise ValueError("as the test wants")
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, sometimes)
+
+
+def menu_entries() -> int:
+    """Return how many entries other code has added to the menus that show ours."""
+    names = ("VIEW3D_MT_pose", "VIEW3D_MT_object")
+    return sum(len(getattr(getattr(bpy.types, name).draw, "_draw_funcs", ())) for name in names)
+
+
+def classes_registered() -> int:
+    """Return how many classes the add-on registers."""
+    parts = [import_module(name, ik2d_addon.__name__) for name in ik2d_addon._MODULES]
+    return sum(len(part.classes) for part in parts if hasattr(part, "classes"))
+
+
+FAILURES = [(bpy.utils, "register_class", call) for call in range(classes_registered())] + [
+    (properties, "PointerProperty", 0),
+    (bpy.utils, "register_cli_command", 0),
+]
+
+
+@pytest.mark.parametrize(("owner", "name", "call"), FAILURES)
+def test_a_failed_register_undoes_what_it_did_and_the_next_one_works(owner, name, call, monkeypatch) -> None:
+    before, entries = registered_names(), menu_entries()
+    ik2d_addon.unregister()
+    try:
+        with monkeypatch.context() as patch:
+            failing_at(patch, owner, name, call)
+            with pytest.raises(ValueError, match="as the test wants"):
+                ik2d_addon.register()
+        without, entries_without = registered_names(), menu_entries()
+    finally:
+        try:
+            ik2d_addon.register()
+        except ValueError:  # half of it is still there: the test has failed, those after it go on
+            with suppress(Exception):
+                ik2d_addon.unregister()
+    assert without == set()
+    assert registered_names() == before
+    assert entries_without < menu_entries() == entries
+
+
+def test_a_menu_that_is_not_there_undoes_all_too(monkeypatch) -> None:
+    before = registered_names()
+    ik2d_addon.unregister()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(panels, "MENUS", (*panels.MENUS, "VIEW3D_MT_gone"))
+            with pytest.raises(AttributeError, match="VIEW3D_MT_gone"):
+                ik2d_addon.register()
+        without, entries = registered_names(), menu_entries()
+    finally:
+        ik2d_addon.register()
+    assert without == set()
+    assert registered_names() == before
+    assert entries < menu_entries()
