@@ -78,10 +78,11 @@ def bake_steps(
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene = yield from _solve_frames(rigs, scene, plan, options.single_axis)
     rotations = _rotations(solved)
-    warnings = keys.check_writable(armature_object, rotations)
+    times = keys.animation_times(scene, plan.frames)
+    warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
         warnings += [note for rig in rigs for note in single_axis_notes(rig)]
-    with keys.written(armature_object, keys.animation_times(scene, plan.frames), rotations):
+    with keys.written(armature_object, times, rotations):
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))

@@ -32,11 +32,10 @@ def existing_fcurves(armature_object: bpy.types.Object) -> Sequence[bpy.types.FC
 
 def sharing_channels(armature_object: bpy.types.Object) -> list[bpy.types.Object]:
     """Return the other objects that play the object's F-Curves, as their action or in NLA strips."""
-    holder = existing_channels(armature_object)
     animation = armature_object.animation_data
     if animation is None or animation.action is None or not animation.action.is_editable:
         return []
-    if hasattr(animation, "action_slot") and holder is None:  # the test goes with 4.2 and 4.3
+    if hasattr(animation, "action_slot") and animation.action_slot is None:  # the test goes with 4.2 and 4.3
         return []
     played = (animation.action, getattr(animation, "action_slot_handle", 0))
     return [ob for ob in bpy.data.objects if ob != armature_object and played in _played(ob)]
@@ -67,6 +66,17 @@ def _unmuted(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[bpy.types.NlaStri
             yield from _unmuted(strip.strips)
             if strip.action is not None:
                 yield strip
+
+
+def heeds_muted_groups(ob: bpy.types.Object) -> bool:
+    """Return whether a muted channel group keeps the object's own action from playing it.
+
+    From 4.4 on Blender looks at the curves alone, but where it mixes the action with NLA strips.
+    """
+    animation = ob.animation_data
+    if animation is None or not hasattr(animation, "action_slot"):  # 4.2, 4.3; goes when 4.4 is the oldest
+        return True
+    return bool(animation.use_tweak_mode) or any(True for _ in playing_strips(animation))
 
 
 def strip_channels(strip: bpy.types.NlaStrip) -> Channels | None:

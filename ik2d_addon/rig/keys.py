@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: replace the keys of a range, in bulk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import compat, made
-from .pose import ROTATIONS, BoneRotation, channels_kept, set_mode
+from . import compat, made, nla
+from .pose import ROTATIONS, BoneRotation, channels_kept, rotation_property, set_mode
 
 Singles = NDArray[np.float32]
 # Everything that the keys of an F-Curve hold, each column (keys, width).
@@ -51,10 +51,12 @@ _ADDED = {
 _SAME_FRAME = 1e-2
 
 
-def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[str]:
-    """Return a sentence for each thing that will keep keys from playing as written.
+def check_writable(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float]
+) -> list[str]:
+    """Return a sentence for each thing that will keep keys from playing as written, or that they end.
 
-    Raises IK2DError where a channel cannot take keys; nothing has been written then.
+    frames: as in `write`. Raises IK2DError where a channel cannot take keys; nothing has been written then.
     """
     paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
     modes = {armature.pose.bones[bone].path_from_id("rotation_mode"): bone for bone in paths.values()}
@@ -72,15 +74,19 @@ def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]
             raise IK2DError(f"{name} is locked; unlock it to bake")
         if len(curve.sampled_points):
             raise IK2DError(f"{name} holds samples; turn them into keys to bake")
-        if curve.mute or (curve.group and curve.group.mute):
+        if curve.mute:
             warnings.append(f"{name} is muted: its keys do not play; unmute it")
         if any(not modifier.mute for modifier in curve.modifiers):
             warnings.append(f"{name} has F-Curve modifiers, which act on top of the keys; mute them")
+    warnings += _check_groups(armature, rotations)
     warnings += [
         f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
         for ob in compat.sharing_channels(armature)
+        if any(_turns(ob, rotation) for rotation in rotations)
     ]
     warnings += _silenced(armature, rotations)
+    warnings += [reason] if (reason := nla.why_silent(armature)) else []
+    warnings += nla.frozen_motion(armature, paths, min(frames), max(frames))
     animation = armature.animation_data
     if animation:
         driven = {curve.data_path for curve in animation.drivers if not curve.mute} & paths.keys()
@@ -94,9 +100,51 @@ def check_writable(armature: bpy.types.Object, rotations: Sequence[BoneRotation]
     return warnings
 
 
+def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
+    """Return a sentence for each thing that a bake of these bones will change outside its frames.
+
+    frames: as in `write`; the first and the last will do. Looks at no keys, so that a panel may ask.
+    """
+    posed = [bone for bone in map(armature.pose.bones.get, bones) if bone is not None]
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)): bone.name for bone in posed}
+    return list(nla.frozen_motion(armature, paths, min(frames), max(frames)))
+
+
+def _check_groups(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
+    """Yield a sentence for each muted group that keys go into; raise IK2DError for a locked one."""
+    holder, groups = compat.existing_channels(armature), {}
+    if holder is None:
+        return
+    for rotation in rotations:
+        for index in rotation.unlocked(armature):
+            curve = holder.fcurves.find(_path(armature, rotation), index=index)
+            if curve is not None:
+                group = curve.group
+            else:
+                group = made.group_for(holder, rotation.bone) if rotation.keys(index) else None
+            if group is not None:
+                groups[group.name] = group
+    for name, group in groups.items():
+        if group.lock:
+            raise IK2DError(f"'{armature.name}': channel group '{name}' is locked; unlock it to bake")
+        if group.mute and compat.heeds_muted_groups(armature):
+            yield f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it"
+        elif group.mute:
+            yield (
+                f"'{armature.name}': channel group '{name}' is muted, which Blender heeds in NLA strips only:"
+                " its keys play until the action becomes one; unmute it"
+            )
+
+
+def _turns(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
+    """Return whether keys of a bone's rotation turn a bone of another object too."""
+    bone = ob.pose.bones.get(rotation.bone) if ob.pose else None
+    return bone is not None and rotation_property(bone.rotation_mode) == rotation.property
+
+
 def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
     """Yield a sentence for each bone whose keys in its former rotation mode no longer play."""
-    keyed = {curve.data_path for curve in compat.existing_fcurves(armature)}
+    keyed = {curve.data_path for curve in compat.existing_fcurves(armature)} | nla.strip_paths(armature)
     for rotation in rotations:
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
@@ -152,7 +200,7 @@ def _write_bone(
             undo.callback(
                 made.unless_gone, _put_keys_back, compat.place_of(holder), path, index, _columns(old)
             )
-        if rotation.turning not in (None, index):
+        if not rotation.keys(index):
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
         curve = made.fcurve(holder, path, index, rotation.bone, undo)

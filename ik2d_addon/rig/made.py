@@ -74,13 +74,9 @@ def fcurve(holder: compat.Channels, path: str, index: int, group: str, undo: Exi
     return curve
 
 
-def group_for(
-    holder: compat.Channels | None, path: str, index: int, group: str
-) -> bpy.types.ActionGroup | None:
-    """Return the group that `fcurve` would put a new curve into; None where it makes one of either."""
-    if holder is None or holder.fcurves.find(path, index=index) is not None:
-        return None
-    return holder.groups.get(group)
+def group_for(holder: compat.Channels | None, group: str) -> bpy.types.ActionGroup | None:
+    """Return the channel group that `fcurve` would put a new curve into; None where it would make it."""
+    return holder.groups.get(group) if holder is not None else None
 
 
 @contextmanager

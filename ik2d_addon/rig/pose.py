@@ -20,6 +20,12 @@ SINGLE_AXIS_MODE = 'XYZ'
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 
+def rotation_property(mode: str) -> str:
+    """Return which of ROTATIONS a pose bone in a rotation mode is turned by."""
+    named = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
+    return named.get(mode, "rotation_euler")
+
+
 @dataclass(frozen=True, eq=False)
 class BoneRotation:
     """The values of one bone's rotation channels over the frames."""
@@ -31,6 +37,10 @@ class BoneRotation:
     turning: int | None = None  # the one channel to key, where the others are to rest at 0
     frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
     handles: Floats | None = None  # (2, frames, channels) before and after, at thirds; NaN: automatic
+
+    def keys(self, index: int) -> bool:
+        """Return whether a channel is keyed, rather than to rest at 0."""
+        return self.turning in (None, index)
 
     def unlocked(self, armature: bpy.types.Object) -> list[int]:
         """Return the channels that may be written; those that are locked stand at rest already."""

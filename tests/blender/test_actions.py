@@ -4,6 +4,7 @@
 import bpy
 import pytest
 from rigs import (
+    add_armature,
     add_chain,
     add_leg,
     add_target,
@@ -17,7 +18,8 @@ from rigs import (
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError, Status
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.compat import existing_channels, existing_fcurves
+from ik2d_addon.rig.keys import notes_before
 
 PLAYED_BACK = 1e-5  # of reach
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -114,6 +116,42 @@ def test_curves_that_another_object_plays_too_are_warned_about():
     assert_plays_back(armature, report, range(1, 4))
 
 
+def play_the_same(armature, other):
+    """Have another object play the armature's action, and its slot."""
+    animation = other.animation_data_create()
+    animation.action = armature.animation_data.action
+    if SLOTS:
+        animation.action_slot = armature.animation_data.action_slot
+    return other
+
+
+def test_objects_that_the_curves_cannot_move_are_no_reason_for_a_word():
+    """A mesh has no bones, an armature may have others, or turn them by another channel."""
+    armature, _ = leg_with_target()
+    bake(armature, frame_start=1, frame_end=3)
+    mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+    without = add_armature({"tail": ((0, 0, 0), (0, 0, 1), "", 0.0)}, "Snake")
+    euler = add_leg("Euler")
+    for bone in euler.pose.bones:
+        bone.rotation_mode = 'XYZ'
+    for other in (mesh, without, euler):
+        play_the_same(armature, other)
+    assert bake(armature, frame_start=1, frame_end=3).warnings == ()
+    euler.pose.bones["shin"].rotation_mode = 'QUATERNION'
+    warnings = bake(armature, frame_start=1, frame_end=3).warnings
+    assert len(warnings) == 1 and "'Euler' plays the same action" in warnings[0]
+
+
+def test_another_rig_that_plays_the_action_in_a_strip_is_warned_about():
+    armature, _ = leg_with_target()
+    bake(armature, frame_start=1, frame_end=3)
+    other = play_the_same(armature, add_leg("Other"))
+    strip = strip_of(other, start=1)
+    assert "'Other' plays the same action" in warnings_of(bake(armature, frame_start=1, frame_end=3))
+    strip.mute = True
+    assert not bake(armature, frame_start=1, frame_end=3).warnings
+
+
 def test_channels_go_into_the_bones_group():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=3)
@@ -200,11 +238,117 @@ def test_a_pushed_down_action_stays_and_a_new_one_plays_on_top():
     old = armature.animation_data.action
     before = contents_of(old)
     strip_of(armature, start=1)
-    report = bake(armature, frame_start=1, frame_end=20)
+    report = bake(armature, frame_start=1, frame_end=21)
     assert armature.animation_data.action != old
     assert contents_of(old) == before
     assert not report.warnings
-    assert_plays_back(armature, report, range(1, 21))
+    assert_plays_back(armature, report, range(1, 22))
+
+
+def leg_with_a_strip(first=1, last=41):
+    """Return a leg that an NLA strip moves from frame 1 to 41, baked action and all else still to come."""
+    armature, target = leg_with_target()
+    for frame, turn in ((first, (1, 0, 0, 0)), (last, (0.7, 0.7, 0, 0))):
+        armature.pose.bones["thigh"].rotation_quaternion = turn
+        armature.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=frame)
+    strip_of(armature, start=first)
+    return armature, target
+
+
+def poses_at(armature, frames):
+    """Return the evaluated matrices of the thigh at the frames."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append([list(row) for row in evaluated.pose.bones["thigh"].matrix])
+    return found
+
+
+FREEZES = (
+    "'Rig': NLA strips move 'thigh' from frame 1 to 41; before frame 10 and after frame 20 the new keys will"
+    " hold it still: bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor"
+)
+
+
+def test_motion_of_strips_that_new_keys_freeze_outside_the_baked_frames_is_said():
+    armature, _ = leg_with_a_strip()
+    outside = (1, 5, 9, 21, 30, 41)
+    before = poses_at(armature, outside)
+    assert notes_before(armature, ["thigh", "shin"], range(10, 21)) == [FREEZES]
+    assert bake(armature, frame_start=10, frame_end=20).warnings == (FREEZES,)
+    after = poses_at(armature, outside)
+    assert after[0] == after[2] and after[3] == after[5], "it is frozen"
+    armature.animation_data.action_extrapolation = 'NOTHING'
+    assert poses_at(armature, outside) == before, "the way out leads out"
+    assert not bake(armature, frame_start=10, frame_end=20).warnings, "keyed already: nothing new freezes"
+
+
+@pytest.mark.parametrize("frames", [(1, 41), (-5, 60)])
+def test_frames_that_hold_all_motion_of_the_strips_need_no_word(frames):
+    armature, _ = leg_with_a_strip()
+    assert notes_before(armature, ["thigh"], frames) == []
+    assert not bake(armature, frame_start=frames[0], frame_end=frames[1]).warnings
+
+
+def mute_strip(armature):
+    armature.animation_data.nla_tracks[0].strips[0].mute = True
+
+
+def mute_track(armature):
+    armature.animation_data.nla_tracks[0].mute = True
+
+
+def leave_the_nla(armature):
+    armature.animation_data.use_nla = False
+
+
+def extrapolate_nothing(armature):
+    armature.animation_data.action_extrapolation = 'NOTHING'
+
+
+def tweak(armature):
+    enter_tweak_mode(armature, armature.animation_data.nla_tracks[0].strips[0])
+
+
+def turn_by_other_channels(armature):
+    armature.pose.bones["thigh"].rotation_mode = 'XYZ'
+
+
+@pytest.mark.parametrize(
+    "change", [mute_strip, mute_track, leave_the_nla, extrapolate_nothing, tweak, turn_by_other_channels]
+)
+def test_strips_that_new_keys_freeze_nothing_of_need_no_word(change):
+    armature, _ = leg_with_a_strip()
+    change(armature)
+    assert notes_before(armature, ["thigh", "shin"], (10, 20)) == []
+
+
+def test_motion_before_the_baked_frames_goes_on_where_the_action_holds_forward_only():
+    armature, _ = leg_with_a_strip()
+    armature.animation_data.action_extrapolation = 'HOLD_FORWARD'
+    (note,) = notes_before(armature, ["thigh"], (10, 20))
+    assert "; after frame 20 the new keys" in note
+    before = poses_at(armature, (1, 9))
+    assert bake(armature, frame_start=10, frame_end=20).warnings == (note,)
+    assert poses_at(armature, (1, 9)) == before
+    assert notes_before(armature, ["thigh"], (10, 41)) == []
+
+
+def test_an_action_beside_the_strips_that_lacks_the_channels_is_no_exception():
+    armature, _ = leg_with_a_strip()
+    armature.pose.bones["body"].keyframe_insert("location", frame=1)
+    (note,) = notes_before(armature, ["thigh"], (10, 20))
+    assert note == FREEZES.partition(", or")[0], "its extrapolation is other curves' too"
+
+
+def test_a_track_that_plays_solo_silences_the_action():
+    armature, _ = leg_with_a_strip()
+    armature.animation_data.nla_tracks[0].is_solo = True
+    report = bake(armature, frame_start=1, frame_end=41)
+    (warning,) = report.rig_warnings
+    assert "an NLA track plays solo, so that new keys do not play; turn solo off" in warning
+    assert report.chains[0].plays_back_worse
 
 
 @pytest.mark.parametrize(
@@ -235,7 +379,11 @@ def test_a_muted_channel_is_warned_about_and_stays_muted(what):
     muted = curve_of(armature) if what == "channel" else curve_of(armature).group
     muted.mute = True
     report = bake(armature, frame_start=1, frame_end=5)
-    assert f"channel {THIGH} is muted" in warnings_of(report)
+    if what == "channel":
+        assert f"channel {THIGH} is muted: its keys do not play" in warnings_of(report)
+    else:
+        assert warnings_of(report).count("is muted") == 1
+        assert "channel group 'thigh' is muted" in warnings_of(report)
     assert (curve_of(armature) if what == "channel" else curve_of(armature).group).mute
     errors = [error for _, error in played_back_errors(armature, armature.ik2d.chains[0], range(1, 6))]
     assert report.chains[0].played_back == pytest.approx(errors, abs=1e-5)
@@ -249,6 +397,60 @@ def test_a_locked_channel_is_refused_and_nothing_changes(what):
     with pytest.raises(IK2DError, match="thigh.*is locked; unlock it to bake"):
         bake(armature, frame_start=1, frame_end=5)
     assert every_bit_of_animation(armature) == before
+
+
+def leg_with_groups():
+    """Return a leg whose action has a group for the thigh, but no curve of its rotation."""
+    armature, _ = leg_with_target()
+    armature.pose.bones["thigh"].keyframe_insert("location", frame=1, group="thigh")
+    return armature, curve_of(armature, 'pose.bones["thigh"].location').group
+
+
+def test_a_locked_group_is_refused_for_new_curves_too():
+    armature, group = leg_with_groups()
+    group.lock = True
+    before = every_bit_of_animation(armature)
+    with pytest.raises(IK2DError, match="channel group 'thigh' is locked; unlock it to bake"):
+        bake(armature, frame_start=1, frame_end=5)
+    assert every_bit_of_animation(armature) == before
+
+
+def beside_nothing(_armature):
+    return not SLOTS
+
+
+def beside_a_strip(armature):
+    action = bpy.data.actions.new("Below")
+    armature.animation_data.nla_tracks.new().strips.new("Below", 1, action)
+    return True
+
+
+def in_a_tweaked_strip(armature):
+    enter_tweak_mode(armature, strip_of(armature, start=1))
+    return True
+
+
+@pytest.mark.parametrize("where", [beside_nothing, beside_a_strip, in_a_tweaked_strip])
+def test_a_muted_group_is_warned_about_for_new_curves_too_in_one_line(where):
+    """From 4.4 on Blender plays a muted group all the same, but in the NLA."""
+    armature, group = leg_with_groups()
+    armature.pose.bones["thigh"].keyframe_insert("location", frame=9, group="thigh")
+    group.mute = True
+    silent = where(armature)
+    report = bake(armature, frame_start=1, frame_end=5)
+    assert warnings_of(report).count("is muted") == 1
+    assert ("channel group 'thigh' is muted: its keys do not play" in warnings_of(report)) == silent
+    assert existing_channels(armature).groups["thigh"].mute
+    assert report.chains[0].plays_back_worse == silent
+
+
+def test_a_locked_group_that_no_new_curve_goes_into_does_not_matter():
+    armature, _ = keyed_leg()
+    for curve in existing_fcurves(armature):
+        if "thigh" in curve.data_path:
+            curve.group.name = "Legs"
+    existing_channels(armature).groups.new("thigh").lock = True
+    assert_plays_back(armature, bake(armature, frame_start=1, frame_end=5), range(1, 6))
 
 
 def test_a_locked_channel_of_another_bone_does_not_matter():

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What NLA strips do with the bones, and what new keys on top of them do to that."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import bpy
+
+from . import compat
+
+# Bones that a sentence names one by one.
+_NAMED = 3
+
+
+def strip_paths(armature: bpy.types.Object) -> set[str]:
+    """Return the data paths that the NLA strips of an object animate."""
+    animation = armature.animation_data
+    holders = map(compat.strip_channels, compat.playing_strips(animation)) if animation else ()
+    return {curve.data_path for holder in holders if holder is not None for curve in holder.fcurves}
+
+
+def why_silent(armature: bpy.types.Object) -> str:
+    """Say why the NLA keeps an object's own action from playing; "" where it does not."""
+    animation = armature.animation_data
+    if animation is None or not animation.use_nla or animation.use_tweak_mode:
+        return ""
+    if any(track.is_solo for track in animation.nla_tracks):
+        return f"'{armature.name}': an NLA track plays solo, so that new keys do not play; turn solo off"
+    return ""
+
+
+def frozen_motion(
+    armature: bpy.types.Object, paths: Mapping[str, str], first: float, last: float
+) -> Iterator[str]:
+    """Say what strips move at other times than `first` to `last`, and new keys then will hold still.
+
+    paths: the channels that are to get keys, each with its bone. Looks at no keys.
+    """
+    animation = armature.animation_data
+    if animation is None or animation.use_tweak_mode or why_silent(armature):
+        return
+    own = compat.existing_channels(armature)
+    new = [path for path in paths if own is None or not _animates(own, path)]
+    # Outside its keys an action holds them, or leaves the strips alone.
+    holds_before = animation.action_extrapolation == 'HOLD'
+    holds_after = animation.action_extrapolation != 'NOTHING'
+    bones: dict[str, None] = {}
+    starts, ends = [], []
+    for strip in compat.playing_strips(animation):
+        early, late = holds_before and strip.frame_start < first, holds_after and strip.frame_end > last
+        holder = compat.strip_channels(strip) if early or late else None
+        moved = [path for path in new if _animates(holder, path)] if holder is not None else []
+        if moved:
+            bones.update((paths[path], None) for path in moved)
+            starts.append(strip.frame_start)
+            ends.append(strip.frame_end)
+    if not bones:
+        return
+    start, end = min(starts), max(ends)
+    where = [f"before frame {first:g}"] if holds_before and start < first else []
+    where += [f"after frame {last:g}"] if holds_after and end > last else []
+    extrapolate = ", or set Action Extrapolation to Nothing in the NLA Editor"
+    yield (
+        f"'{armature.name}': NLA strips move {_names(list(bones))} from frame {start:g} to {end:g};"
+        f" {' and '.join(where)} the new keys will hold {'it' if len(bones) == 1 else 'them'} still: bake all"
+        f" these frames{extrapolate if animation.action is None else ''}"
+    )
+
+
+def _animates(holder: compat.Channels, path: str) -> bool:
+    return any(holder.fcurves.find(path, index=index) for index in range(4))
+
+
+def _names(bones: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in bones) if len(bones) <= _NAMED else f"{len(bones)} bones"
