@@ -128,6 +128,7 @@ class IK2D_OT_bake(Operator):
 
     def _start(self, context: Context) -> None:
         self._armature = active_armature(context)
+        self._name = self._armature.name
         self._fill_in_range(self._armature, context.scene)
         self._steps = chosen_bake(self._armature, self.frame_start, self.frame_end, self.step)
         context.window_manager.progress_begin(0, 100)
@@ -149,6 +150,9 @@ class IK2D_OT_bake(Operator):
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
+        except ReferenceError:  # by a script: a bake keeps all that a person does waiting
+            self.report({'ERROR'}, f"'{self._name}', or something it follows, was deleted during the bake")
+            return {'CANCELLED'}
         finally:
             if not running:
                 self._stop(context)
@@ -157,7 +161,7 @@ class IK2D_OT_bake(Operator):
         part = done / max(total, 1)
         context.window_manager.progress_update(100 * part)
         context.workspace.status_text_set(
-            f"Baking '{self._armature.name}': {part:.0%}, {done} of {total} frames.  Esc: Cancel"
+            f"Baking '{self._name}': {part:.0%}, {done} of {total} frames.  Esc: Cancel"
         )
 
     def _stop(self, context: Context) -> None:

@@ -10,6 +10,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake import BakeReport, ChainReport
 from ..core import IK2DError
 from .chains import active_armature, active_chain, allowed
+from .properties import joints_wanted
 from .registration import register_classes, unregister_classes
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
@@ -21,8 +22,8 @@ _NAME_BYTES = 50
 
 def store_solve(armature: Object, report: BakeReport) -> None:
     """Note on each chain what came of it, for the sidebar to show."""
-    for result in report.chains:
-        armature.ik2d.chains[result.name].last_result = "\n".join([result.sentence(), *result.warnings])
+    for result, chain in _chains_of(armature, report):
+        chain.last_result = "\n".join([result.sentence(), *result.warnings])
 
 
 def store_bake(armature: Object, report: BakeReport) -> None:
@@ -30,11 +31,39 @@ def store_bake(armature: Object, report: BakeReport) -> None:
     store_solve(armature, report)
     armature.ik2d.last_bake = "\n".join([report.sentence(), *report.warnings])
     armature.ik2d.last_bake_alert = bool(report.warnings) or not report.all_reached
-    for result in report.chains:
-        chain = armature.ik2d.chains[result.name]
+    for result, chain in _chains_of(armature, report):
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = worst_missed_frame(result) if runs else -1
+
+
+def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainReport, PropertyGroup]]:
+    """Yield each result with its chain, under whatever name it goes by now; none whose chain is gone.
+
+    A bake in the window leaves time to rename chains: so one with the result's bones and target is
+    its chain, first of all the one that still has its name.
+    """
+    results, chains = list(report.chains), list(armature.ik2d.chains)
+    for renamed in (False, True):
+        for result in list(results):
+            for chain in chains:
+                if _is_about(result, chain) and (chain.enabled if renamed else chain.name == result.name):
+                    yield result, chain
+                    results.remove(result)
+                    chains.remove(chain)
+                    break
+
+
+def _is_about(result: ChainReport, chain: PropertyGroup) -> bool:
+    """Return whether a chain has the bones and the target that a result speaks of."""
+    return (tuple(joints_wanted(chain)), _target_name(chain)) == (result.bones, result.target)
+
+
+def _target_name(chain: PropertyGroup) -> str:
+    """Return a chain's target as reports name it."""
+    if chain.target is None:
+        return ""
+    return f"{chain.target.name}/{chain.subtarget}" if chain.subtarget else chain.target.name
 
 
 def missed_runs(result: ChainReport) -> list[tuple[int, int]]:

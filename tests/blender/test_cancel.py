@@ -14,6 +14,7 @@ from snapshots import differences, everything, poses
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, pipeline
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import compat, made
+from ik2d_addon.ui import baking
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
 # More, by hand: IK2D_ROUNDS=300
@@ -441,3 +442,81 @@ def test_what_is_deleted_during_a_bake_ends_it_and_leaves_nothing_behind(who, af
     assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
     assert [action.name for action in bpy.data.actions] == ["TargetAction"]
     assert len(bpy.data.objects) == 1, before
+
+
+# --- What is renamed or removed while a bake runs in the window -----------------------------------
+
+
+def bake_while(monkeypatch, change: Callable[[], None]) -> set[str]:
+    """Bake by the operator, with something changed when it has begun; return what the operator does."""
+    real = baking.bake_steps
+
+    def interrupted(*arguments, **named):
+        steps = real(*arguments, **named)
+        yield next(steps)
+        change()
+        return (yield from steps)
+
+    monkeypatch.setattr(baking, "bake_steps", interrupted)
+    return bpy.ops.ik2d.bake(frame_start=1, frame_end=5)
+
+
+def two_legs():
+    """Return the leg with two chains of a bone each, the second one's target out of reach."""
+    armature, target = leg_with_target()
+    armature.ik2d.chains.clear()
+    far = add_target({1: (0, -9, 0)}, "Far")
+    add_chain(armature, "thigh", target, 1)
+    add_chain(armature, "shin", far, 1)
+    bpy.context.view_layer.objects.active = armature
+    return armature, armature.ik2d.chains
+
+
+def test_a_chain_renamed_during_a_bake_gets_its_result(monkeypatch):
+    armature, chains = two_legs()
+    assert bake_while(monkeypatch, lambda: setattr(chains["shin"], "name", "Foot")) == {'FINISHED'}
+    assert chains["Foot"].missed_frames == "1..5"
+    assert "Chain 'shin'" not in chains["thigh"].last_result
+    assert armature.ik2d.last_bake
+
+
+def test_chains_that_swap_their_names_during_a_bake_get_their_own_results(monkeypatch):
+    _, chains = two_legs()
+
+    def swap():
+        chains[0].name, chains[1].name = "x", "thigh"
+        chains[0].name = "shin"
+
+    assert bake_while(monkeypatch, swap) == {'FINISHED'}
+    assert (chains[0].tip, chains[1].missed_frames) == ("thigh", "1..5")
+    assert "'shin'" in chains[1].last_result
+
+
+def test_a_chain_removed_during_a_bake_is_passed_over(monkeypatch):
+    armature, chains = two_legs()
+    assert bake_while(monkeypatch, lambda: chains.remove(1)) == {'FINISHED'}
+    assert [chain.name for chain in chains] == ["thigh"]
+    assert chains["thigh"].last_result and armature.ik2d.last_bake
+
+
+def test_a_removed_chains_result_is_not_another_chains(monkeypatch):
+    """Not that of a chain of the same bones and target which is disabled."""
+    armature, chains = two_legs()
+    add_chain(armature, "shin", chains["shin"].target, 1, name="Off", enabled=False)
+    assert bake_while(monkeypatch, lambda: chains.remove(1)) == {'FINISHED'}
+    assert chains["Off"].last_result == ""
+
+
+def test_a_renamed_armature_is_no_matter(monkeypatch):
+    armature, chains = two_legs()
+    assert bake_while(monkeypatch, lambda: setattr(armature, "name", "Robot")) == {'FINISHED'}
+    assert chains["shin"].missed_frames == "1..5"
+
+
+@pytest.mark.parametrize("name", ["Rig", "Target"])
+def test_an_object_deleted_during_a_bake_is_an_error_in_words(name, monkeypatch):
+    two_legs()
+    with pytest.raises(RuntimeError, match="'Rig', or something it follows, was deleted during the bake"):
+        bake_while(monkeypatch, lambda: bpy.data.objects.remove(bpy.data.objects[name]))
+    assert not any(action.name.startswith("Rig") for action in bpy.data.actions)
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
