@@ -8,7 +8,16 @@ from contextlib import ExitStack
 from importlib import import_module
 
 # In the order of registration; each has register() and unregister().
-_MODULES = (".ui.properties", ".ui.chains", ".ui.results", ".ui.baking", ".ui.panels", ".cli")
+_MODULES = (
+    ".ui.properties",
+    ".ui.chains",
+    ".ui.results",
+    ".ui.baking",
+    ".ui.rulers",
+    ".ui.plane",
+    ".ui.panels",
+    ".cli",
+)
 
 
 def register() -> None:

@@ -91,6 +91,12 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
     )
     if opens_scene:
         bake_parser.add_argument("scene", metavar="SCENE.blend", help="the file to bake")
+        bake_parser.add_argument(
+            "--enable-autoexec",
+            "-y",
+            action="store_true",
+            help="trust the file: run the Python in its drivers",
+        )
     for add_options in (_add_choices, _add_files, _add_keys, _add_checks):
         add_options(bake_parser)
     return parser
@@ -185,7 +191,7 @@ def _bake(options: argparse.Namespace) -> int:
     _refuse_empty("--output", options.output)
     _refuse_empty("--report", options.report)
     if "scene" in options:
-        _open(options.scene)
+        _open(options.scene, options.enable_autoexec)
     elif not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one before --command")
     output = os.path.abspath(bpy.data.filepath if options.output is None else options.output)
@@ -193,7 +199,9 @@ def _bake(options: argparse.Namespace) -> int:
     if options.report is not None:
         _check_can_write(os.path.abspath(options.report))
         _check_report(options.report, output)
-    reports = [_bake_armature(armature, options) for armature in _in_order(_armatures(options), options)]
+    armatures = _armatures(options)
+    _leave_edit_mode(armatures)
+    reports = [_bake_armature(armature, options) for armature in _in_order(armatures, options)]
     for report in reports:
         _print(report)
     with nullcontext() if options.report is None else _report_written(options.report, output, reports):
@@ -225,14 +233,51 @@ def _refuse_empty(option: str, path: str | None) -> None:
         raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
 
 
-def _open(path: str) -> None:
+def _open(path: str, trusted: bool) -> None:
     if not os.path.isfile(path):
         raise IK2DError(f"there is no file '{path}'; name an existing .blend file")
+    trust = {"use_scripts": True} if trusted else {}  # else as the preferences have it
+    with _noted_loads() as loaded:
+        try:
+            bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False, **trust)
+        except RuntimeError as error:
+            words = " ".join(str(error).removeprefix("Error: ").split())
+            if not loaded:
+                raise IK2DError(
+                    f"'{path}' cannot be opened as a .blend file ({words}); name another one"
+                ) from None
+            # Blender has opened and mended it, and calls that an error all the same.
+            print(f"ik2d: warning: '{path}': {words}", file=sys.stderr)
+
+
+@contextmanager
+def _noted_loads() -> Iterator[list[str]]:
+    """Yield a list that gets the name of each file that is opened meanwhile."""
+    loaded: list[str] = []
+
+    @bpy.app.handlers.persistent
+    def note(*_: object) -> None:
+        loaded.append(bpy.data.filepath)
+
+    bpy.app.handlers.load_post.append(note)
     try:
-        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
-    except RuntimeError as error:
-        reason = str(error).strip().splitlines()[0].removeprefix("Error: ")
-        raise IK2DError(f"'{path}' cannot be opened as a .blend file ({reason}); name another one") from None
+        yield loaded
+    finally:
+        bpy.app.handlers.load_post.remove(note)
+
+
+def _leave_edit_mode(armatures: Sequence[bpy.types.Object]) -> None:
+    """Leave Edit Mode, as Blender does with its edits written back, where armatures were saved in it."""
+    objects = bpy.context.view_layer.objects
+    active = objects.active
+    for armature in armatures:
+        if armature.type != 'ARMATURE' or not armature.data.is_editmode:
+            continue
+        for ob in [ob for ob in objects if ob.data == armature.data and ob.mode == 'EDIT']:
+            objects.active = ob
+            bpy.ops.object.mode_set(mode='OBJECT')
+            print(f"ik2d: '{ob.name}' was in Edit Mode; it is in Object Mode now")
+    objects.active = active
 
 
 def _check_can_write(path: str) -> None:

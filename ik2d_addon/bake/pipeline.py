@@ -11,9 +11,11 @@ import numpy as np
 
 from ..rig import keys
 from ..rig.armature import RigChain
+from ..rig.missing import refuse_failed_drivers
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import sample_now, sample_steps
+from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
@@ -74,14 +76,14 @@ def bake_steps(
     options = options or BakeOptions()
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
-    rigs = read_rigs(armature_object, chains)
+    rigs = read_rigs(armature_object, chains, frames)
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene = yield from _solve_frames(rigs, scene, plan, options.single_axis)
     rotations = _rotations(solved)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
-        warnings += [note for rig in rigs for note in single_axis_notes(rig)]
+        warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
     with keys.written(armature_object, times, rotations):
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
@@ -105,15 +107,16 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
-    rigs = read_rigs(armature_object, chains)
+    rigs = read_rigs(armature_object, chains, [scene.frame_float])
     plan = KeyPlan.every([scene.frame_current])
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
         for ready in in_order(rigs):
             sampling = sample_now(scene, ready)
+            refuse_failed_drivers(ready)
             new = [
                 KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp))
-                for chain in map(solve_chain, ready, sampling.chains)
+                for chain in map(solve_chain, map(facing_target, ready, sampling.chains), sampling.chains)
             ]
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
             solved += new
@@ -142,10 +145,11 @@ def _solve_frames(
                 total,
                 len(plan.times) / (len(plan.times) + len(plan.half_way)),
             )
+            refuse_failed_drivers(ready)
             full_scene = full_scene or sampling.full_scene
             new = []
             for rig, samples, half_way in zip(ready, sampling.chains, sampling.between, strict=True):
-                chain = solve_chain(rig, samples)
+                chain = solve_chain(facing_target(rig, samples), samples)
                 keying = key_chain(plan, chain, samples, half_way, single_axis)
                 new.append((yield from _counted(keying, before, total)))
                 yield before + len(plan.times), total

@@ -62,6 +62,7 @@ class ChainReport:
     warnings: tuple[str, ...] = ()
     keys: int = 0  # on each channel
     plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
+    plane: str = ""  # what plane the chain bent in, in words
 
     @property
     def errors(self) -> Floats:
@@ -196,6 +197,7 @@ class ChainReport:
             "bones": list(self.bones),
             "solver": self.solver,
             "target": self.target,
+            "plane": self.plane,
             "reach": self.reach,
             "keys": self.keys,
             "summary": self.sentence(),

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..core import IK2DError
 from ..rig.armature import RigChain, read_chain
+from ..rig.missing import with_inputs_checked
+from ..rig.rulers import with_rulers
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
 
@@ -56,9 +58,16 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
     return sorted({*range(start, end + 1, step), end})
 
 
-def read_rigs(armature: bpy.types.Object, names: Sequence[str] | None) -> list[RigChain]:
-    """Read the chains named, or all enabled ones; raise IK2DError where there are none, or one is faulty."""
-    return [read_chain(armature, settings) for settings in _chosen(armature, names)]
+def read_rigs(
+    armature: bpy.types.Object, names: Sequence[str] | None, frames: Sequence[float]
+) -> list[RigChain]:
+    """Read the chains named, or all enabled ones, with a warning for what rules their bones on the frames.
+
+    Raises IK2DError where there are none, or one is faulty, or needs what is missing.
+    """
+    rigs = [read_chain(armature, settings) for settings in _chosen(armature, names)]
+    bpy.context.view_layer.update()  # so that Blender has tried all drivers
+    return [with_rulers(with_inputs_checked(rig), frames[0], frames[-1]) for rig in rigs]
 
 
 def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ..rig.armature import FAR_OFF_PLANE
+from ..rig.armature import FAR_OFF_PLANE, RigChain
+from ..rig.planes import HINGES
 from .keying import KeyedChain, KeyPlan
 from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
@@ -73,6 +74,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         warnings=tuple(_chain_warnings(keyed, plan, played, units)),
         keys=keyed.keys,
         plays_back_worse_by=max(0.0, _worst_excess(keyed.solved, plan, played)[0]),
+        plane=rig.plane_taken,
     )
 
 
@@ -80,16 +82,20 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
     chain, frames = keyed.solved.at(plan.rows), plan.frames
     rig, reach = chain.rig, chain.reach
     yield from rig.warnings
-    if chain.joints_off_plane > FAR_OFF_PLANE * reach:
+    if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # they can no other
         yield (
             f"Chain '{rig.name}': its joints are up to {length_text(chain.joints_off_plane, units)} off one"
             " plane; it is solved as seen along the plane's normal"
         )
     worst = int(np.argmax(chain.off_plane))
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
+        far = length_text(chain.off_plane[worst], units)
         yield (
-            f"Chain '{rig.name}': its target is up to {length_text(chain.off_plane[worst], units)} off the"
-            f" chain's plane (frame {frames[worst]}); the tip follows it within the plane"
+            f"Chain '{rig.name}': its tip leaves its target by up to {far} across the chain's plane (frame"
+            f" {frames[worst]}): {_askew(rig)}"
+            if rig.joints.askew
+            else f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
+            f" {frames[worst]}); the tip follows it within the plane"
         )
     if chain.uneven_scale:
         yield (
@@ -102,8 +108,19 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
         promised = "promised" if plan.bound else "solved"
         yield (
             f"Chain '{rig.name}': Blender plays it back up to {length_text(excess, units)} worse than"
-            f" {promised} (frame {time:g}); look for constraints, drivers or other animation on its bones"
+            f" {promised} (frame {time:g}); {'mute' if rig.ruled else 'look for'} constraints, drivers or"
+            " other animation on its bones"
         )
+
+
+def _askew(rig: RigChain) -> str:
+    """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
+    worst = int(np.argmax(rig.joints.slants))
+    slant = np.degrees(rig.joints.slants[worst])
+    return (
+        f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
+        " unlock it, change its roll, or try the plane Hinges"
+    )
 
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:

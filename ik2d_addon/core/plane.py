@@ -41,11 +41,31 @@ class Plane:
         Raises IK2DError for fewer than two joints, and for joints that all lie in one point.
         """
         joints = _checked_joints(points)
-        offsets = joints - joints.mean(axis=0)
-        _, extents, axes = np.linalg.svd(offsets)
-        if extents[1] <= STRAIGHT * extents[0]:
+        _, _, axes = np.linalg.svd(joints - joints.mean(axis=0))
+        if _is_straight(joints):
             return cls.facing(joints, straight_normal, along=axes[0])
         return cls.facing(joints, axes[2] * _bend_side(joints, axes[2]))
+
+    @classmethod
+    def turning_about(cls, points: ArrayLike, axis: ArrayLike) -> "Plane":
+        """Return the plane through a chain's root (n + 1, 3) at right angles to an axis (3,).
+
+        The normal is the axis, to the side that makes the chain bend to the positive one; the axis as
+        it is for a chain that is straight as seen along it. Raises IK2DError as `facing` does.
+        """
+        joints = _checked_joints(points)
+        n = _unit(finite_floats(axis, "axis"))
+        seen = _across(joints, n)
+        straight = not np.ptp(seen, axis=0).any() or _is_straight(seen)
+        return cls.facing(joints, n if straight else n * _bend_side(joints, n))
+
+    @staticmethod
+    def is_straight(points: ArrayLike) -> bool:
+        """Return whether the joints (n + 1, 3) of a chain leave many planes to choose from.
+
+        Raises IK2DError as `fit` does.
+        """
+        return _is_straight(_checked_joints(points))
 
     @classmethod
     def facing(cls, points: ArrayLike, normal: ArrayLike, along: ArrayLike | None = None) -> "Plane":
@@ -86,6 +106,11 @@ def _checked_joints(points: ArrayLike) -> Floats:
     if not np.ptp(joints, axis=0).any():
         raise IK2DError("the joints of the chain all lie in one point: it has no plane")
     return joints
+
+
+def _is_straight(joints: Floats) -> bool:
+    extents = np.linalg.svd(joints - joints.mean(axis=0), compute_uv=False)
+    return len(extents) < 2 or bool(extents[1] <= STRAIGHT * extents[0])
 
 
 def _bend_side(joints: Floats, normal: Floats) -> float:

@@ -2,7 +2,7 @@
 """Read a planar chain from an armature: pose bones -> Chain and Plane."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -12,8 +12,9 @@ from ..core.inputs import Floats
 from .axes import normal_in_bone
 from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints
+from .planes import bend_plane as bend_plane
+from .planes import choose_plane
 
-_AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 # Joints further off the plane than this part of the reach deserve a word to the user.
 FAR_OFF_PLANE = 0.01
 
@@ -35,7 +36,25 @@ class RigChain:
     tolerance: float | None
     softness: float
     joints: Joints
-    warnings: tuple[str, ...]  # what else acts on the bones
+    plane_taken: str  # what plane it is, in words
+    notes: tuple[str, ...] = ()  # what else the user should know before
+    ruled: bool = False  # whether a warning names what rules the bones in place of their keys
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know before it is solved."""
+        return (*_held(self), *self.notes)
+
+    def in_plane(self, plane: Plane, taken: str) -> "RigChain":
+        """Return the chain as it bends in another plane; taken: what plane that is, in words."""
+        bones = self.pose_bones
+        return replace(
+            self,
+            plane=plane,
+            plane_taken=taken,
+            off_plane=float(plane.distance(rest_joints(bones)).max()),
+            joints=self.joints.about(bones, _normals(plane, bones)),
+        )
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
@@ -52,7 +71,7 @@ def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
     solver = _solver(settings, len(bones))
     _check_target(armature, settings, bones)
     joints = rest_joints(bones)
-    plane = bend_plane(settings, bones, joints)
+    plane, taken = choose_plane(settings, settings.plane, bones, joints)
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -66,20 +85,22 @@ def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         iterations=settings.iterations,
         tolerance=settings.tolerance or None,
         softness=settings.softness,
-        joints=read_joints(settings, bones, [normal_in_bone(plane, bone) for bone in bones]),
-        warnings=tuple(_meddlers(settings.name, bones)),
+        joints=read_joints(settings, bones, _normals(plane, bones)),
+        plane_taken=taken,
     )
 
 
-def _meddlers(chain_name: str, bones: list[bpy.types.PoseBone]) -> Iterator[str]:
-    """Yield a sentence for each constraint that would act on top of the chain's rotations."""
-    for bone in bones:
-        for constraint in bone.constraints:
-            if not constraint.mute and constraint.influence > 0.0:
-                yield (
-                    f"Chain '{chain_name}': bone '{bone.name}' has the constraint '{constraint.name}', which"
-                    " acts on top of the baked rotation; disable it"
-                )
+def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
+    return [normal_in_bone(plane, bone) for bone in bones]
+
+
+def _held(rig: RigChain) -> Iterator[str]:
+    """Yield a sentence that names the joints that locks hold, if there are any."""
+    held = [f"'{bone}'" for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
+    if held:
+        names = f"{', '.join(held[:-1])} and {held[-1]}" if held[1:] else held[0]
+        turns = "they do not turn" if held[1:] else "it does not turn"
+        yield f"Chain '{rig.name}': locks hold {names}, so {turns}"
 
 
 def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
@@ -106,11 +127,26 @@ def chain_bones(
         raise IK2DError(f"{chain}: armature '{armature.name}' has no bone '{tip}'; choose another tip")
     bones = [bone, *bone.parent_recursive]
     if bone_count > len(bones):
+        _refuse_held(chain, bones[-1])
         raise IK2DError(
             f"{chain} asks for {bone_count} bones, but '{tip}' and those above it are only {len(bones)};"
             f" set Bones to {len(bones)} or less"
         )
     return list(reversed(bones[: bone_count or len(bones)]))
+
+
+def _refuse_held(chain: str, bone: bpy.types.PoseBone) -> None:
+    """Raise IK2DError for a bone without a parent that hangs on another one by a constraint."""
+    for constraint in bone.constraints:
+        if constraint.type not in ('CHILD_OF', 'ARMATURE') or constraint.mute or not constraint.influence:
+            continue
+        for source in getattr(constraint, "targets", (constraint,)):
+            if source.target == bone.id_data and source.subtarget:
+                raise IK2DError(
+                    f"{chain}: '{bone.name}' hangs on '{source.subtarget}' by its constraint"
+                    f" '{constraint.name}', and a chain goes along parents alone; make '{source.subtarget}'"
+                    " its parent and disable the constraint, or set Bones to fewer"
+                )
 
 
 def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
@@ -123,9 +159,13 @@ def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
 def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     """Return the joints of pose bones (n + 1, 3) in rest: each head, then the tip's tail.
 
-    Joint to joint, so that a child that stands off its parent's tail counts where it stands.
+    Joint to joint, so that a child that stands off its parent's tail counts where it stands. As the
+    pose has them, which follows the rest matrices: `head_local` and `tail_local` are up to 1e-5 off these.
     """
-    return np.array([bone.bone.head_local for bone in bones] + [bones[-1].bone.tail_local], np.float64)
+    rest = np.array([bone.bone.matrix_local for bone in bones], np.float64)
+    tail = rest[-1] @ (0.0, bones[-1].bone.length, 0.0, 1.0)
+    joints: Floats = np.vstack((rest[:, :3, 3], tail[:3]))
+    return joints
 
 
 def _solver(settings: bpy.types.PropertyGroup, bone_count: int) -> str:
@@ -146,6 +186,12 @@ def _check_target(
     target, subtarget = settings.target, settings.subtarget
     if target is None:
         raise IK2DError(f"Chain '{settings.name}' has no target; choose the object that its tip follows")
+    lost = target.library if target.is_missing else None
+    if lost is not None:
+        raise IK2DError(
+            f"Chain '{settings.name}': its target '{target.name}' is in the library '{lost.filepath}', which"
+            " is missing; put the file back, or relocate the library (File > External Data)"
+        )
     if subtarget and (target.type != 'ARMATURE' or subtarget not in pose_bones_of(target)):
         raise IK2DError(
             f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
@@ -168,13 +214,3 @@ def refuse_own_target(
         f"Chain '{chain_name}': its target {what} is moved by the chain itself: it depends on bone"
         f" '{own[0]}'; choose a target that does not"
     )
-
-
-def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
-    """Return the plane, in rest space, that a chain's settings make its pose bones bend in."""
-    try:
-        if settings.plane == 'AUTO':
-            return Plane.fit(joints, straight_normal=bones[0].bone.matrix_local.col[0].xyz)
-        return Plane.facing(joints, _AXES[settings.plane])
-    except IK2DError as error:
-        raise IK2DError(f"Chain '{settings.name}': {error}") from None

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The axis in a bone that it turns about in the chain's plane, and which of the bone's own it is."""
 
+from math import radians
+
 import bpy
 import numpy as np
 
@@ -14,6 +16,9 @@ EXACT = 1.5e-6
 CLOSE = 1e-3
 # ALIGNED: for Blender's limits, which are about a bone's own axes, to say anything of turns in the plane.
 ALIGNED = 0.05
+# How far the one axis that locks leave to a bone may be off the plane's normal for the bone to turn
+# about it all the same: rigs are rarely rolled by more, and what leaves the plane is told.
+HINGE = radians(15.0)
 
 
 def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the joints of a chain may turn: the user's limits and weights, and Blender's locked channels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat
-from .axes import CLOSE
+from .axes import EXACT, HINGE
 
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
@@ -24,11 +25,22 @@ class Joints:
     limits: Floats  # (n, 2) radians, NaN where free
     weights: Floats  # (n,)
     fixed: NDArray[np.bool_]  # (n,) held by locked channels at the rotation that they have
+    axes: Floats  # (n, 3) what each bone turns about, in its own space
+    slants: Floats  # (n,) radians between that axis and the plane's normal: over 0 for hinges askew
 
     @property
     def plain(self) -> bool:
         """Whether every joint may turn freely."""
         return bool(np.isnan(self.limits).all() and (self.weights == 1.0).all() and not self.fixed.any())
+
+    @property
+    def askew(self) -> bool:
+        """Whether some joint turns about another axis than the plane's normal."""
+        return bool(self.slants.any())
+
+    def about(self, bones: Sequence[bpy.types.PoseBone], normals: Sequence[Floats]) -> "Joints":
+        """Return the same joints of pose bones in another plane, whose normal to each is (3,)."""
+        return _joints(self.limits, self.weights, bones, normals)
 
     def limits_from(self, angles: Floats) -> Floats | None:
         """Return the solver's limits (n, 2) of a chain that has the angles (n,) before any joint turns."""
@@ -37,9 +49,9 @@ class Joints:
 
 
 def read_joints(
-    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], axes: list[Floats]
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], normals: list[Floats]
 ) -> Joints:
-    """Return the joints of pose bones that turn about the local axes (3,) each.
+    """Return the joints of pose bones to whom the plane's normal is each of `normals` (3,).
 
     A bone without an entry of its name in `settings.joints` is free. Raises IK2DError for a range
     that runs backwards.
@@ -57,49 +69,94 @@ def read_joints(
                     f"Chain '{settings.name}': the limits of bone '{bone.name}' run backwards;"
                     " set Min below Max"
                 )
-    fixed = np.array([is_locked(bone, axis) for bone, axis in zip(bones, axes, strict=True)])
-    return Joints(limits, weights, fixed)
+    return _joints(limits, weights, bones, normals)
+
+
+def _joints(
+    limits: Floats, weights: Floats, bones: Sequence[bpy.types.PoseBone], normals: Sequence[Floats]
+) -> Joints:
+    found = [turning_axis(bone, normal) for bone, normal in zip(bones, normals, strict=True)]
+    fixed = np.array([axis is None for axis in found])
+    axes = np.array([n if axis is None else axis for axis, n in zip(found, normals, strict=True)])
+    # By the sine: of a small angle the cosine says nothing.
+    slants = np.arcsin(np.linalg.norm(np.cross(axes, normals), axis=1).clip(max=1.0))
+    return Joints(limits, weights, fixed, axes, np.where(slants <= EXACT, 0.0, slants))
 
 
 def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
-    """Return for each rotation channel of the bone's mode whether it is locked."""
+    """Return for each rotation channel of the bone's mode whether it is locked.
+
+    Unless all four of them have locks of their own, the locks of an axis and an angle, as of a
+    quaternion, are about the axes that the bone may turn about.
+    """
     locks = list(bone.lock_rotation)
+    if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
+        return [all(locks)] * 4  # an axis is none without all of its parts
     if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
         return [bone.lock_rotations_4d and bone.lock_rotation_w, *locks]
     return locks
 
 
-def is_locked(bone: bpy.types.PoseBone, axis: Floats) -> bool:
-    """Return whether locked channels keep the bone from turning about a local axis (3,) alone."""
+def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
+    """Return the local axis (3,) that a bone turns about in a plane whose normal is `normal` (3,) to it.
+
+    That is the normal, unless locks stand against it: then the axis nearest to it that they leave.
+    None where they leave none within HINGE: they hold the bone.
+    """
+    if is_held(bone):
+        return None
+    locks = np.array(bone.lock_rotation)
+    if not locks.any():
+        return normal
+    axis = np.where(locks, 0.0, normal)
+    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):  # Euler angles: one alone, or all three
+        axis = np.where(np.arange(3) == int(np.argmax(np.abs(axis))), axis, 0.0)
+    length = float(np.linalg.norm(axis))
+    return axis / length if length >= np.cos(HINGE) else None
+
+
+def hinge_axis(bone: bpy.types.PoseBone) -> int | None:
+    """Return which of a bone's own axes (0..2) is the one that locks leave it; None for none."""
+    free = np.flatnonzero(~np.array(bone.lock_rotation))
+    if len(free) != 1:
+        return None
+    index = int(free[0])
+    return None if is_held(bone) else index
+
+
+def is_held(bone: bpy.types.PoseBone) -> bool:
+    """Return whether locks keep the bone from turning about any axis alone."""
+    four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE')
+    return all(bone.lock_rotation) or (four and locked_channels(bone)[0]) or _astray(bone)
+
+
+def _astray(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a locked rotation channel stands off its rest, or may do so at another frame."""
     locks = locked_channels(bone)
-    if not any(locks):
-        return False
-    needed = np.abs(axis) > CLOSE
-    values, rest = _channels(bone)
-    if len(locks) == 4:
-        needed = np.array([True, *needed])
-    elif needed.sum() > 1:
-        needed[:] = True  # an Euler rotation about a slanted axis moves all three
-    astray = (np.abs(values - rest) > _AT_REST) | _animated(bone, len(locks))
-    return bool((np.array(locks) & (needed | astray)).any())
+    if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
+        return False  # all four are ours to write
+    return any(
+        locked and (abs(value) > _AT_REST or _animated(bone, index))
+        for index, (locked, value) in enumerate(zip(locks, _channels(bone), strict=True))
+    )
 
 
-def _animated(bone: bpy.types.PoseBone, channels: int) -> NDArray[np.bool_]:
-    """Return which rotation channels have keys that differ: they may stand elsewhere at another frame."""
+def _animated(bone: bpy.types.PoseBone, channel: int) -> bool:
+    """Return whether a rotation channel has keys that differ: it may stand elsewhere at another frame."""
+    holder = compat.existing_channels(bone.id_data)
     path = bone.path_from_id(ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler"))
-    moved = np.zeros(channels, np.bool_)
-    for curve in compat.existing_fcurves(bone.id_data):
-        if curve.data_path == path:
-            values = [key.co[1] for key in curve.keyframe_points]
-            moved[curve.array_index] = bool(values) and max(values) - min(values) > _AT_REST
-    return moved
+    curve = holder.fcurves.find(path, index=channel) if holder else None
+    if curve is None or not len(curve.keyframe_points):
+        return False
+    places = np.empty(2 * len(curve.keyframe_points), "f4")
+    curve.keyframe_points.foreach_get("co", places)
+    return bool(np.ptp(places[1::2]) > _AT_REST)
 
 
-def _channels(bone: bpy.types.PoseBone) -> tuple[Floats, Floats]:
-    """Return the values of the bone's rotation channels, and what they are at rest."""
+def _channels(bone: bpy.types.PoseBone) -> list[float]:
+    """Return the values of the bone's rotation channels, of those that a lock may hold: 0 at rest."""
     if bone.rotation_mode == 'QUATERNION':
-        return np.array(bone.rotation_quaternion), np.array((1.0, 0.0, 0.0, 0.0))
-    if bone.rotation_mode == 'AXIS_ANGLE':  # at rest, the axis may be any
-        values = np.array(bone.rotation_axis_angle)
-        return values, np.array((0.0, *values[1:]))
-    return np.array(bone.rotation_euler), np.zeros(3)
+        return [0.0, *bone.rotation_quaternion[1:]]
+    if bone.rotation_mode == 'AXIS_ANGLE':
+        return [0.0, *bone.rotation_axis_angle[1:]]
+    return list(bone.rotation_euler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's forward kinematics of a planar chain, in its plane, over all frames at once."""
+"""Blender's forward kinematics of a planar chain, in its plane and in space, over all frames at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,12 +45,14 @@ class Linkage:
     to_pose: Floats  # (frames, 4, 4) rest space -> the armature's pose space
     tail: Floats  # (3,) the tip, in the last bone's own space
     plane: Plane
-    heights: Floats  # () or (frames,) of the tip over the plane, along its normal: no turn changes it
+    axes: Floats  # (n, 3) what each bone turns about, in its own space
+    planar: bool  # whether they all are the plane's normal, and stay it
+    heights: Floats  # () or (frames,) of the tip over the plane, unturned; no turn in the plane changes it
     # Blender's own word on the tips (frames, 3) of turns (frames, n), where links are not exact.
     blender_tips: Callable[[Floats], Floats] | None = None
 
     def joints(self, turns: Floats) -> Floats:
-        """Return the joints (frames, n + 1, 2) of local turns (frames, n), the root at the origin.
+        """Return the joints (frames, n + 1, 2) of turns (frames, n) in the plane, the root at the origin.
 
         The solvers' own forward() differs from it by some 1e-5 of the reach: Blender's rest
         matrices are not quite orthonormal.
@@ -69,15 +71,18 @@ class Linkage:
         return joints
 
     def tips(self, turns: Floats) -> Floats:
-        """Return the tips (frames, 2) of local turns (frames, n), in the plane."""
-        return (
-            self.plane.project(self.blender_tips(turns)) if self.blender_tips else self.joints(turns)[:, -1]
-        )
+        """Return the tips (frames, 2) of local turns (frames, n), as seen along the plane's normal."""
+        if self.blender_tips or not self.planar:
+            return self.plane.project(self.tips_turned(turns))
+        return self.joints(turns)[:, -1]
 
-    def tips_at_height(self, turns: Floats) -> Floats:
-        """Return the tips (frames, 3) in rest space of local turns (frames, n)."""
+    def tips_turned(self, turns: Floats) -> Floats:
+        """Return the tips (frames, 3) in rest space of local turns (frames, n), in the plane or off it."""
         if self.blender_tips:
             return self.blender_tips(turns)
+        if not self.planar:
+            rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(self.axes)]
+            return self.tips_in_space(rotations, slice(None))
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(self.joints(turns)[:, -1]) + heights
 
@@ -160,9 +165,10 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     owns = [link.own for link in links]
     tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
-    place = (last[..., :3, :3] @ tail) + last[..., :3, 3]
-    heights = (place - rig.plane.origin) @ rig.plane.normal
-    return Linkage(tuple(links), to_pose, tail, rig.plane, heights, tips)
+    heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
+    joints = rig.joints
+    planar = not (joints.askew or joints.fixed.any())
+    return Linkage(tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips)
 
 
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
@@ -184,7 +190,7 @@ def _blender_tips(
     held = parent
     for i, bone in enumerate(rig.pose_bones):
         turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
-        turned[:, :3, :3] = _rotations(normal_in_bone(rig.plane, bone), turns[:, i])
+        turned[:, :3, :3] = _rotations(rig.joints.axes[i], turns[:, i])
         pose = held = _posed(bone, held, _translation(bone, locations[i]) @ turned @ owns[i])
     tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return tails[:, :3]

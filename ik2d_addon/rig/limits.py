@@ -8,6 +8,7 @@ import bpy
 
 from ..core import Plane
 from .axes import ALIGNED, normal_in_bone, own_axis
+from .joints import turning_axis
 
 Range = tuple[float, float]  # radians about the plane's normal, relative to rest
 
@@ -21,7 +22,8 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
     ranges, slanted = {}, []
     for bone in bones:
         normal = normal_in_bone(plane, bone)
-        axis = own_axis(normal, ALIGNED)
+        turning = turning_axis(bone, normal)  # of a hinge askew it is one of its own
+        axis = own_axis(normal if turning is None else turning, ALIGNED)
         if axis is None:
             if any(_about(bone, letter) for letter in "xyz"):
                 slanted.append(bone.name)

@@ -11,7 +11,7 @@ from mathutils import Euler, Quaternion
 
 from ..core.inputs import Floats
 from .armature import RigChain
-from .axes import CLOSE, EXACT, normal_in_bone, own_axis
+from .axes import CLOSE, EXACT, own_axis
 from .joints import locked_channels
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
@@ -56,7 +56,7 @@ def bone_rotations(rig: RigChain, turns: Floats, single_axis: bool = False) -> l
     """
     channels = _single_channel if single_axis else _channels
     return [
-        channels(bone, normal_in_bone(rig.plane, bone), turns[:, i])
+        channels(bone, rig.joints.axes[i], turns[:, i])
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
     ]
@@ -138,14 +138,14 @@ def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> Bon
 
 def single_axis_notes(rig: RigChain) -> Iterator[str]:
     """Yield what Single Axis does to the bones of a chain, and where it can do nothing."""
-    turned = [bone for i, bone in enumerate(rig.pose_bones) if not rig.joints.fixed[i]]
-    slanted = [bone for bone in turned if own_axis(normal_in_bone(rig.plane, bone), CLOSE) is None]
-    changed = [bone for bone in turned if bone not in slanted and not _is_euler(bone)]
+    joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
+    turned = [(bone, axis) for bone, axis, fixed in joints if not fixed]
+    slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]
+    changed = [bone for bone, axis in turned if own_axis(axis, CLOSE) is not None and not _is_euler(bone)]
     if changed:
         names = ", ".join(f"'{bone.name}'" for bone in changed)
         yield f"Chain '{rig.name}': Single Axis set the rotation mode of {names} to {SINGLE_AXIS_MODE} Euler"
-    for bone in slanted:
-        x, y, z = normal_in_bone(rig.plane, bone)
+    for bone, (x, y, z) in slanted:
         yield (
             f"Chain '{rig.name}': Single Axis left '{bone.name}' as it is: it turns about"
             f" ({x:.3g}, {y:.3g}, {z:.3g}), neither its X nor its Z; change its roll"

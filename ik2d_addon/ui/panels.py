@@ -19,9 +19,11 @@ from .chains import (
     active_armature,
     active_chain,
 )
+from .plane import IK2D_OT_plane_to_target
 from .properties import joints_missing
 from .registration import register_classes, unregister_classes
 from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
+from .rulers import IK2D_OT_mute_rulers, ruler_lines
 
 # A rig with more chains that missed than these gets a word instead of more rows.
 _MISSED_ROWS = 4
@@ -187,9 +189,15 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         problem = problem_of(armature, chain)
         if problem:
             draw_text(layout, context, problem, 'ERROR')
-        elif len(armature.ik2d.chains) > 1 or not armature.ik2d.last_bake:
+        rulers = ruler_lines(context, armature, chain)
+        if rulers:
+            draw_text(layout, context, "\n".join(rulers), 'ERROR')
+            layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
+        if not problem and (len(armature.ik2d.chains) > 1 or not armature.ik2d.last_bake):
             # For a single chain that was baked the Bake panel says the same.
             draw_text(layout, context, chain.last_result, 'INFO')
+        if chain.is_off_plane:
+            layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
 
 
 class IK2D_PT_joints(_ChainSidebar, Panel):
@@ -225,6 +233,10 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         column = layout.column()
         column.prop(chain, "solver")
         column.prop(chain, "plane")
+        if chain.plane == 'CUSTOM':
+            column.prop(chain, "plane_normal")
+        elif chain.plane_taken:
+            draw_text(column, context, f"Plane: {chain.plane_taken}", 'BLANK1')
         column.separator()
         ccd = column.column()
         ccd.active = chain.solver != 'TWO_BONE'
@@ -334,6 +346,8 @@ class IK2D_MT_menu(Menu):
         layout.separator()
         layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
         layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
+        layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
+        layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
 
 
 def draw_menu(menu: Menu, context: Context) -> None:

@@ -10,6 +10,7 @@ from bpy.props import (
     CollectionProperty,
     EnumProperty,
     FloatProperty,
+    FloatVectorProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -86,6 +87,10 @@ def sync_joints(chain) -> None:
 
 def _bones_changed(chain, _context):
     sync_joints(chain)
+
+
+def _plane_changed(chain, _context):
+    chain.plane_taken, chain.is_off_plane = "", False
 
 
 def _minimum_changed(joint, _context):
@@ -227,13 +232,42 @@ class IK2D_PG_chain(PropertyGroup):
             (
                 'AUTO',
                 "Automatic",
-                "The bend of the rest pose; a straight chain bends about its first bone's X axis",
+                (
+                    "The bend of the rest pose, or the axis of hinges that agree; a straight chain bends"
+                    " towards its target, or about its first bone's X axis"
+                ),
+                0,
             ),
-            ('X', 'X', "Normal along the armature's X axis"),
-            ('Y', 'Y', "Normal along the armature's Y axis"),
-            ('Z', 'Z', "Normal along the armature's Z axis"),
+            ('HINGES', "Hinges", "The common axis of the joints that locks leave one axis to turn about", 4),
+            ('X', 'X', "Normal along the armature's X axis", 1),
+            ('Y', 'Y', "Normal along the armature's Y axis", 2),
+            ('Z', 'Z', "Normal along the armature's Z axis", 3),
+            ('CUSTOM', "Custom", "A normal of its own, in the armature's space at rest", 5),
         ),
         default='AUTO',
+        override=OVERRIDABLE,
+        update=_plane_changed,
+    )
+    plane_normal: FloatVectorProperty(
+        name="Normal",
+        description="Normal of the custom plane, in the armature's space at rest",
+        default=(1.0, 0.0, 0.0),
+        size=3,
+        subtype='XYZ',
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    plane_taken: StringProperty(
+        name="Plane Taken",
+        description="Plane that the last solve or bake took where it is automatic",
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    is_off_plane: BoolProperty(
+        name="Target Off Plane",
+        description="Whether the target left the chain's plane in the last solve or bake",
+        default=False,
+        options=set(),
         override=OVERRIDABLE,
     )
     softness: FloatProperty(

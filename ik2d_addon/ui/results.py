@@ -9,6 +9,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeReport, ChainReport
 from ..core import IK2DError
+from ..rig.armature import FAR_OFF_PLANE
 from .chains import active_armature, active_chain, allowed
 from .properties import joints_wanted
 from .registration import register_classes, unregister_classes
@@ -24,6 +25,8 @@ def store_solve(armature: Object, report: BakeReport) -> None:
     """Note on each chain what came of it, for the sidebar to show."""
     for result, chain in _chains_of(armature, report):
         chain.last_result = "\n".join([result.sentence(), *result.warnings])
+        chain.plane_taken = result.plane if chain.plane == 'AUTO' else ""
+        chain.is_off_plane = bool(result.off_plane.max() > FAR_OFF_PLANE * result.reach)
 
 
 def store_bake(armature: Object, report: BakeReport) -> None:

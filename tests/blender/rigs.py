@@ -240,6 +240,11 @@ def _group(group: bpy.types.ActionGroup) -> tuple:
     return settings_of(group), settings_of(group.colors), channels
 
 
+def but_jumps(warnings: Sequence[str]) -> list[str]:
+    """Return the warnings without those of joints that turn far in a frame, as wild targets make them."""
+    return [warning for warning in warnings if " turns by " not in warning]
+
+
 def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
     """Return whether a pose bone is selected."""
     if hasattr(pose_bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5

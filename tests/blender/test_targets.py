@@ -196,6 +196,7 @@ def in_an_excluded_collection(armature):
 
 def in_no_scene(armature):
     target, _ = parented(armature)
+    bpy.data.collections.new("Elsewhere").objects.link(target)
     bpy.context.scene.collection.objects.unlink(target)
     return target, ""
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inputs that are not there or do not run: blocked drivers, lost libraries, deleted targets."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+
+from ..core import IK2DError
+from .armature import RigChain
+from .dependencies import Node, movers, walk
+
+# What of an object's or a bone's properties moves it.
+_PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")
+# A driver, and what it drives.
+_Driver = tuple[bpy.types.ID, bpy.types.FCurve]
+
+
+def with_inputs_checked(rig: RigChain) -> RigChain:
+    """Return a chain with a warning where its target is in no scene, only in a collection or a library.
+
+    Raises IK2DError for a target that was deleted, for what lies in a library that is missing, and
+    for a driver that does not run, among all that the places of target and chain depend on.
+    """
+    for block, _ in _needed(rig):
+        _refuse_lost(rig.name, block)
+    refuse_failed_drivers([rig])
+    target = rig.target
+    if target.users_scene:
+        return rig
+    if not target.users_collection and not target.library:
+        raise IK2DError(
+            f"Chain '{rig.name}': its target '{target.name}' was deleted: it is in no scene; choose another"
+            " target, or link it to the scene again"
+        )
+    if target.users_collection:
+        where = f"the collection '{target.users_collection[0].name}'"
+    else:  # it came along with what was linked
+        where = f"the library '{target.library.filepath}'"
+    warning = (
+        f"Chain '{rig.name}': its target '{target.name}' is in no scene, only in {where}: it is followed,"
+        " but not seen; link it to the scene"
+    )
+    return replace(rig, notes=(*rig.notes, warning))
+
+
+def refuse_failed_drivers(rigs: Sequence[RigChain]) -> None:
+    """Raise IK2DError for a driver that did not run when Blender evaluated it last, as above.
+
+    What is hidden Blender evaluates only when it is sampled: hence to be asked again then.
+    """
+    for rig in rigs:
+        for owner, curve in _drivers(_needed(rig)):
+            if curve.driver.is_valid:
+                continue
+            what = f"Chain '{rig.name}': the driver of '{owner.name}' ({curve.data_path})"
+            if bpy.app.autoexec_fail and not curve.driver.is_simple_expression:
+                raise IK2DError(
+                    f"{what} is blocked: Blender does not run its Python, since the file is not trusted; open"
+                    " it as Trusted Source, on the command line with --enable-autoexec"
+                )
+            raise IK2DError(f"{what} does not work; mend its expression or its variables, or remove it")
+
+
+def _needed(rig: RigChain) -> list[Node]:
+    """Return all that the places of a chain's target and of what holds the chain depend on."""
+    above = rig.pose_bones[0].parent
+    return walk([(rig.armature, above.name if above else ""), (rig.target, rig.subtarget)], movers)
+
+
+def _refuse_lost(chain_name: str, block: bpy.types.ID) -> None:
+    """Raise IK2DError for a data block, or an object's data, that Blender could not find in its library."""
+    for lost in (block, getattr(block, "data", None)):
+        if lost is not None and lost.is_missing:
+            path = lost.library.filepath if lost.library else "its library"
+            raise IK2DError(
+                f"Chain '{chain_name}': it needs '{block.name}' from the library '{path}', which is missing;"
+                " put the file back, or relocate the library (File > External Data)"
+            )
+
+
+def _drivers(nodes: Sequence[Node]) -> Iterator[_Driver]:
+    """Yield the drivers that move objects and bones, and those of the properties that these read."""
+    waiting: list[tuple[bpy.types.ID, str]] = []
+    for ob, bone in nodes:
+        animation = getattr(ob, "animation_data", None)
+        prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone and bone in ob.pose.bones else ""
+        for curve in animation.drivers if animation else ():
+            if curve.data_path.startswith(prefix) and _PLACE.match(curve.data_path[len(prefix) :]):
+                waiting.append((ob, curve.data_path))
+    done = set()
+    while waiting:
+        owner, path = waiting.pop()
+        animation = getattr(owner, "animation_data", None)
+        if (owner, path) in done or animation is None:
+            continue
+        done.add((owner, path))
+        for curve in animation.drivers:
+            # A variable may read one part of a vector.
+            if not curve.mute and (curve.data_path == path or path.startswith(f"{curve.data_path}[")):
+                yield owner, curve
+                waiting += _read_by(curve.driver)
+
+
+def _read_by(driver: bpy.types.Driver) -> Iterator[tuple[bpy.types.ID, str]]:
+    """Yield (data block, path) of each property that a driver reads."""
+    for variable in driver.variables:
+        for source in variable.targets if variable.type == 'SINGLE_PROP' else ():
+            if source.id is not None:
+                yield source.id, source.data_path

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which plane a chain bends in: that of its rest pose, of its hinges, or one of the armature's."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError, Plane
+from ..core.inputs import Floats
+from .axes import HINGE
+from .joints import hinge_axis, is_held
+
+_AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
+# A hinge whose axis passes the tip nearer than this part of the chain's extent cannot bend the chain.
+_LEVER = 0.01
+# The sine of the angle above which an axis is not along a chain's line.
+_CLEARLY_ASIDE = 0.01
+# Points that are off a plane by less than this part of the reach lie in it.
+_SAME_PLANE = 1e-6
+# Points lie all round a line if they spread across by more than this part of what they do along.
+_ALL_ROUND = 0.95
+# Above this cosine two directions are on one side.
+_CLEAR_SIDE = 0.1
+
+# What a plane is, in words.
+BEND, HINGES, FIRST_X, FIRST_Z = "rest pose's bend", "the hinges' axis", "first bone's X", "first bone's Z"
+TARGET, CUSTOM = "through the target's path", "its own normal"
+
+
+def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
+    """Return the plane, in rest space, that a chain's settings make its pose bones bend in.
+
+    joints: (n + 1, 3) in rest. Raises IK2DError where there is none.
+    """
+    return choose_plane(settings, settings.plane, bones, joints)[0]
+
+
+def choose_plane(
+    settings: bpy.types.PropertyGroup, choice: str, bones: list[bpy.types.PoseBone], joints: Floats
+) -> tuple[Plane, str]:
+    """Return the plane that one of the choices of `settings.plane` comes to, and in words what it is.
+
+    Errors as in `bend_plane`.
+    """
+    try:
+        if choice == 'AUTO':
+            return _automatic(bones, joints)
+        if choice == 'HINGES':
+            axes = _agreeing(_hinges(bones, joints))
+            if not axes:
+                raise IK2DError(
+                    "no joint of it has locks that leave it one axis to bend about; lock two axes of a"
+                    " bone's rotation, or choose another plane"
+                )
+            return Plane.turning_about(joints, _common(axes)), HINGES
+        if choice == 'CUSTOM':
+            if not any(settings.plane_normal):
+                raise IK2DError("its own plane has no normal; give it one, or choose another plane")
+            return Plane.facing(joints, tuple(settings.plane_normal)), CUSTOM
+        return Plane.facing(joints, _AXES[choice]), f"across the armature's {choice}"
+    except IK2DError as error:
+        raise IK2DError(f"Chain '{settings.name}': {error}") from None
+
+
+def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
+    """Return the hinges' plane where that is the one to take, else the rest pose's."""
+    hinges, straight = _hinges(bones, joints), Plane.is_straight(joints)
+    axes = _agreeing(hinges)
+    turning = [bone for bone in bones if not is_held(bone)]
+    if axes and len(axes) == len(hinges) and (len(hinges) == len(turning) or straight):
+        return Plane.turning_about(joints, _common(axes)), HINGES
+    x, _, z = (np.array(axis, np.float64) for axis in bones[0].bone.matrix_local.to_3x3().col)
+    if not straight:
+        return Plane.fit(joints, straight_normal=x), BEND
+    if np.linalg.norm(np.cross(x, line_of(joints))) > _CLEARLY_ASIDE:
+        return Plane.fit(joints, straight_normal=x), FIRST_X
+    return Plane.fit(joints, straight_normal=z), FIRST_Z
+
+
+def line_of(joints: Floats) -> Floats:
+    """Return the direction (3,) of the line nearest to a chain's joints."""
+    _, _, axes = np.linalg.svd(joints - joints.mean(axis=0))
+    direction: Floats = axes[0]
+    return direction
+
+
+def plane_through(joints: Floats, points: Floats, otherwise: Plane) -> Plane | None:
+    """Return the plane that holds a straight chain's line and is nearest to points (m, 3).
+
+    None where `otherwise`, a plane of the chain, does as well, where the points are on the chain's
+    line, and where they lie all round it.
+    """
+    line, reach = line_of(joints), float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    offsets = points - otherwise.origin
+    aside = offsets - np.multiply.outer(offsets @ line, line)
+    if np.abs(aside @ otherwise.normal).max() <= _SAME_PLANE * reach:
+        return None
+    # Not about their mean: the plane goes through the line.
+    _, extents, axes = np.linalg.svd(aside, full_matrices=False)
+    if len(extents) > 1 and extents[1] > _ALL_ROUND * extents[0]:
+        return None
+    normal = np.cross(line, axes[0])
+    for side in (otherwise.normal, np.cross(otherwise.normal, line)):
+        if abs(normal @ side) > _CLEAR_SIDE:  # the same on all paths that are nearly the same
+            return Plane.facing(joints, normal * np.sign(normal @ side), along=line)
+    return None
+
+
+def _hinges(bones: Sequence[bpy.types.PoseBone], joints: Floats) -> list[Floats]:
+    """Return the axes (3,) in rest space of the bones that locks leave one axis to bend the chain about."""
+    found = []
+    for bone, joint in zip(bones, joints, strict=False):
+        index = hinge_axis(bone)
+        if index is None:
+            continue
+        axis = np.array(bone.bone.matrix_local.col[index].xyz, np.float64)
+        axis /= np.linalg.norm(axis)
+        if np.linalg.norm(np.cross(axis, joints[-1] - joint)) > _LEVER * np.ptp(joints, axis=0).max():
+            found.append(axis)
+    return found
+
+
+def _agreeing(axes: Sequence[Floats]) -> list[Floats]:
+    """Return the most axes that are within HINGE of one of them, to either side; the first where two tie."""
+    groups = [[axis for axis in axes if abs(axis @ one) >= np.cos(HINGE)] for one in axes]
+    return max(groups, key=len, default=[])
+
+
+def _common(axes: Sequence[Floats]) -> Floats:
+    """Return the mean direction (3,) of axes, to the side of the first."""
+    mean: Floats = np.sum([axis * (1.0 if axis @ axes[0] >= 0.0 else -1.0) for axis in axes], axis=0)
+    return mean / np.linalg.norm(mean)

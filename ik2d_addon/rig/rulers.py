@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who rules a chain's bones in place of its keys: constraints on them, and IK from bones below."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from . import compat, made
+from .armature import RigChain
+from .axes import ALIGNED, own_axis
+from .keys import animation_times
+
+# Constraints that reach up the hierarchy from the bone that has them.
+_REACHING = ('IK', 'SPLINE_IK')
+# Constraints that leave a bone's rotation and the place of its tail as they are.
+_HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
+# Angles (radians) within this are the same.
+_SAME_ANGLE = 1e-5
+# Of many bones in a warning, this many are named.
+_NAMED = 3
+_CONSTANT = 'CONSTANT'
+# Two keys nearer than this many frames are one.
+_SAME_TIME = 1e-3
+# As often the part of a segment is halved where a cut is sought: to more digits than a curve keeps.
+_HALVINGS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Ruler:
+    """A constraint that acts on bones of a chain, on top of their keys or in place of them."""
+
+    kind: str  # Constraint.type
+    label: str  # what Blender calls that
+    owner: str  # the bone that has it
+    constraint: str
+    bones: tuple[str, ...]  # those of the chain that it rules, root to tip
+    below: bool  # whether the owner is not of the chain itself
+    driven: bool  # whether a driver sets its influence, so that no key can
+
+
+def find_rulers(rig: RigChain, first: float, last: float) -> list[Ruler]:
+    """Return the constraints that will rule a chain's bones on the frames from `first` to `last`.
+
+    Left out is what cannot act then: muted, without influence or without a target, and limits that
+    cannot stop a turn in the plane.
+    """
+    scene = bpy.context.scene
+    times = animation_times(scene, (first, last))
+    found = []
+    for bone, constraint, bones in _candidates(rig):
+        if _is_active(rig.armature, constraint, times):
+            found.append(
+                Ruler(
+                    kind=constraint.type,
+                    label=_label(constraint),
+                    owner=bone.name,
+                    constraint=constraint.name,
+                    bones=bones,
+                    below=bone.name not in rig.bones,
+                    driven=_driver(rig.armature, constraint.path_from_id("influence")) is not None,
+                )
+            )
+    return found
+
+
+def with_rulers(rig: RigChain, first: float, last: float) -> RigChain:
+    """Return a chain with a warning for each thing that will rule its bones on some frames."""
+    lines = sentences(rig.name, find_rulers(rig, first, last))
+    return replace(rig, notes=(*rig.notes, *lines), ruled=bool(lines))
+
+
+def sentences(chain_name: str, rulers: Sequence[Ruler]) -> list[str]:
+    """Return one line for each cause: bones with the same kind of constraint of their own share one."""
+    lines = []
+    own: dict[tuple[str, bool], list[Ruler]] = {}
+    for ruler in rulers:
+        if ruler.kind in _REACHING:
+            place = f"of bone '{ruler.owner}'{' below it' if ruler.below else ''}"
+            what = f"the {_short(ruler.label)} constraint '{ruler.constraint}' {place}"
+            lines.append(_sentence(chain_name, ruler.bones, what, ruler.driven, 1))
+        else:
+            own.setdefault((ruler.label, ruler.driven), []).append(ruler)
+    for (label, driven), alike in own.items():
+        bones = list(dict.fromkeys(ruler.owner for ruler in alike))
+        what = f"its own constraint '{alike[0].constraint}'"
+        if len(alike) > 1:
+            what = f"{label} constraints of {'their' if len(bones) > 1 else 'its'} own"
+        lines.append(_sentence(chain_name, bones, what, driven, len(alike)))
+    return lines
+
+
+def _sentence(chain_name: str, bones: Sequence[str], what: str, driven: bool, count: int) -> str:
+    names = [f"'{bone}'" for bone in bones]
+    if len(names) > _NAMED + 1:
+        names[_NAMED:] = [f"{len(names) - _NAMED} more"]
+    who = f"bone {names[0]} is" if len(names) == 1 else f"bones {', '.join(names[:-1])} and {names[-1]} are"
+    it = "it" if count == 1 else "them"
+    way_out = f"mute {it} for these frames, or disable {it}"
+    if driven:
+        its = "its influence is" if count == 1 else "their influences are"
+        way_out = f"{its} driven: mute {it}, or disable the {'driver' if count == 1 else 'drivers'}"
+    return f"Chain '{chain_name}': {who} ruled by {what}; {way_out}"
+
+
+def _label(constraint: bpy.types.Constraint) -> str:
+    return str(constraint.bl_rna.properties['type'].enum_items[constraint.type].name)
+
+
+def _short(label: str) -> str:
+    return "IK" if label == "Inverse Kinematics" else label
+
+
+# --- What may rule -----------------------------------------------------------
+
+
+def _candidates(
+    rig: RigChain,
+) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint, tuple[str, ...]]]:
+    """Yield (bone, constraint, the chain's bones that it rules if it acts), the chain's own first."""
+    for i, bone in enumerate(rig.pose_bones):
+        for constraint in bone.constraints:
+            if constraint.type in _REACHING:
+                ruled = _reached(rig, bone, constraint)
+            else:
+                ruled = (bone.name,) if _can_act(rig, i, constraint) else ()
+            if ruled:
+                yield bone, constraint, ruled
+    # In one expression: of 700 bones with two constraints each it takes under a millisecond.
+    reaching = [(b, c) for b in rig.armature.pose.bones for c in b.constraints if c.type in _REACHING]
+    for bone, constraint in reaching:
+        ruled = () if bone.name in rig.bones else _reached(rig, bone, constraint)
+        if ruled:
+            yield bone, constraint, ruled
+
+
+def _reached(rig: RigChain, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> tuple[str, ...]:
+    """Return the chain's bones, root to tip, that an IK or Spline IK constraint reaches up to."""
+    line = [bone, *bone.parent_recursive]
+    if constraint.type == 'IK' and not constraint.use_tail:
+        line = line[1:]
+    reached = {one.name for one in line[: constraint.chain_count or len(line)]}
+    return tuple(name for name in rig.bones if name in reached)
+
+
+def _can_act(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint of the i-th bone may change the bone's rotation or place."""
+    if constraint.type in _HARMLESS:
+        return False
+    if constraint.type == 'LIMIT_ROTATION':
+        return _limits_turns(rig, i, constraint)
+    if constraint.type == 'LIMIT_LOCATION':
+        return _limits_place(rig.pose_bones[i], constraint)
+    return True
+
+
+def _limits_turns(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a Limit Rotation may stop a turn in the plane that the joint's own limits allow."""
+    limited = [axis for axis, letter in enumerate("xyz") if getattr(constraint, f"use_limit_{letter}")]
+    turning = own_axis(rig.joints.axes[i], ALIGNED)
+    if not limited or constraint.owner_space != 'LOCAL' or turning is None:
+        return bool(limited)
+    lowest, highest = (
+        rig.joints.limits[i] if rig.joints.axes[i][turning] > 0.0 else -rig.joints.limits[i][::-1]
+    )
+    if rig.joints.fixed[i]:
+        lowest = highest = 0.0
+    for axis in limited:
+        ends = [getattr(constraint, f"{end}_{'xyz'[axis]}") for end in ("min", "max")]
+        low, high = (lowest, highest) if axis == turning else (0.0, 0.0)
+        # Written so that NaN, no limit of ours, is not within.
+        if not (min(ends) - _SAME_ANGLE <= low and high <= max(ends) + _SAME_ANGLE):
+            return True
+    return False
+
+
+def _limits_place(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a Limit Location may move the bone."""
+    for axis, letter in enumerate("xyz"):
+        for end, sign in (("min", 1.0), ("max", -1.0)):
+            if getattr(constraint, f"use_{end}_{letter}"):
+                beyond = sign * (getattr(constraint, f"{end}_{letter}") - bone.location[axis]) > 0.0
+                if constraint.owner_space != 'LOCAL' or beyond:
+                    return True
+    return False
+
+
+# --- Whether it does so on some frames ---------------------------------------
+
+
+def _is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
+    """Return whether a constraint acts between two times: it has what it needs, and some influence then."""
+    if not _has_targets(constraint):
+        return False
+    paths = [constraint.path_from_id(name) for name in ("mute", "enabled")]
+    if constraint.mute and not any(_curve(armature, path) or _driver(armature, path) for path in paths):
+        return False
+    path = constraint.path_from_id("influence")
+    if _driver(armature, path):
+        return True
+    curve = _curve(armature, path)
+    if curve is None or curve.mute or (curve.group and curve.group.mute):
+        return bool(constraint.influence > 0.0)
+    return _largest(curve, times) > 0.0
+
+
+def _has_targets(constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint has the targets without which Blender leaves it out."""
+    if constraint.type == 'ACTION' and constraint.action is None:
+        return False
+    if constraint.type == 'ARMATURE':
+        return any(_is_target(one.target, one.subtarget, bone=True) for one in constraint.targets)
+    if not hasattr(constraint, "target"):
+        return True
+    return _is_target(constraint.target, getattr(constraint, "subtarget", ""), bone=constraint.type == 'IK')
+
+
+def _is_target(target: bpy.types.Object | None, subtarget: str, bone: bool) -> bool:
+    """Return whether a target is there. bone: whether of an armature it must be a bone."""
+    if target is None:
+        return False
+    if target.type != 'ARMATURE':
+        return True
+    return subtarget in target.data.bones if subtarget else not bone
+
+
+def _curve(armature: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+    holder = compat.existing_channels(armature)
+    return holder.fcurves.find(path) if holder else None
+
+
+def _driver(armature: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+    """Return the driver of a property, unless it is muted."""
+    driver = armature.animation_data.drivers.find(path) if armature.animation_data else None
+    return driver if driver is not None and not driver.mute else None
+
+
+def _largest(curve: bpy.types.FCurve, times: Sequence[float]) -> float:
+    """Return the largest value of a curve between two times: at its keys, and at the ends."""
+    places = np.empty(2 * len(curve.keyframe_points), "f4")
+    curve.keyframe_points.foreach_get("co", places)
+    within = (places[::2] >= times[0]) & (places[::2] <= times[1])
+    return float(max(places[1::2][within].max(initial=0.0), *map(curve.evaluate, times)))
+
+
+# --- Muting ------------------------------------------------------------------
+
+
+def mute_rulers(
+    armature: bpy.types.Object, rulers: Sequence[Ruler], scene: bpy.types.Scene, first: int, last: int
+) -> tuple[list[Ruler], list[Ruler]]:
+    """Keep constraints from acting on the frames from `first` to `last`.
+
+    Where these are all of the scene's, they are muted; else their influence is keyed to 0 there, and
+    plays before and after as it did. Returns those muted, and those whose influence is driven and
+    stays. Raises IK2DError, with nothing changed, where an influence cannot be keyed.
+    """
+    whole = first <= scene.frame_start and scene.frame_end <= last
+    driven = [ruler for ruler in rulers if ruler.driven and not whole]
+    free = [ruler for ruler in rulers if whole or not ruler.driven]
+    constraints = [armature.pose.bones[ruler.owner].constraints[ruler.constraint] for ruler in free]
+    if whole:
+        for constraint in constraints:
+            constraint.mute = True
+        return free, driven
+    _check_can_key(armature, constraints)
+    for constraint, ruler in zip(constraints, free, strict=True):
+        _key_out(
+            armature, constraint, ruler.owner, animation_times(scene, (first - 1, first, last, last + 1))
+        )
+    bpy.context.view_layer.update()
+    return free, driven
+
+
+def _check_can_key(armature: bpy.types.Object, constraints: Sequence[bpy.types.Constraint]) -> None:
+    if constraints and armature.animation_data and armature.animation_data.use_tweak_mode:
+        raise IK2DError(f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)")
+    for constraint in constraints:
+        curve = _curve(armature, constraint.path_from_id("influence"))
+        if curve and (curve.lock or (curve.group and curve.group.lock)):
+            raise IK2DError(f"'{armature.name}': channel {curve.data_path} is locked; unlock it to mute it")
+        if curve and len(curve.sampled_points):
+            raise IK2DError(
+                f"'{armature.name}': channel {curve.data_path} holds samples; turn them into keys"
+            )
+
+
+def _key_out(
+    armature: bpy.types.Object, constraint: bpy.types.Constraint, group: str, times: Sequence[float]
+) -> None:
+    """Key a constraint's influence: as it is before the second time and from the last on, 0 between."""
+    path, now = constraint.path_from_id("influence"), constraint.influence
+    with ExitStack() as undo:
+        curve = made.fcurve(made.channels(armature, undo), path, 0, group, undo)
+        undo.pop_all()
+    points = curve.keyframe_points
+    before, first, last, after = times
+    if not len(points):
+        for time in (before, after):
+            points.insert(time, now)
+    for time in (before, after):
+        _split(curve, time)
+    for point in [point for point in points if before < point.co.x < after][::-1]:
+        points.remove(point, fast=True)
+    for time in (first, last):
+        points.insert(time, 0.0, options={'FAST'})
+    for point in points:
+        if before <= point.co.x < after:
+            point.interpolation = _CONSTANT
+    curve.update()
+
+
+def _split(curve: bpy.types.FCurve, time: float) -> None:
+    """Put a key on a curve, which keeps its shape on both sides of it."""
+    value, points = curve.evaluate(time), curve.keyframe_points
+    left = max((point for point in points if point.co.x <= time), key=lambda point: point.co.x, default=None)
+    right = min((point for point in points if point.co.x >= time), key=lambda point: point.co.x, default=None)
+    parts = None
+    if left and right and left.co.x < time < right.co.x and left.interpolation == 'BEZIER':
+        parts = _halves([left.co, left.handle_right, right.handle_left, right.co], time)
+    kind, ends = left.interpolation if left else None, [point and point.co.x for point in (left, right)]
+    new = points.insert(time, value, options={'FAST'})
+    new.interpolation = kind or new.interpolation
+    if parts is None:
+        curve.update()
+        return
+    # FREE handles alone stay where they are put; the outer ones stay as they are.
+    left, right = ([point for point in points if point.co.x == end][0] for end in ends)
+    new = [point for point in points if abs(point.co.x - time) < _SAME_TIME][0]
+    for point, side, place in (
+        (left, "right", parts[0][1]),
+        (new, "left", parts[0][2]),
+        (new, "right", parts[1][1]),
+        (right, "left", parts[1][2]),
+    ):
+        if getattr(point, f"handle_{side}_type") != 'FREE':
+            point.handle_left_type = point.handle_right_type = 'FREE'
+        setattr(point, f"handle_{side}", place)
+    curve.update()
+
+
+def _halves(corners: Sequence[Vector], time: float) -> tuple[Floats, Floats]:
+    """Return the Bezier corners (4, 2) of both parts of a segment that is cut at a time (de Casteljau)."""
+    places = np.array(corners, np.float64)
+    span = places[3, 0] - places[0, 0]
+    longest = (places[1, 0] - places[0, 0]) + (places[3, 0] - places[2, 0])
+    if longest > span:  # Blender shortens handles that overlap
+        for handle, end in ((1, 0), (2, 3)):
+            places[handle] = places[end] + (places[handle] - places[end]) * span / longest
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        before, after = _cut(places, middle)
+        low, high = (middle, high) if before[3, 0] < time else (low, middle)
+    return before, after
+
+
+def _cut(corners: Floats, u: float) -> tuple[Floats, Floats]:
+    """Return the corners (4, 2) of a Bezier segment's parts before and after u, of 0..1."""
+    rows = [corners]
+    while len(rows[-1]) > 1:
+        rows.append((1.0 - u) * rows[-1][:-1] + u * rows[-1][1:])
+    return np.array([row[0] for row in rows]), np.array([row[-1] for row in rows[::-1]])

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operator that turns a chain's plane to where its target goes."""
+
+import bpy
+from bpy.types import Operator
+
+from ..core import IK2DError
+from ..rig.target_plane import plane_to_target
+from .baking import chosen_range
+from .chains import active_armature, active_chain, allowed, why_not_edit
+
+
+class IK2D_OT_plane_to_target(Operator):
+    """Set the active chain's plane to the one that its target is nearest to, on the frames to bake"""
+
+    bl_idname = "ik2d.plane_to_target"
+    bl_label = "Plane to Target"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and active_chain(active_armature(context)) is None:
+            reason = "Add a chain first"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        armature = active_armature(context)
+        chain = active_chain(armature)
+        first, last, _step = chosen_range(armature, context.scene)
+        try:
+            plane_to_target(armature, chain, context.scene, first, last)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        label = chain.bl_rna.properties["plane"].enum_items[chain.plane].name
+        self.report({'INFO'}, f"The plane of chain '{chain.name}' is {label} now")
+        return {'FINISHED'}
+
+
+classes = (IK2D_OT_plane_to_target,)
+
+
+def register() -> None:
+    """Register the operator."""
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Unregister the operator."""
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

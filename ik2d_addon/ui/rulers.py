@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What rules the active chain's bones in place of its keys, as the sidebar tells it, and the way out."""
+
+import bpy
+from bpy.types import Context, Object, Operator, PropertyGroup
+
+from ..core import IK2DError
+from ..rig.armature import read_chain
+from ..rig.rulers import Ruler, find_rulers, mute_rulers, sentences
+from .baking import chosen_range
+from .chains import active_armature, active_chain, allowed, why_not_edit
+
+
+def rulers_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Ruler]:
+    """Return what will rule a chain's bones on the frames that the sidebar shows; [] for a faulty chain."""
+    first, last, _step = chosen_range(armature, context.scene)
+    try:
+        return find_rulers(read_chain(armature, chain), first, last)
+    except IK2DError:
+        return []
+
+
+def ruler_lines(context: Context, armature: Object, chain: PropertyGroup) -> list[str]:
+    """Return a sentence for each thing that will rule the chain's bones."""
+    return sentences(chain.name, rulers_of(context, armature, chain))
+
+
+class IK2D_OT_mute_rulers(Operator):
+    """Mute the constraints that rule the active chain's bones, on the frames to bake alone"""
+
+    bl_idname = "ik2d.mute_rulers"
+    bl_label = "Mute for These Frames"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and active_chain(active_armature(context)) is None:
+            reason = "Add a chain first"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        armature = active_armature(context)
+        first, last, _step = chosen_range(armature, context.scene)
+        rulers = rulers_of(context, armature, active_chain(armature))
+        if not rulers:
+            self.report({'ERROR'}, "No constraint rules the chain's bones on these frames")
+            return {'CANCELLED'}
+        try:
+            muted, driven = mute_rulers(armature, rulers, context.scene, first, last)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        for ruler in driven:
+            name = f"'{ruler.constraint}' of bone '{ruler.owner}'"
+            kind = {'WARNING'} if muted else {'ERROR'}
+            self.report(
+                kind, f"The influence of {name} is driven: mute the constraint, or disable its driver"
+            )
+        if not muted:
+            return {'CANCELLED'}
+        count = f"{len(muted)} {'constraint' if len(muted) == 1 else 'constraints'}"
+        self.report({'INFO'}, f"Muted {count} from frame {first} to {last}")
+        return {'FINISHED'}
+
+
+classes = (IK2D_OT_mute_rulers,)
+
+
+def register() -> None:
+    """Register the operator."""
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Unregister the operator."""
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
