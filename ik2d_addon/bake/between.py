@@ -6,7 +6,7 @@ ground, and where joints turn fast the tip swings past. There the chain is solve
 the curves go from key to key as the parabolas through that third point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples
+from ..rig.sampling import ChainSamples, finished
 from .cubics import read_played
 from .solving import SolvedChain, solve_chain
 
@@ -57,13 +57,20 @@ def _middles(values: Floats) -> Floats:
 
 
 def shaped_rotations(
-    chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.intp], single_axis: bool
+    chain: SolvedChain,
+    half_way: ChainSamples,
+    gaps: NDArray[np.intp],
+    single_axis: bool,
+    before: Mapping[str, Floats] | None,
 ) -> list[BoneRotation]:
     """Return the rotations of a chain that was solved at all frames, with handles in some of the gaps.
 
-    half_way: samples between the frames. gaps: after which frames.
+    half_way: samples between the frames. gaps: after which frames. single_axis and before: as in
+    `bone_rotations`.
     """
-    turns = solve_chain(chain.rig, half_way.at(gaps), chain.angles[gaps]).turns
+    rows, times = gaps.tolist(), (gaps + 0.5).tolist()
+    solving = solve_chain(chain.rig, half_way.at(rows), times, starts=chain.angles[gaps])
+    turns = finished(solving).turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one row, so that the channels, too, go on from one to the next.
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
@@ -71,7 +78,7 @@ def shaped_rotations(
     on_frames = np.delete(np.arange(len(together)), middle)
     return [
         _with_handles(rotation, on_frames, middle, gaps)
-        for rotation in bone_rotations(chain.rig, together, single_axis)
+        for rotation in bone_rotations(chain.rig, together, single_axis, before)
     ]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which frames get keys: all of them, few that play as well within a bound, or the target's own."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -94,19 +94,24 @@ def plan_keys(
 
 
 def key_chain(
-    plan: KeyPlan, chain: SolvedChain, samples: ChainSamples, half_way: ChainSamples | None, single_axis: bool
+    plan: KeyPlan,
+    chain: SolvedChain,
+    samples: ChainSamples,
+    half_way: ChainSamples | None,
+    single_axis: bool,
+    before: Mapping[str, Floats] | None,
 ) -> Generator[int, None, KeyedChain]:
     """Choose the frames to key of a chain that was solved at all times of the plan, and the handles.
 
-    samples: of these times; half_way: of those between, where the plan asks for them. single_axis: as
-    in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
+    samples: of these times; half_way: of those between, where the plan asks for them. single_axis and
+    before: as in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
     """
-    rotations = bone_rotations(chain.rig, chain.turns, single_axis)
+    rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
     gaps: Rows = np.empty(0, np.intp)
-    if half_way is not None:
+    if half_way is not None and (chain.influence == 1.0).all():
         gaps = doubtful_gaps(chain, rotations, half_way)
         if len(gaps):
-            rotations = shaped_rotations(chain, half_way, gaps, single_axis)
+            rotations = shaped_rotations(chain, half_way, gaps, single_axis, before)
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
         rotations = [_at(rotation, plan, rows) for rotation in rotations]

@@ -3,24 +3,28 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from math import ceil
 from typing import TypeVar
 
 import bpy
 import numpy as np
 
+from ..core import IK2DError
+from ..core.inputs import Floats
 from ..rig import keys
 from ..rig.armature import RigChain
 from ..rig.missing import refuse_failed_drivers
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
-from ..rig.sampling import sample_now, sample_steps
+from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
+from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
-from .request import BakeOptions, frame_range, read_rigs, scene_of
-from .solving import solve_chain
+from .request import BakeOptions, chosen_options, chosen_range, frame_range, read_rigs, scene_of
+from .solving import SolvedChain, solve_chain
 from .verdict import report_of
 
 _Result = TypeVar("_Result")
@@ -78,12 +82,15 @@ def bake_steps(
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs = read_rigs(armature_object, chains, frames)
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene = yield from _solve_frames(rigs, scene, plan, options.single_axis)
+    solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options.single_axis))
     rotations = _rotations(solved)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
         warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
+    for chain in solved:
+        if (chain.solved.influence < 1.0).any():
+            warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
     with keys.written(armature_object, times, rotations):
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
@@ -104,6 +111,10 @@ def bake_steps(
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
     """Pose each chain so that its tip is on its target at the current frame; key nothing.
 
+    It is the pose that a bake of the sidebar's range would key there, but with the target where it
+    stands now: a chain that each frame has from the one before is followed from the range's first frame
+    on. Outside the range, on a chain that hangs on others, and where all of the scene would have to be
+    stepped through, it starts from the pose that stands there instead.
     Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
@@ -111,12 +122,16 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     plan = KeyPlan.every([scene.frame_current])
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
-        for ready in in_order(rigs):
+        for number, ready in enumerate(in_order(rigs)):
             sampling = sample_now(scene, ready)
             refuse_failed_drivers(ready)
+            found = [
+                _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0)
+                for rig, samples in zip(ready, sampling.chains, strict=True)
+            ]
             new = [
                 KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp))
-                for chain in map(solve_chain, map(facing_target, ready, sampling.chains), sampling.chains)
+                for chain in found
             ]
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
             solved += new
@@ -125,52 +140,139 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     return report_of(armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL)
 
 
+def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
+    """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
+    frame = scene.frame_float
+    if rig.solver == 'CCD':
+        if alone and (way := _way_to(scene, rig, now)):
+            samples, times, joins, beyond = way
+            without = _without(scene, rig, samples, times)
+            steps = solve_chain(rig, samples, times, joins, beyond, without)
+            return finished(steps).at([times.index(frame)])
+        joins = Joins(standing_now(scene, rig))
+        found = finished(solve_chain(rig, now, [frame], joins, None, _without(scene, rig, now, [frame])))
+        return replace(found, rig=rig)  # it may turn as far as it likes from there
+    return finished(solve_chain(rig, now, [frame], without=_without(scene, rig, now, [frame])))
+
+
+def _way_to(
+    scene: bpy.types.Scene, rig: RigChain, now: ChainSamples
+) -> tuple[ChainSamples, list[float], Joins, ChainSamples | None] | None:
+    """Return what solve_chain takes to come to the current frame as a bake of the sidebar's range would.
+
+    None where the frame lies outside of the range, or the whole scene would have to be stepped through.
+    """
+    frame, options = scene.frame_float, chosen_options(rig.armature.ik2d)
+    first, last, step = chosen_range(rig.armature, scene)
+    if not first <= frame <= last:
+        return None
+    frames = frame_range(scene, first, last, step)
+    try:
+        plan = plan_keys(scene, [rig], frames, options.reduce, options.on_target_keys)
+    except IK2DError:  # a target without keys is no hindrance here
+        plan = KeyPlan.every(frames)
+    (joins,) = joins_of(scene, [rig], frames[0], frames[-1])
+    others = [time for time in plan.times if (time < frame or joins.after) and time != frame]
+    extra = [joins.after.frame] if joins.after else []
+    if not others:
+        return now, [frame], joins, None
+    sampling = sample_alone(scene, [rig], others, extra)
+    if sampling is None:
+        return None
+    (samples,) = sampling.chains
+    row = int(np.searchsorted(others, frame))
+    parts = [samples.at(slice(row)), now, samples.at(slice(row, len(others)))]
+    beyond = samples.at([len(others)]) if extra else None
+    return ChainSamples.joined(parts), [*others[:row], frame, *others[row:]], joins, beyond
+
+
+def _without(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+) -> Floats | None:
+    """Return the turns of the pose without the chain, where its influence leaves any of that."""
+    return turns_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
+
+
 def _solve_frames(
     rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan, single_axis: bool
 ) -> Steps[tuple[list[KeyedChain], str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
-    Returns them in the order of `rigs`, and why the full scene had to be sampled, if it had.
+    Each frame counts twice, since it is sampled and solved. Returns the chains in the order of `rigs`,
+    and why the full scene had to be sampled, if it had.
     """
     rounds = in_order(rigs)
-    total = len(plan.times) * len(rounds)
+    times = plan.times
+    total = 2 * len(times) * len(rounds)
     solved: list[KeyedChain] = []
     full_scene = ""
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
-            before = number * len(plan.times)
-            sampling = yield from _counted(
-                sample_steps(scene, ready, plan.times, plan.half_way),
-                before,
-                total,
-                len(plan.times) / (len(plan.times) + len(plan.half_way)),
-            )
+            before = 2 * number * len(times)
+            beyond = _frames_beyond(scene, ready, times)
+            sampled = [*times, *plan.half_way, *sorted(set(beyond.values()))]
+            steps = sample_steps(scene, ready, times, sampled[len(times) :])
+            sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             refuse_failed_drivers(ready)
             full_scene = full_scene or sampling.full_scene
+            rigs_there = list(map(facing_target, ready, sampling.chains))
+            joins = joins_of(scene, rigs_there, times[0], times[-1])
             new = []
-            for rig, samples, half_way in zip(ready, sampling.chains, sampling.between, strict=True):
-                chain = solve_chain(facing_target(rig, samples), samples)
-                keying = key_chain(plan, chain, samples, half_way, single_axis)
-                new.append((yield from _counted(keying, before, total)))
-                yield before + len(plan.times), total
+            for place, (rig, own, join) in enumerate(zip(rigs_there, sampling.chains, joins, strict=True)):
+                part = before + len(times) + len(times) * place // len(ready)
+                samples, half_way = own.at(slice(len(times))), None
+                if plan.half_way:
+                    half_way = own.at(slice(len(times), len(times) + len(plan.half_way)))
+                there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
+                without = _without(scene, rig, samples, times)
+                solving = solve_chain(rig, samples, times, join, there, without)
+                chain = yield from _counted(solving, part, total)
+                channels = join.before.channels if join.before else None
+                keying = key_chain(plan, chain, samples, half_way, single_axis, channels)
+                new.append((yield from _counted(keying, part, total)))
+            yield before + 2 * len(times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
-                times = keys.animation_times(scene, plan.times)
-                previews.enter_context(keys.previewed(rigs[0].armature, times, _rotations(new)))
+                shown = keys.animation_times(scene, times)
+                previews.enter_context(keys.previewed(rigs[0].armature, shown, _rotations(new)))
     return _as_given(solved, rigs), full_scene
+
+
+def _frames_beyond(
+    scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
+) -> dict[str, float]:
+    """Return, of chains with memory, the frame of the keys after the times that their path is to join."""
+    joins = joins_of(scene, rigs, times[0], times[-1])
+    return {
+        rig.name: join.after.frame
+        for rig, join in zip(rigs, joins, strict=True)
+        if rig.solver == 'CCD' and join.after
+    }
 
 
 def _counted(
     steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
 ) -> Steps[_Result]:
-    """Pass the steps on as (done, total). part: how many frames a step counts for."""
+    """Pass the steps on as (done, total), done never less than before. part: what a step counts for."""
+    done = 0
     while True:
         try:
-            done = next(steps)
+            done = max(done, next(steps))
         except StopIteration as finished:
             result: _Result = finished.value
             return result
         yield min(before + ceil(part * done), total), total
+
+
+def _halved(steps: Steps[_Result]) -> Steps[_Result]:
+    """Pass on steps that count each frame twice."""
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as finished:
+            result: _Result = finished.value
+            return result
+        yield (done + 1) // 2, total // 2
 
 
 def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:

@@ -40,6 +40,24 @@ class BakeOptions:
             raise IK2DError("Keys are either reduced or on the target's own key frames; turn off one of them")
 
 
+def chosen_range(armature: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int, int]:
+    """Return the first frame, last frame and step that the sidebar shows: the rig's own, else the scene's."""
+    settings = armature.ik2d
+    if settings.use_custom_range:
+        return settings.frame_start, settings.frame_end, settings.frame_step
+    return scene.frame_start, scene.frame_end, 1
+
+
+def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
+    """Return the options of a bake that the sidebar shows."""
+    return BakeOptions(
+        verify=settings.verify,
+        reduce=settings.reduce_error if settings.use_reduce else 0.0,
+        on_target_keys=settings.on_target_keys,
+        single_axis=settings.single_axis,
+    )
+
+
 def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
     """Return the frames from `start` to `end`; None takes the scene's. The last is always `end`.
 

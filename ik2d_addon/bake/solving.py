@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One chain over all frames: how it is held, where its target is -> how its joints turn."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from ..core import Chain, Solution, Status, solve_ccd, solve_ccd_path, solve_two_bone
-from ..core.chain import DEFAULT_TOLERANCE
-from ..core.inputs import Floats
+from ..core import Chain, Solution, Status, ccd_path_steps, ccd_steps, solve_two_bone
+from ..core.ccd import turned_over
+from ..core.chain import DEFAULT_TOLERANCE, going_on
+from ..core.inputs import Floats, wrapped
 from ..rig.affine import inverse, is_constant
 from ..rig.armature import RigChain
-from ..rig.kinematics import Linkage, angles_between, read_linkage
+from ..rig.kinematics import Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
+from ..rig.standing import Joins
+
+_Result = TypeVar("_Result")
+# Yields the number of frames solved, or 0 within one, and returns a result.
+Steps = Generator[int, None, _Result]
 
 # Each round of aiming again shortens what Blender's forward kinematics still misses by some 1e-4;
 # two leave nothing that 32 bits can hold.
@@ -25,6 +32,15 @@ EVEN = 1e-3
 HINGE_CORRECTIONS = 60
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
+# So many frames of two bones at a time, from one yield to the next.
+_BLOCK = 8192
+# Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
+# frame) it is worth it.
+LED_FRAMES = 24
+_APART = np.radians(1.0)
+# A turn from the frames of a bake to the keys beside them, in degrees a frame, that the user shall know of.
+JUMP = 30.0
+_NOTHING_TO_JOIN = Joins()
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +48,12 @@ class SolvedChain:
     """The joints' turns of one chain, and what came of each frame. Lengths are the world's."""
 
     rig: RigChain
-    turns: Floats  # (frames, n) radians about each bone's local axis
+    turns: Floats  # (frames, n) radians about each bone's local axis, blended by the influence
     angles: Floats  # (frames, n) the solver's, of which these turns came
-    solution: Solution
-    residual: Floats  # (frames,) tip to target, as seen along the plane's normal
+    solution: Solution  # without softness and influence, but for its angles
+    softness: Floats  # (frames,) 0..1
+    influence: Floats  # (frames,) 0..1
+    residual: Floats  # (frames,) tip to target as posed, seen along the plane's normal
     off_plane: Floats  # (frames,) target to tip, along the plane's normal
     distance: Floats  # (frames,) tip to target
     reach: float
@@ -57,40 +75,54 @@ class SolvedChain:
             turns=self.turns[rows],
             angles=self.angles[rows],
             solution=self.solution.at(rows),
+            softness=self.softness[rows],
+            influence=self.influence[rows],
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
             distance=self.distance[rows],
         )
 
 
-def solve_chain(rig: RigChain, samples: ChainSamples, starts: Floats | None = None) -> SolvedChain:
-    """Solve all frames of a chain, each from the one before, starting at rest.
+def solve_chain(
+    rig: RigChain,
+    samples: ChainSamples,
+    times: Sequence[float],
+    joins: Joins = _NOTHING_TO_JOIN,
+    beyond: ChainSamples | None = None,
+    without: Floats | None = None,
+    starts: Floats | None = None,
+) -> Steps[SolvedChain]:
+    """Solve all frames of a chain, bit by bit.
 
-    starts: (frames, n) angles to start each frame from instead.
+    CCD starts each from the one before, and the first from `joins.before` or else at rest; the last ones
+    are led to `joins.after`, at whose frame `beyond` are the samples. without: (frames, n) turns of the
+    pose that an influence below 1 blends with; None where there is none. starts: (frames, n) angles to
+    start each frame from instead.
     """
-    linkage = read_linkage(rig, samples)
-    to_world = samples.world @ linkage.to_pose
-    into = inverse(to_world)
-    points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]  # in rest space
-    targets = rig.plane.project(points)  # the plane's origin is the chain's root
-    solution, turns, angles = _aimed(rig, linkage, targets, starts)
-    miss = points - linkage.tips_turned(turns)
+    problem = _Problem.of(rig, samples, joins)
+    yield 0
+    solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+    if without is not None:
+        turns = _blended(rig, turns, without, samples.influence)
+    linkage, to_world = problem.linkage, samples.world @ problem.linkage.to_pose
+    miss = problem.points - linkage.tips_turned(turns)
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
-    lengths, _ = linkage.unturned()
+    size = float(problem.lengths.sum(axis=1).max())
     scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
     return SolvedChain(
-        rig=rig,
+        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
         turns=turns,
         angles=angles,
         solution=solution,
+        softness=samples.softness,
+        influence=samples.influence,
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
         distance=np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1),
-        reach=float((scale * lengths.sum(axis=1)).max()),
-        tolerance=float(scale.max())
-        * (rig.tolerance or DEFAULT_TOLERANCE * float(lengths.sum(axis=1).max())),
+        reach=float((scale * problem.lengths.sum(axis=1)).max()),
+        tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
         joints_off_plane=float(scale.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, samples, linkage),
     )
@@ -128,47 +160,148 @@ def _uneven(matrices: Floats) -> bool:
     return bool(np.abs(squares - size * np.eye(3)).max(initial=0.0) > EVEN * size.max())
 
 
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What a chain's solver is asked at each frame."""
+
+    rig: RigChain
+    linkage: Linkage
+    points: Floats  # (frames, 3) targets in rest space
+    targets: Floats  # (frames, 2) in the plane, from the chain's root
+    lengths: Floats  # (frames, n)
+    headings: Floats  # (frames, n) before any joint turns
+    unturned: Floats  # (frames, n) the solver's angles then
+    softness: Floats  # (frames,)
+    bend: Floats  # (frames,)
+    near: Floats | None  # (n,) the turns whose numbers the first frame's go on from
+
+    @classmethod
+    def of(cls, rig: RigChain, samples: ChainSamples, joins: Joins = _NOTHING_TO_JOIN) -> "_Problem":
+        """Bring the samples into the space in which the chain's plane stands still."""
+        linkage = read_linkage(rig, samples)
+        into = inverse(samples.world @ linkage.to_pose)
+        points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
+        lengths, headings = linkage.unturned()
+        return cls(
+            rig,
+            linkage,
+            points,
+            rig.plane.project(points),  # the plane's origin is the chain's root
+            lengths,
+            headings,
+            angles_before(headings),
+            samples.softness,
+            samples.bend,
+            joins.before.turns if joins.before else None,
+        )
+
+    @property
+    def start(self) -> Floats:
+        """(n,) the angles before the first frame."""
+        return self.unturned[0] if self.near is None else self.angles_of(self.near, 0)
+
+    def angles_of(self, turns: Floats, row: int) -> Floats:
+        """Return the solver's angles (n,) of local turns (n,) at one of the frames."""
+        headings = self.headings[row : row + 1]
+        whole_turns = self.unturned[row] - angles_before(headings)[0]
+        angles: Floats = self.linkage.angles_of(turns[None], headings)[0] + whole_turns
+        return angles
+
+    def turns(self, angles: Floats) -> Floats:
+        """Return the local turns (frames, n) that solved angles (frames, n) come to."""
+        return self.linkage.local_turns(angles, self.headings, self.rig.joints.held, self.near)
+
+    def chain(self, row: int) -> Chain:
+        """Return the chain at one of the frames."""
+        joints = self.rig.joints
+        return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
+        size = self.lengths[0].sum()
+        changes = np.ptp(self.lengths, axis=0).max(), size * np.ptp(self.unturned, axis=0).max()
+        return bool(max(changes) <= _SAME_LENGTH * size)
+
+    def one(self, row: int, start: Floats) -> Steps[Solution]:
+        """Solve one frame from the angles `start` (n,)."""
+        softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
+        chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
+        return (yield from _solve(self.rig, chain, target, start[None], bend, softness))
+
+    def all(self, starts: Floats | None) -> Steps[Solution]:
+        """Solve all frames: with CCD, each from the one before, or from its own of `starts` (frames, n)."""
+        start = self.start if starts is None else starts
+        return (yield from self._solve(self.targets, start, self.softness))
+
+    def again(self, targets: Floats, angles: Floats) -> Steps[Solution]:
+        """Solve all frames for other targets (frames, 2), each from its angles (frames, n); no softness."""
+        return (yield from self._solve(targets, angles, np.zeros(len(targets))))
+
+    def _solve(self, targets: Floats, start: Floats, softness: Floats) -> Steps[Solution]:
+        """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
+        if self.is_constant:
+            return (yield from _solve(self.rig, self.chain(0), targets, start, self.bend, softness))
+        parts, last = [], start
+        for row in range(len(targets)):
+            rows, chain = slice(row, row + 1), self.chain(row)
+            if start.ndim == 2:
+                last = start[row]
+            elif row and self.rig.solver == 'CCD' and self.bend[row] != self.bend[row - 1]:
+                last = np.array(turned_over(chain, last.tolist(), float(self.bend[row])))
+            part = yield from _solve(self.rig, chain, targets[rows], last, self.bend[rows], softness[rows])
+            parts.append(part)
+            last = part.angles[0]
+            yield row + 1
+        return Solution.joined(parts)
+
+
 def _aimed(
-    rig: RigChain, linkage: Linkage, targets: Floats, starts: Floats | None
-) -> tuple[Solution, Floats, Floats]:
-    """Return the solution for targets (frames, 2), the local turns, and the angles, (frames, n) each.
+    problem: _Problem,
+    times: Sequence[float],
+    joins: Joins,
+    beyond: ChainSamples | None,
+    starts: Floats | None,
+) -> Steps[tuple[Solution, Floats, Floats]]:
+    """Return the solution of all frames, the local turns, and the angles, (frames, n) each.
 
     After the first solve aim again at what Blender's own forward kinematics misses by: next to
     nothing, but more than our tolerance.
     """
-    lengths, headings = linkage.unturned()
-    unturned = angles_between(headings)
-    first = unturned[0] if starts is None else starts
-    solution = _solve(rig, lengths, unturned, targets, first, rig.softness)
+    solution = yield from problem.all(starts)
+    if problem.rig.solver == 'TWO_BONE':
+        solution = _numbers_going_on(problem, solution)
+    elif beyond is not None:
+        solution = yield from _led(problem, solution, times, joins, beyond)
+    lengths, linkage = problem.lengths, problem.linkage
     intended, angles = _tips(lengths, solution.angles), solution.angles
-    turns = linkage.local_turns(angles, headings)
-    if rig.joints.askew:
-        return (*_aimed_askew(rig, linkage, solution, intended), angles)
+    turns = problem.turns(angles)
+    if problem.rig.joints.askew:
+        aimed = yield from _aimed_askew(problem, solution, intended)
+        return (*aimed, angles)
     aims, reached = intended, (solution.status == Status.REACHED)[:, None]
     for _ in range(CORRECTIONS):
         missed = np.where(reached, intended - linkage.tips(turns), 0.0)
         if np.abs(missed).max() <= FINE * lengths[0].sum():
             break
         aims = aims + missed
-        angles = np.where(reached, _solve(rig, lengths, unturned, aims, angles, 0.0).angles, angles)
-        turns = linkage.local_turns(angles, headings)
+        again = yield from problem.again(aims, angles)
+        angles = np.where(reached, again.angles, angles)
+        turns = problem.turns(angles)
     return solution, turns, angles
 
 
-def _aimed_askew(
-    rig: RigChain, linkage: Linkage, solution: Solution, intended: Floats
-) -> tuple[Solution, Floats]:
+def _aimed_askew(problem: _Problem, solution: Solution, intended: Floats) -> Steps[tuple[Solution, Floats]]:
     """Do the same for a chain with hinges askew, from its solution as if all turned in the plane.
 
     Of each frame the best round is kept; what is further off than the tolerance then is not reached.
     intended: (frames, 2) where that solution has the tips.
     """
-    lengths, headings = linkage.unturned()
-    unturned, size = angles_between(headings), lengths[0].sum()
+    rig, linkage, size = problem.rig, problem.linkage, problem.lengths[0].sum()
     aims, angles, status = intended.copy(), solution.angles, solution.status.copy()
-    turns = best = linkage.local_turns(angles, headings)
+    turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
-    tolerance = Chain(lengths[0]).tolerance_or_default(rig.tolerance)
+    tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
     open_ = solution.status == Status.REACHED
     for _ in range(HINGE_CORRECTIONS):
         missed = intended - linkage.tips(turns)
@@ -180,55 +313,129 @@ def _aimed_askew(
         if not open_.any():
             break
         aims[open_] += missed[open_]
-        aimed = _solve(rig, lengths, unturned, aims, angles, 0.0)
+        aimed = yield from problem.again(aims, angles)
         angles = np.where(open_[:, None], aimed.angles, angles)
-        turns = linkage.local_turns(angles, headings)
+        turns = problem.turns(angles)
         status = np.where(open_, aimed.status, status)
     missing = (solution.status == Status.REACHED) & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
     return replace(solution, status=status.astype(np.int8)), best
 
 
-def _solve(
-    rig: RigChain, lengths: Floats, unturned: Floats, targets: Floats, start: Floats, softness: float
-) -> Solution:
-    """Run the chain's solver on targets (frames, 2).
+def _numbers_going_on(problem: _Problem, solution: Solution) -> Solution:
+    """Return the solution with the numbers of limited joints going on from frame to frame.
 
-    lengths, unturned: (frames, n) of the bones, and the angles before any joint turns.
-    start: (n,) for a path, on which each frame starts from the one before, or (frames, n).
+    Frames that know nothing of one another choose each for itself where a range has room for two.
     """
-    size = lengths[0].sum()
-    if max(np.ptp(lengths, axis=0).max(), size * np.ptp(unturned, axis=0).max()) <= _SAME_LENGTH * size:
-        return _solve_rigid(rig, _chain(rig, lengths[0], unturned[0]), targets, start, softness)
-    # A chain that stretches, or has a joint that moves by itself, is another one on each frame.
-    parts, last = [], start
-    for i, target in enumerate(targets):
-        last = start[i] if start.ndim == 2 else last
-        chain = _chain(rig, lengths[i], unturned[i])
-        parts.append(_solve_rigid(rig, chain, target[None], last, softness))
-        last = parts[-1].angles[0]
+    limits, angles = problem.rig.joints.limits, solution.angles.copy()
+    for i in np.flatnonzero(limits[:, 1] - limits[:, 0] >= 2.0 * np.pi):
+        near = 0.0 if problem.near is None else float(problem.near[i])
+        low, high = limits[i].tolist()
+        turns = going_on(angles[:, i] - problem.unturned[:, i], low, high, near)
+        angles[:, i] = turns + problem.unturned[:, i]
+    return replace(solution, angles=angles)
+
+
+def _led(
+    problem: _Problem, solution: Solution, times: Sequence[float], joins: Joins, beyond: ChainSamples
+) -> Steps[Solution]:
+    """Return the solution with its last frames led to the pose of the keys after them.
+
+    Where the path would go on to another pose there, each of the frames starts a part of the way
+    nearer to it: that of the time that is left until then. Corrections take it to its target from
+    there. A lead that misses a target which the path reached is not followed.
+    """
+    after, rig = joins.after, problem.rig
+    if after is None or not np.isfinite(beyond.targets).all():
+        return solution
+    m, gap = len(times), after.frame - times[-1]
+    there = replace(_Problem.of(rig, beyond), near=None)
+    natural = yield from there.one(0, solution.angles[-1] + there.unturned[0] - problem.unturned[-1])
+    missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
+    if np.abs(missing).max() <= _APART * gap:
+        return solution
+    first = int(np.searchsorted(times, times[-1] - LED_FRAMES, side="right"))
+    if first:
+        last, time = solution.angles[first - 1], times[first - 1]
+    else:
+        last, time = problem.start, joins.before.frame if joins.before else times[0] - 1.0
+    parts = [solution.at(range(first))]
+    for row in range(first, m):
+        way = problem.angles_of(after.turns, row) - last
+        way = np.where(rig.joints.held, way, wrapped(way))
+        start = last + way * (times[row] - time) / (after.frame - time)
+        part = yield from problem.one(row, start)
+        if solution.reached[row] and not part.reached[0]:
+            return solution
+        parts.append(part)
+        last, time = part.angles[0], times[row]
+        yield row + 1
     return Solution.joined(parts)
 
 
-def _chain(rig: RigChain, lengths: Floats, unturned: Floats) -> Chain:
-    return Chain(lengths, rig.joints.limits_from(unturned), rig.joints.weights)
+def _blended(rig: RigChain, turns: Floats, without: Floats, influence: Floats) -> Floats:
+    """Return turns (frames, n) between those without the chain and the solved ones, by its influence.
+
+    Free joints go the shorter way round at the first frame, and that way on; joints with limits go the
+    way that lies within these.
+    """
+    shortest = np.unwrap(wrapped(without - turns), axis=0)
+    middle = np.where(rig.joints.held, np.nan_to_num(rig.joints.limits).mean(axis=1), 0.0)
+    inside = middle + wrapped(without - middle) - turns
+    blended: Floats = turns + (1.0 - influence)[:, None] * np.where(rig.joints.held, inside, shortest)
+    return blended
 
 
-def _solve_rigid(rig: RigChain, chain: Chain, targets: Floats, start: Floats, softness: float) -> Solution:
-    if rig.solver == 'TWO_BONE':
-        return solve_two_bone(
-            chain, targets, bend=rig.bend, start=start, tolerance=rig.tolerance, softness=softness
+def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -> Iterator[str]:
+    """Yield a sentence for each end of the frames from which a bone turns far to the keys beside it."""
+    if rig.solver == 'TWO_BONE':  # it has no memory: what stands there is the target's doing
+        return
+    for side, at, standing in (("before", 0, joins.before), ("after", -1, joins.after)):
+        if standing is None:
+            continue
+        apart = np.degrees(np.abs(wrapped(standing.turns - turns[at])))
+        bone = int(np.argmax(apart))
+        if apart[bone] > JUMP * abs(standing.frame - times[at]):
+            yield (
+                f"Chain '{rig.name}': frame {times[at]:g} does not join the keys {side} it, at frame"
+                f" {standing.frame:g}: bone '{rig.bones[bone]}' turns by {apart[bone]:.0f} degrees; bake more"
+                " frames, or delete those keys"
+            )
+
+
+def _solve(
+    rig: RigChain, chain: Chain, targets: Floats, start: Floats, bend: Floats, softness: Floats
+) -> Steps[Solution]:
+    """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
+    if rig.solver == 'CCD':
+        steps = ccd_steps if start.ndim == 2 else ccd_path_steps
+        return (
+            yield from steps(
+                chain,
+                targets,
+                start=start,
+                tolerance=rig.tolerance,
+                max_iterations=rig.iterations,
+                bend=bend,
+                softness=softness,
+            )
         )
-    solve = solve_ccd if start.ndim == 2 else solve_ccd_path
-    return solve(
-        chain,
-        targets,
-        start=start,
-        tolerance=rig.tolerance,
-        max_iterations=rig.iterations,
-        bend=rig.bend,
-        softness=softness,
-    )
+    parts = []
+    for first in range(0, len(targets), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        own = start[rows] if start.ndim == 2 else start
+        parts.append(
+            solve_two_bone(
+                chain,
+                targets[rows],
+                bend=bend[rows],
+                start=own,
+                tolerance=rig.tolerance,
+                softness=softness[rows],
+            )
+        )
+        yield min(first + _BLOCK, len(targets))
+    return Solution.joined(parts)
 
 
 def _tips(lengths: Floats, angles: Floats) -> Floats:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
-from .ccd import CCDResult, ccd_step, solve_ccd, solve_ccd_path
+from .ccd import CCDResult, ccd_path_steps, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
 from .chain import Chain, forward
 from .errors import IK2DError
 from .plane import Plane
@@ -15,7 +15,9 @@ __all__ = [
     "Plane",
     "Solution",
     "Status",
+    "ccd_path_steps",
     "ccd_step",
+    "ccd_steps",
     "forward",
     "solve_ccd",
     "solve_ccd_path",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A planar chain of bones, where its joints are, and which angles their limits allow."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,6 +164,20 @@ def within_limits(chain: Chain, angles: Floats, near: Floats) -> Floats:
     moved = angles + 2.0 * np.pi * (turns_up - turns_down)
     blocked = (moved < low) | (moved > high)
     return np.where(blocked, np.where(_apart(angles, low) <= _apart(angles, high), low, high), moved)
+
+
+def going_on(angles: Floats, low: float, high: float, near: float) -> Floats:
+    """Return the same rotations (frames,) as numbers within low..high, each near the one before.
+
+    The first one is near to `near`. For a range of a turn or more, which has room for every rotation.
+    """
+    turn, last, found = 2.0 * math.pi, near, np.empty_like(angles)
+    for i, angle in enumerate(angles.tolist()):
+        last += math.remainder(angle - last, turn)
+        last += turn * max(0, math.ceil((low - last) / turn))
+        last -= turn * max(0, math.ceil((last - high) / turn))
+        found[i] = last
+    return found
 
 
 def _apart(angles: Floats, limit: Floats) -> Floats:

@@ -2,21 +2,24 @@
 """Softness: the tip eases into full reach, so that the joints do not snap straight."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .chain import Chain
 from .errors import IK2DError
-from .inputs import Floats
+from .inputs import Floats, finite_floats
 
 
-def checked_softness(softness: float) -> float:
-    """Return softness as a float in 0..1; raise IK2DError where it is not."""
-    if not 0.0 <= softness <= 1.0:  # NaN neither
-        raise IK2DError(f"softness must lie in 0..1, not {softness}")
-    return float(softness)
+def checked_softness(softness: ArrayLike) -> Floats:
+    """Return softness (...) as floats in 0..1; raise IK2DError where one is not."""
+    checked = finite_floats(softness, "softness")
+    outside = (checked < 0.0) | (checked > 1.0)
+    if outside.any():
+        raise IK2DError(f"softness must lie in 0..1, not {checked[outside].flat[0]}")
+    return checked
 
 
-def softened(chain: Chain, distance: Floats, softness: float) -> Floats:
-    """Return how far from the root the tip goes for targets at `distance`.
+def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
+    """Return how far from the root the tip goes for targets at `distance` (...); softness (...) or one.
 
     With the outer reach as 1, the inner reach i, softness s <= 1 - i, and a target at h:
 
@@ -33,16 +36,15 @@ def softened(chain: Chain, distance: Floats, softness: float) -> Floats:
     What it costs is h - f(h), at most s / e where the target is in reach.
     """
     inner, outer = chain.reach
-    width = min(softness * outer, outer - inner)
-    if width <= 0.0:
-        return distance
+    width = np.minimum(softness * outer, outer - inner)
     over = np.maximum(distance - (outer - width), 0.0)
-    return np.where(over > 0.0, outer - width * np.exp(-over / width), distance)
+    eased = outer - width * np.exp(-over / np.where(width > 0.0, width, 1.0))
+    return np.where((width > 0.0) & (over > 0.0), eased, distance)
 
 
-def soft_targets(chain: Chain, targets: Floats, softness: float) -> Floats:
-    """Return targets (..., 2) moved towards the root to where the tip shall go."""
+def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:
+    """Return targets (..., 2) moved towards the root to where the tip shall go; softness (...) or one."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
     part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
-    moved: Floats = targets * part[..., np.newaxis]
+    moved: Floats = np.where((softness > 0.0)[..., np.newaxis], targets * part[..., np.newaxis], targets)
     return moved

@@ -4,11 +4,13 @@
 After Ryan Juckett, "Analytic Two-Bone IK in 2D" (2009).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, within_limits
+from .chain import Chain, at_limits, checked_angles, checked_targets, forward, in_reaches, within_limits
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
@@ -36,7 +38,7 @@ def solve_two_bone(
     bend: ArrayLike = 1,
     start: ArrayLike | None = None,
     tolerance: float | None = None,
-    softness: float = 0.0,
+    softness: ArrayLike = 0.0,
 ) -> Solution:
     """Return the pose of two bones whose tip is on the target, or as near as it gets.
 
@@ -46,10 +48,12 @@ def solve_two_bone(
     target: (..., 2) relative to the root. bend: +1 or -1, the sign of angle2, (...) or one for all.
     start: (..., 2) angles, such as last frame's, kept where any would do: angle2 where a bone has
     no length, angle1 for a target at the root; zeros if not given. tolerance: a length.
-    softness: 0..1, see softness.py; status is that of the exact solve, residual the true distance.
-    A target off the annulus of reach by no more than the tolerance counts as REACHED.
+    softness: 0..1 (...) or one, see softness.py; status is that of the exact solve, residual the true
+    distance. A target off the annulus of reach by no more than the tolerance counts as REACHED.
     Of a chain with limits the bend side asked for is taken where it reaches the target, else the
     other; where neither does, the pose within the limits that is nearest to the target: LIMITED.
+    A joint of weight 0 keeps the start's angle, and the other one brings the tip as near as it can.
+    Weights in between change nothing: bend side and limits alone decide between two bones' poses.
     Raises IK2DError for a chain that has not two bones, a target that is not finite, another bend.
     """
     if len(chain) != 2:
@@ -57,16 +61,17 @@ def solve_two_bone(
     targets, sides = checked_targets(target), checked_bend(bend)
     kept = checked_angles(chain, np.zeros(2) if start is None else start, "start")
     limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, kept.shape[:-1])
+    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, kept.shape[:-1], soft.shape)
     rows = (
         np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
         np.broadcast_to(sides, shape).reshape(-1),
         np.broadcast_to(kept, (*shape, 2)).reshape(-1, 2),
     )
-    solver = solve_limited_pair if chain.is_limited else _solve_free
+    solver = _solver(chain)
     angles, status, residual = solver(chain, *rows, limit)
-    if soft > 0.0:
-        angles, _, _ = solver(chain, soft_targets(chain, rows[0], soft), *rows[1:], limit)
+    if soft.any():
+        eased = soft_targets(chain, rows[0], np.broadcast_to(soft, shape).reshape(-1))
+        angles, _, _ = solver(chain, eased, *rows[1:], limit)
         residual = distances_to(chain, angles, rows[0])
     return Solution(
         angles=angles.reshape(*shape, 2),
@@ -75,6 +80,13 @@ def solve_two_bone(
         iterations=np.zeros(shape, np.int32),
         limited=at_limits(chain, angles).reshape(*shape, 2),
     )
+
+
+def _solver(chain: Chain) -> Callable[[Chain, Floats, Floats, Floats, float], Answer]:
+    """Return what solves a chain of two bones: with a rigid joint, with limits, or free."""
+    if chain.weights is not None and (chain.weights == 0.0).any():
+        return _solve_rigid
+    return solve_limited_pair if chain.is_limited else _solve_free
 
 
 def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tolerance: float) -> Answer:
@@ -139,6 +151,41 @@ def solve_limited_pair(
         rows = np.flatnonzero(sides == side)
         if rows.size:
             angles[rows] = _nearest(chain, targets[rows], side, kept[rows])
+    return _judged(chain, angles, targets, tolerance)
+
+
+def _solve_rigid(chain: Chain, targets: Floats, _sides: Floats, kept: Floats, tolerance: float) -> Answer:
+    """Return the poses nearest to targets (m, 2) with the joints of weight 0 as they are in `kept`.
+
+    The chain is then one arm that turns about one joint, and aims from there.
+    """
+    angles = within_limits(chain, kept, kept)
+    rigid = np.zeros(2) == chain.weights
+    if not rigid.all():
+        aim = _elbow_aim if rigid[0] else _arm_aim
+        turned = within_limits(chain, aim(chain.lengths.tolist(), targets, angles), angles)
+        pivot = forward(chain, angles)[:, 1 if rigid[0] else 0]
+        elsewhere = (targets != pivot).any(axis=1, keepdims=True)  # else every direction is as good
+        angles = np.where(~rigid & elsewhere, turned, angles)
+    return _judged(chain, angles, targets, tolerance)
+
+
+def _arm_aim(lengths: list[float], targets: Floats, angles: Floats) -> Floats:
+    """Return the poses (m, 2) that aim at targets (m, 2) by the root alone, angle2 as it is."""
+    (d1, d2), angle2 = lengths, angles[:, 1]
+    arm = np.arctan2(d2 * np.sin(angle2), d1 + d2 * np.cos(angle2))
+    return np.stack([np.arctan2(targets[:, 1], targets[:, 0]) - arm, angle2], axis=-1)
+
+
+def _elbow_aim(lengths: list[float], targets: Floats, angles: Floats) -> Floats:
+    """Return the poses (m, 2) whose second bone aims at targets (m, 2), angle1 as it is."""
+    d1, angle1 = lengths[0], angles[:, 0]
+    aim = np.arctan2(targets[:, 1] - d1 * np.sin(angle1), targets[:, 0] - d1 * np.cos(angle1))
+    return np.stack([angle1, aim - angle1], axis=-1)
+
+
+def _judged(chain: Chain, angles: Floats, targets: Floats, tolerance: float) -> Answer:
+    """Return poses (m, 2) with what they come to: LIMITED where they miss a target within the annulus."""
     residual = distances_to(chain, angles, targets)
     status = annulus_status(chain, targets, tolerance)
     status[(status == Status.REACHED) & (residual > tolerance)] = Status.LIMITED
@@ -160,16 +207,13 @@ def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
     """Return poses (m, 2), those on the side asked for first, before the limits are applied to them."""
     outer = chain.reach[1] or 1.0
     (d1, d2), (x, y) = (chain.lengths / outer).tolist(), in_reaches(chain, targets).T
-    direction = np.arctan2(y, x)
     distance = np.hypot(x, y)
     found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
     limits = chain.ranges.tolist()
     for angle2 in sorted(limits[1], key=lambda limit: -side * limit):
         if np.isfinite(angle2):
-            arm = np.arctan2(d2 * np.sin(angle2), d1 + d2 * np.cos(angle2))
-            found.append(np.stack([direction - arm, np.full_like(x, angle2)], axis=-1))
+            found.append(_arm_aim([d1, d2], targets / outer, np.full((len(x), 2), angle2)))
     for angle1 in limits[0]:
         if np.isfinite(angle1):
-            aim = np.arctan2(y - d1 * np.sin(angle1), x - d1 * np.cos(angle1))
-            found.append(np.stack([np.full_like(x, angle1), aim - angle1], axis=-1))
+            found.append(_elbow_aim([d1, d2], targets / outer, np.full((len(x), 2), angle1)))
     return found

@@ -35,6 +35,8 @@ class RigChain:
     iterations: int
     tolerance: float | None
     softness: float
+    influence: float
+    path: str  # of its settings, from the armature object
     joints: Joints
     plane_taken: str  # what plane it is, in words
     notes: tuple[str, ...] = ()  # what else the user should know before
@@ -85,6 +87,8 @@ def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         iterations=settings.iterations,
         tolerance=settings.tolerance or None,
         softness=settings.softness,
+        influence=settings.influence,
+        path=settings.path_from_id(),
         joints=read_joints(settings, bones, _normals(plane, bones)),
         plane_taken=taken,
     )

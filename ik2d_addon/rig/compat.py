@@ -2,6 +2,7 @@
 """Every difference between the Blender versions that IK 2D runs on, 4.2 to 5.2."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import bpy
@@ -48,6 +49,24 @@ def _played(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Action | None, int
         return
     for user in (animation, *playing_strips(animation)):
         yield user.action, getattr(user, "action_slot_handle", 0)
+
+
+@contextmanager
+def channels_copied(armature_object: bpy.types.Object) -> Iterator[Channels | None]:
+    """Yield a copy of what holds the object's F-Curves, which nothing plays; None where there is nothing."""
+    if existing_channels(armature_object) is None:
+        yield None
+        return
+    animation = armature_object.animation_data
+    copy = animation.action.copy()
+    try:
+        if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+            yield copy
+        else:
+            slot = copy.slots.get(animation.action_slot.identifier)
+            yield copy.layers[0].strips[0].channelbag(slot)
+    finally:
+        bpy.data.actions.remove(copy)
 
 
 def playing_strips(animation: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:

@@ -42,6 +42,12 @@ class Joints:
         """Return the same joints of pose bones in another plane, whose normal to each is (3,)."""
         return _joints(self.limits, self.weights, bones, normals)
 
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """(n,) joints that may not turn freely: by limits, by locks, or by a weight of 0."""
+        held: NDArray[np.bool_] = self.fixed | (self.weights == 0.0) | ~np.isnan(self.limits).all(axis=1)
+        return held
+
     def limits_from(self, angles: Floats) -> Floats | None:
         """Return the solver's limits (n, 2) of a chain that has the angles (n,) before any joint turns."""
         held = np.where((self.fixed | (self.weights == 0.0))[:, None], 0.0, self.limits)

@@ -48,7 +48,7 @@ _ADDED = {
     "select_right_handle": True,
 }
 # Two keys nearer than this many frames are one to Blender: of the two, update() keeps the later one's value.
-_SAME_FRAME = 1e-2
+SAME_FRAME = 1e-2
 
 
 def check_writable(
@@ -191,7 +191,7 @@ def _write_bone(
 ) -> None:
     """Key one bone's channels: all that are not locked, or the one that turns."""
     own = frames if rotation.frames is None else rotation.frames
-    times = _in_strip_time(armature, own)
+    times = strip_times(armature, own)
     set_mode(armature, rotation)
     path, handles = _path(armature, rotation), rotation.handles
     for index in rotation.unlocked(armature):
@@ -251,12 +251,26 @@ def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[flo
     return [frame * pace for frame in frames]
 
 
-def _in_strip_time(armature: bpy.types.Object, frames: Sequence[float] | Floats) -> Singles:
+def strip_times(armature: bpy.types.Object, frames: Sequence[float] | Floats) -> Singles:
     """Return the frames as the action counts them: another time while an NLA strip is tweaked."""
     animation = armature.animation_data
     if not (animation and animation.use_tweak_mode):
         return np.asarray(frames, "f4")
     return np.array([animation.nla_tweak_strip_time_to_scene(f, invert=True) for f in frames], "f4")
+
+
+def keep_hand_made(curve: bpy.types.FCurve) -> bool:
+    """Take from an F-Curve the keys that a bake has made; return whether any are left."""
+    columns = _columns(curve)
+    kept = columns["type"][:, 0] != _GENERATED
+    if kept.any() and not kept.all():
+        types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
+        _fill(
+            curve,
+            {name: column[kept] for name, column in columns.items()},
+            np.isin(types[kept], (_FREE, _ALIGNED)),
+        )
+    return bool(kept.any())
 
 
 def _path(armature: bpy.types.Object, rotation: BoneRotation) -> str:
@@ -278,7 +292,7 @@ def _replace_keys(
     if handles is not None:
         _shape(new, handles)
     x = old["co"][:, 0]
-    kept = (x < frames[0] - _SAME_FRAME) | (x > frames[-1] + _SAME_FRAME)
+    kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
     if not kept.any():
         _fill(curve, new)
         return

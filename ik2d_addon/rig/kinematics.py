@@ -8,6 +8,7 @@ from functools import partial
 import bpy
 import numpy as np
 from mathutils import Matrix
+from numpy.typing import NDArray
 
 from ..core import Plane
 from ..core.inputs import Floats, wrapped
@@ -114,12 +115,16 @@ class Linkage:
         shape = (len(self.to_pose), len(self.links))
         return np.broadcast_to(lengths, shape), np.broadcast_to(headings, shape)
 
-    def local_turns(self, angles: Floats, headings: Floats) -> Floats:
+    def local_turns(
+        self, angles: Floats, headings: Floats, held: NDArray[np.bool_], near: Floats | None = None
+    ) -> Floats:
         """Return how far each bone turns about its local axis, from solved angles: both (frames, n).
 
         headings: (frames, n) before any joint turns. A bone turned by phi in the plane, whose
         parent is turned by psi, turns by phi - psi; one that inherits no rotation turns by phi.
-        The turns go on from frame to frame without a jump.
+        The turns go on from frame to frame without a jump, and begin as near as whole turns allow to
+        `near` (n,), or to rest. held: (n,) joints with limits, whose turns are the solver's own numbers
+        where these are what is limited.
         """
         turned = np.cumsum(angles, axis=1) - headings
         turns = turned.copy()
@@ -127,14 +132,27 @@ class Linkage:
             if i and link.inherits:
                 turns[:, i] -= turned[:, i - 1]
         turns = np.unwrap(turns, axis=0)
-        # Whole turns say nothing at the first frame; take the smallest.
-        whole: Floats = 2.0 * np.pi * np.round(turns[:1] / (2.0 * np.pi))
-        return turns - whole
+        turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
+        own = held & [link.inherits for link in self.links]
+        turns[:, own] = (angles - angles_before(headings))[:, own]
+        return turns
+
+    def angles_of(self, turns: Floats, headings: Floats) -> Floats:
+        """Return the solver's angles (frames, n) of local turns: what local_turns undoes."""
+        turned = turns.copy()
+        for i, link in enumerate(self.links):
+            if i and link.inherits:
+                turned[:, i] += turned[:, i - 1]
+        angles: Floats = angles_before(headings) + np.diff(turned, axis=1, prepend=0.0)
+        return angles
 
 
-def angles_between(headings: Floats) -> Floats:
-    """Return the solver's angles (frames, n), each relative to the bone before, of headings (frames, n)."""
-    return wrapped(np.diff(headings, axis=1, prepend=0.0))
+def angles_before(headings: Floats) -> Floats:
+    """Return the solver's angles (frames, n) of headings (frames, n) before any joint turns.
+
+    Each relative to the bone before; limits count from these, so they go on from frame to frame.
+    """
+    return np.unwrap(wrapped(np.diff(headings, axis=1, prepend=0.0)), axis=0)
 
 
 def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:

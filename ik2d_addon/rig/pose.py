@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plane angles -> rotation channels, in each bone's own rotation mode."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -48,15 +48,19 @@ class BoneRotation:
         return [index for index in range(self.values.shape[1]) if not locks[index]]
 
 
-def bone_rotations(rig: RigChain, turns: Floats, single_axis: bool = False) -> list[BoneRotation]:
+def bone_rotations(
+    rig: RigChain, turns: Floats, single_axis: bool = False, before: Mapping[str, Floats] | None = None
+) -> list[BoneRotation]:
     """Return the rotation channels of all bones for their local turns (frames, n).
 
     Bones that locked channels hold keep what they have. single_axis: one Euler channel for each
     bone that has the plane's normal as its X or Z, in another rotation mode than its own if need be.
+    before: the bones' channels that Euler angles go on from, if there are any.
     """
     channels = _single_channel if single_axis else _channels
+    last = before or {}
     return [
-        channels(bone, rig.joints.axes[i], turns[:, i])
+        channels(bone, rig.joints.axes[i], turns[:, i], last.get(bone.name))
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
     ]
@@ -125,11 +129,13 @@ def _put_back(ob: bpy.types.Object, bone_name: str, mode: str, values: Sequence[
             setattr(bone, name, value)
 
 
-def _single_channel(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
+def _single_channel(
+    bone: bpy.types.PoseBone, axis: Floats, turn: Floats, before: Floats | None
+) -> BoneRotation:
     """Return the rotation as one Euler angle where the local `axis` (3,) allows, else as it was."""
     nearest = own_axis(axis, CLOSE)
     if nearest is None:
-        return _channels(bone, axis, turn)
+        return _channels(bone, axis, turn, before)
     values = np.zeros((len(turn), 3))
     values[:, nearest] = turn * np.sign(axis[nearest])
     mode = "" if _is_euler(bone) else SINGLE_AXIS_MODE
@@ -156,7 +162,7 @@ def _is_euler(bone: bpy.types.PoseBone) -> bool:
     return bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
 
 
-def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotation:
+def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats, before: Floats | None) -> BoneRotation:
     """Return the rotation about the local `axis` (3,) by the angles `turn` (frames,)."""
     if bone.rotation_mode == 'QUATERNION':
         # The half angle goes on where the turn does: no sign ever flips.
@@ -165,17 +171,17 @@ def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats) -> BoneRotat
     if bone.rotation_mode == 'AXIS_ANGLE':
         values = np.column_stack((turn, np.tile(axis, (len(turn), 1))))
         return BoneRotation(bone.name, "rotation_axis_angle", values)
-    return BoneRotation(bone.name, "rotation_euler", _eulers(bone.rotation_mode, axis, turn))
+    return BoneRotation(bone.name, "rotation_euler", _eulers(bone.rotation_mode, axis, turn, before))
 
 
-def _eulers(order: str, axis: Floats, turn: Floats) -> Floats:
-    """Return Euler angles (frames, 3), x first, that follow one another without jumps."""
+def _eulers(order: str, axis: Floats, turn: Floats, before: Floats | None) -> Floats:
+    """Return Euler angles (frames, 3), x first, that follow `before` (3,) and one another without jumps."""
     nearest = own_axis(axis, EXACT)
     values = np.zeros((len(turn), 3))
     if nearest is not None:
         values[:, nearest] = turn * np.sign(axis[nearest])
         return values
-    last = Euler((0.0, 0.0, 0.0), order)
+    last = Euler((0.0, 0.0, 0.0) if before is None else before, order)
     for i, angle in enumerate(turn):
         last = Quaternion(axis, angle).to_euler(order, last)
         values[i] = last

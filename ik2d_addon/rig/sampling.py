@@ -3,7 +3,8 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ from . import compat, stage
 from .affine import is_constant
 from .armature import RigChain
 
+_Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
 
 # What 32-bit arithmetic in another order may differ by, of the extent of what is compared.
@@ -31,11 +33,42 @@ class ChainSamples:
     parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) where the tip stands, in the world
+    settings: Floats  # (frames, 3) the chain's softness, bend (+1 or -1) and influence
 
-    def at(self, rows: NDArray[np.intp]) -> "ChainSamples":
+    @property
+    def softness(self) -> Floats:
+        """(frames,) 0..1."""
+        return self.settings[:, 0]
+
+    @property
+    def bend(self) -> Floats:
+        """(frames,) +1 or -1."""
+        return self.settings[:, 1]
+
+    @property
+    def influence(self) -> Floats:
+        """(frames,) 0..1."""
+        return self.settings[:, 2]
+
+    def at(self, rows: Sequence[int] | slice) -> "ChainSamples":
         """Return the samples of some of the frames alone."""
-        parent = None if self.parent is None else self.parent[rows]
-        return ChainSamples(self.targets[rows], self.world[rows], parent, self.bases[rows], self.tips[rows])
+        return ChainSamples(
+            self.targets[rows],
+            self.world[rows],
+            None if self.parent is None else self.parent[rows],
+            self.bases[rows],
+            self.tips[rows],
+            self.settings[rows],
+        )
+
+    @classmethod
+    def joined(cls, parts: "Sequence[ChainSamples]") -> "ChainSamples":
+        """Return the samples of one chain, one part after the other."""
+        columns: dict[str, Any] = {}
+        for part in fields(cls):
+            values = [getattr(one, part.name) for one in parts]
+            columns[part.name] = None if values[0] is None else np.concatenate(values)
+        return cls(**columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +76,6 @@ class Sampling:
     """Samples of all chains, and why the full scene was evaluated for them ("" if it was not)."""
 
     chains: list[ChainSamples]
-    between: Sequence[ChainSamples | None]  # the same between the times, where that was asked for
     full_scene: str
 
 
@@ -58,19 +90,19 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
         recording = _record(
             scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
         )
-        record = _finished(recording)
-    return _sampling(chains, targets, record, [scene.frame_float], "", checked=True)
+        record = finished(recording)
+    return _sampling(chains, targets, record, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
 
 
 def sample_steps(
     scene: bpy.types.Scene,
     chains: Sequence[RigChain],
     times: Sequence[float],
-    between: Sequence[float] = (),
+    extra: Sequence[float] = (),
     *,
     checked: bool = True,
 ) -> Generator[int, None, Sampling]:
-    """Sample chains of one armature at the times (frames), and at those between that are asked for.
+    """Sample chains of one armature at the times (frames), and then at `extra` ones, which are not checked.
 
     It evaluates only what the chains and their targets depend on, unless that might differ from the
     full scene. Yields the number of times done; returns the Sampling. The scene shows what it showed
@@ -78,21 +110,28 @@ def sample_steps(
     Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
     targets, forced = _targets(chains), _forced(scene, chains)
-    together = sorted([*times, *between])
+    sampled = sorted([*times, *extra])  # forwards: simulations, if any, want it so
     full_scene, record = stage.doubt(scene, chains[0].armature, [target for target, _ in targets]), None
     if not full_scene:
-        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, together)
+        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, sampled)
     if record is None:
         with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
-            record = yield from _record(scene, chains, probes[: len(targets)], together)
-    rows = np.searchsorted(together, times)
-    sampling = _sampling(chains, targets, record.at(rows), times, full_scene, checked=checked)
-    if not len(between):
-        return sampling
-    others = record.at(np.searchsorted(together, between))
-    return replace(
-        sampling, between=_sampling(chains, targets, others, between, full_scene, checked=False).chains
-    )
+            record = yield from _record(scene, chains, probes[: len(targets)], sampled)
+    rows = np.searchsorted(sampled, [*times, *extra])
+    return _sampling(chains, targets, record, rows, times, full_scene, checked=checked)
+
+
+def sample_alone(
+    scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float], extra: Sequence[float] = ()
+) -> Sampling | None:
+    """Do what `sample_steps` does without a step of the user's scene; None where it would take one."""
+    targets, forced = _targets(chains), _forced(scene, chains)
+    if stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
+        return None
+    sampled = sorted([*times, *extra])
+    _, record = finished(_record_isolated(scene, chains, targets, forced, sampled))
+    rows = np.searchsorted(sampled, [*times, *extra])
+    return _sampling(chains, targets, record, rows, times, "", checked=True) if record else None
 
 
 def _targets(chains: Sequence[RigChain]) -> list[Target]:
@@ -109,27 +148,32 @@ def _sampling(
     chains: Sequence[RigChain],
     targets: Sequence[Target],
     record: "_Record",
+    rows: NDArray[np.intp],
     times: Sequence[float],
     full_scene: str,
     *,
     checked: bool,
 ) -> Sampling:
-    """Give each chain its part of a record."""
+    """Give each chain its part of a record, in the order of the rows; those of the times are checked."""
     places = {target: record.places[:, k] for k, target in enumerate(targets)}
-    samples = [_of_chain(chain, record, places[chain.target, chain.subtarget]) for chain in chains]
+    samples = [
+        _of_chain(chain, record, places[chain.target, chain.subtarget], own).at(rows.tolist())
+        for chain, own in zip(chains, record.settings, strict=True)
+    ]
     if checked:
         for chain, own in zip(chains, samples, strict=True):
-            _check(chain, own, times)
-    return Sampling(samples, [None] * len(samples), full_scene)
+            _check(chain, own.at(slice(len(times))), times)
+    return Sampling(samples, full_scene)
 
 
-def _finished(steps: Generator[int, None, "_Record"]) -> "_Record":
+def finished(steps: Generator[int, None, _Result]) -> _Result:
+    """Run steps to their end and return the result."""
     while True:
         try:
             next(steps)
         except StopIteration as finished:
-            record: _Record = finished.value
-            return record
+            result: _Result = finished.value
+            return result
 
 
 def _record_isolated(
@@ -168,18 +212,7 @@ class _Record:
     bones: dict[str, int]  # where a bone's numbers are in the following
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
-
-    def at(self, rows: NDArray[np.intp]) -> "_Record":
-        """Return what was read at some of the times alone."""
-        if len(rows) == len(self.world):
-            return self
-        return replace(
-            self,
-            world=self.world[rows],
-            places=self.places[rows],
-            poses=self.poses[rows],
-            bases=self.bases[rows],
-        )
+    settings: list[Floats]  # (frames, 3) softness, bend and influence of each chain
 
 
 def _record(
@@ -200,6 +233,11 @@ def _record(
     world, found = np.empty((frames, 4, 4)), []
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
+    settings = [
+        np.tile(np.array((chain.softness, chain.bend, chain.influence), np.float64), (frames, 1))
+        for chain in chains
+    ]
+    animated = settings_animated(armature)
     for i in range(frames):
         show(times[i])
         depsgraph = layer.depsgraph
@@ -210,11 +248,24 @@ def _record(
             np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
         for probe in probes:
             found.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
+        if animated:
+            for chain, own in zip(chains, settings, strict=True):
+                shown = evaluated.path_resolve(chain.path)
+                own[i] = shown.softness, 1.0 if shown.bend == 'POSITIVE' else -1.0, shown.influence
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
-    return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases)
+    return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases, settings)
+
+
+def settings_animated(armature: bpy.types.Object) -> bool:
+    """Return whether anything animates the settings of an armature's chains."""
+    animation = armature.animation_data
+    if animation is None:
+        return False
+    curves = (*compat.existing_fcurves(armature), *animation.drivers)
+    return bool(len(animation.nla_tracks)) or any(curve.data_path.startswith("ik2d.") for curve in curves)
 
 
 def _needed_bones(chains: Sequence[RigChain]) -> list[str]:
@@ -224,7 +275,7 @@ def _needed_bones(chains: Sequence[RigChain]) -> list[str]:
     return list(names | dict.fromkeys(bone.name for bone in above if bone))
 
 
-def _of_chain(chain: RigChain, record: _Record, places: Floats) -> ChainSamples:
+def _of_chain(chain: RigChain, record: _Record, places: Floats, settings: Floats) -> ChainSamples:
     """Pick what concerns one chain, whose target is at the places (frames, 3)."""
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
@@ -236,6 +287,7 @@ def _of_chain(chain: RigChain, record: _Record, places: Floats) -> ChainSamples:
         parent=parent,
         bases=record.bases[:, rows].astype(np.float64),
         tips=(record.world @ tails[..., None])[:, :3, 0],
+        settings=settings,
     )
 
 

@@ -5,9 +5,10 @@ from collections.abc import Generator
 from time import perf_counter
 
 from bpy.props import IntProperty
-from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+from bpy.types import Context, Object, Operator, Scene
 
-from ..bake import BakeOptions, BakeReport, bake_steps, solve
+from ..bake import BakeReport, bake_steps, solve
+from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
 from .chains import active_armature, allowed, why_not_solve
 from .registration import register_classes, unregister_classes
@@ -16,24 +17,6 @@ from .results import store_bake, store_solve
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
 # that a view that is slow to draw makes a bake last no more than twice as long; but within bounds.
 SHORTEST_SLICE, LONGEST_SLICE = 0.03, 0.2
-
-
-def chosen_range(armature: Object, scene: Scene) -> tuple[int, int, int]:
-    """Return the first frame, last frame and step that the sidebar shows: the rig's own, else the scene's."""
-    settings = armature.ik2d
-    if settings.use_custom_range:
-        return settings.frame_start, settings.frame_end, settings.frame_step
-    return scene.frame_start, scene.frame_end, 1
-
-
-def chosen_options(settings: PropertyGroup) -> BakeOptions:
-    """Return the options of a bake that the sidebar shows."""
-    return BakeOptions(
-        verify=settings.verify,
-        reduce=settings.reduce_error if settings.use_reduce else 0.0,
-        on_target_keys=settings.on_target_keys,
-        single_axis=settings.single_axis,
-    )
 
 
 def chosen_bake(

@@ -186,6 +186,7 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         column.separator()
         column.row().prop(chain, "bend", expand=True)
         column.prop(chain, "softness")
+        column.prop(chain, "influence")
         problem = problem_of(armature, chain)
         if problem:
             draw_text(layout, context, problem, 'ERROR')

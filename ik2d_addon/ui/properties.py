@@ -110,12 +110,14 @@ class IK2D_PG_joint(PropertyGroup):
         name="Bone",
         description="Bone that turns about this joint, its head",
         override=OVERRIDABLE,
+        options=set(),
     )
     use_limit: BoolProperty(
         name="Limit",
         description="Keep the joint's angle, in the chain's plane, between Min and Max",
         default=False,
         override=OVERRIDABLE,
+        options=set(),
     )
     limit_min: FloatProperty(
         name="Min",
@@ -126,6 +128,7 @@ class IK2D_PG_joint(PropertyGroup):
         subtype='ANGLE',
         override=OVERRIDABLE,
         update=_minimum_changed,
+        options=set(),
     )
     limit_max: FloatProperty(
         name="Max",
@@ -136,6 +139,7 @@ class IK2D_PG_joint(PropertyGroup):
         subtype='ANGLE',
         override=OVERRIDABLE,
         update=_maximum_changed,
+        options=set(),
     )
     weight: FloatProperty(
         name="Weight",
@@ -145,6 +149,7 @@ class IK2D_PG_joint(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+        options=set(),
     )
 
 
@@ -155,7 +160,11 @@ JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight")
 
 
 class IK2D_PG_chain(PropertyGroup):
-    """One planar bone chain and the target that its tip follows."""
+    """One planar bone chain and the target that its tip follows.
+
+    Bend, softness and influence can be animated: a bake reads them on every frame. All else is one
+    for all frames, which `options` without ANIMATABLE says to whoever presses I on it.
+    """
 
     name: StringProperty(
         name="Name",
@@ -163,18 +172,21 @@ class IK2D_PG_chain(PropertyGroup):
         default="Chain",
         override=OVERRIDABLE,
         update=_keep_name_unique,
+        options=set(),
     )
     enabled: BoolProperty(
         name="Enabled",
         description="Solve and bake this chain",
         default=True,
         override=OVERRIDABLE,
+        options=set(),
     )
     tip: StringProperty(
         name="Tip",
         description="Last bone of the chain: its tail follows the target",
         override=OVERRIDABLE,
         update=_bones_changed,
+        options=set(),
     )
     bone_count: IntProperty(
         name="Bones",
@@ -185,24 +197,28 @@ class IK2D_PG_chain(PropertyGroup):
         max=1000,
         override=OVERRIDABLE,
         update=_bones_changed,
+        options=set(),
     )
-    joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING)
+    joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING, options=set())
     active_joint: IntProperty(
         name="Active Joint",
         description="Joint that is highlighted in the list",
         min=0,
         override=OVERRIDABLE,
+        options=set(),
     )
     target: PointerProperty(
         name="Target",
         description="Object that the tip follows",
         type=bpy.types.Object,
         override=OVERRIDABLE,
+        options=set(),
     )
     subtarget: StringProperty(
         name="Bone",
         description="Bone of the target armature whose head the tip follows",
         override=OVERRIDABLE,
+        options=set(),
     )
     solver: EnumProperty(
         name="Solver",
@@ -214,6 +230,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='AUTO',
         override=OVERRIDABLE,
+        options=set(),
     )
     bend: EnumProperty(
         name="Bend",
@@ -246,6 +263,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='AUTO',
         override=OVERRIDABLE,
+        options=set(),
         update=_plane_changed,
     )
     plane_normal: FloatVectorProperty(
@@ -283,6 +301,18 @@ class IK2D_PG_chain(PropertyGroup):
         subtype='FACTOR',
         override=OVERRIDABLE,
     )
+    influence: FloatProperty(
+        name="Influence",
+        description=(
+            "How far the joints turn from the pose without this chain, which keys made by hand show, else"
+            " the rest pose, to the solved one"
+        ),
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype='FACTOR',
+        override=OVERRIDABLE,
+    )
     iterations: IntProperty(
         name="Iterations",
         description="Most corrections that CCD makes on one frame before it takes another way",
@@ -291,6 +321,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=200,
         max=10000,
         override=OVERRIDABLE,
+        options=set(),
     )
     tolerance: FloatProperty(
         name="Tolerance",
@@ -301,22 +332,26 @@ class IK2D_PG_chain(PropertyGroup):
         subtype='DISTANCE',
         precision=5,
         override=OVERRIDABLE,
+        options=set(),
     )
     last_result: StringProperty(
         name="Last Result",
         description="What came of the last solve or bake of this chain",
         override=OVERRIDABLE,
+        options=set(),
     )
     missed_frames: StringProperty(
         name="Missed Frames",
         description="Frames on which the last bake missed the target, as \"3..7 12\"",
         override=OVERRIDABLE,
+        options=set(),
     )
     worst_frame: IntProperty(
         name="Worst Frame",
         description="Frame on which the last bake missed the target most; -1 where it missed none",
         default=-1,
         override=OVERRIDABLE,
+        options=set(),
     )
 
 
@@ -337,21 +372,28 @@ class IK2D_PG_settings(PropertyGroup):
         name="Chains",
         type=IK2D_PG_chain,
         override=GROWING,
+        options=set(),
     )
     active_index: IntProperty(
         name="Active Chain",
         description="Chain whose settings are shown",
         min=0,
         override=OVERRIDABLE,
+        options=set(),
     )
     use_custom_range: BoolProperty(
         name="Custom Range",
         description="Bake a range of its own instead of the scene's",
         default=False,
         override=OVERRIDABLE,
+        options=set(),
     )
-    frame_start: IntProperty(name="Start", description="First frame to bake", default=1, override=OVERRIDABLE)
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250, override=OVERRIDABLE)
+    frame_start: IntProperty(
+        name="Start", description="First frame to bake", default=1, override=OVERRIDABLE, options=set()
+    )
+    frame_end: IntProperty(
+        name="End", description="Last frame to bake", default=250, override=OVERRIDABLE, options=set()
+    )
     frame_step: IntProperty(
         name="Step",
         description="Frames from one key to the next",
@@ -359,6 +401,7 @@ class IK2D_PG_settings(PropertyGroup):
         min=1,
         soft_max=10,
         override=OVERRIDABLE,
+        options=set(),
     )
     use_reduce: BoolProperty(
         name="Reduce Keys",
@@ -366,6 +409,7 @@ class IK2D_PG_settings(PropertyGroup):
         default=False,
         override=OVERRIDABLE,
         update=_reduce_changed,
+        options=set(),
     )
     reduce_error: FloatProperty(
         name="Max Error",
@@ -376,6 +420,7 @@ class IK2D_PG_settings(PropertyGroup):
         subtype='DISTANCE',
         precision=4,
         override=OVERRIDABLE,
+        options=set(),
     )
     on_target_keys: BoolProperty(
         name="On Target Keys",
@@ -383,6 +428,7 @@ class IK2D_PG_settings(PropertyGroup):
         default=False,
         override=OVERRIDABLE,
         update=_on_target_keys_changed,
+        options=set(),
     )
     single_axis: BoolProperty(
         name="Single Axis",
@@ -392,6 +438,7 @@ class IK2D_PG_settings(PropertyGroup):
         ),
         default=False,
         override=OVERRIDABLE,
+        options=set(),
     )
     verify: EnumProperty(
         name="Verify",
@@ -403,17 +450,20 @@ class IK2D_PG_settings(PropertyGroup):
         ),
         default='SAMPLE',
         override=OVERRIDABLE,
+        options=set(),
     )
     last_bake: StringProperty(
         name="Last Bake",
         description="What came of the last bake",
         override=OVERRIDABLE,
+        options=set(),
     )
     last_bake_alert: BoolProperty(
         name="Last Bake Alert",
         description="Whether the last bake missed a target or gave a warning",
         default=False,
         override=OVERRIDABLE,
+        options=set(),
     )
 
 
@@ -424,7 +474,9 @@ def register() -> None:
     with ExitStack() as undo:
         register_classes(classes)
         undo.callback(unregister_classes, classes)
-        bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE)
+        bpy.types.Object.ik2d = PointerProperty(
+            name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE, options=set()
+        )
         undo.pop_all()
 
 

@@ -68,3 +68,12 @@ def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, 
     at = np.arange(frames) * step * 0.999
     at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
     return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
+
+
+def drained(steps):
+    """Run a solver's steps to their end and return the result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value

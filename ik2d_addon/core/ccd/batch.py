@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many independent targets at once, for a chain without limits: the stages of `free`, on arrays."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,11 @@ from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
 from .shapes import between, off_the_line, two_bones
 from .sweep import Bones
 
-# So many targets at a time: more would leave the processor's cache, fewer would not pay for the calls.
-BLOCK = 4096
+# So many targets at a time, and so many angles: more would leave the processor's cache, or take long from
+# one yield to the next; fewer would not pay for the calls.
+BLOCK, BLOCK_ANGLES = 4096, 81920
+# From so many targets on, arrays are faster than one float after the other.
+BATCH = 16
 # Chords for the search between two poses; a target that needs more is left to solve_free.
 CHORDS = 16
 
@@ -31,32 +35,38 @@ class Targets:
         return Targets(self.points[rows], self.starts[rows], self.bend[rows])
 
 
-def solve_free_batch(
+def free_batch_steps(
     bones: Bones, targets: Targets, tolerance: float, rounds: int
-) -> tuple[Floats, NDArray[np.int32]]:
+) -> Generator[int, None, tuple[Floats, NDArray[np.int32]]]:
     """Return the angles (m, n), and the sweeps and corrections (m,), as solve_free does for each target.
 
-    Whatever is rare (targets off the annulus, a search that takes long) is left to solve_free itself.
+    Yields the number of targets done. Whatever is rare (targets off the annulus, a search that takes
+    long) is left to solve_free itself.
     """
     m = len(targets.points)
     angles, iterations = np.empty_like(targets.starts), np.zeros(m, np.int32)
     done = np.zeros(m, np.bool_)
-    for first in range(0, m, BLOCK):
-        rows = np.arange(first, min(first + BLOCK, m))
+    block = min(BLOCK, max(BATCH, BLOCK_ANGLES // len(bones.lengths)))
+    for first in range(0, m, block):
+        rows = np.arange(first, min(first + block, m))
         rows = rows[_is_inside(bones, targets[rows])]
         if rows.size == 0:
             continue
         bent, shaped, error = _shaped(bones, targets[rows])
         swept = np.where(error > NEAR, SWEEPS, 0)
-        arrived, pose, corrections = _corrected(bones, shaped, targets[rows].points.T, tolerance, rounds)
+        arrived, pose, corrections = yield from _corrected(
+            bones, shaped, targets[rows].points.T, tolerance, rounds
+        )
         sudden = (swept == 0) & is_sudden(np.abs(pose - bent).max(axis=0, initial=0.0), error)
         rest = np.flatnonzero(~arrived)
         pose[:, rest], arrived[rest] = _between(bones, pose[:, rest], targets[rows[rest]], tolerance)
         angles[rows], iterations[rows], done[rows] = pose.T, swept + corrections, arrived & ~sudden
+        yield int(done.sum())
     for row in np.flatnonzero(~done):
         start, (x, y) = targets.starts[row].tolist(), targets.points[row].tolist()
         bend = float(targets.bend[row])
         angles[row], iterations[row] = solve_free(bones, start, x, y, bend, tolerance, rounds)
+        yield row + 1
     return angles, iterations
 
 
@@ -81,8 +91,11 @@ def _shaped(bones: Bones, targets: Targets) -> tuple[Floats, Floats, Floats]:
 
 def _corrected(
     bones: Bones, pose: Floats, points: Floats, tolerance: float, rounds: int
-) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int32]]:
-    """Correct poses (n, m) towards points (2, m); return who arrived, the poses, and the corrections."""
+) -> Generator[int, None, tuple[NDArray[np.bool_], Floats, NDArray[np.int32]]]:
+    """Correct poses (n, m) towards points (2, m); return who arrived, the poses, and the corrections.
+
+    Yields 0 from one correction to the next.
+    """
     weights = bones.weights[::-1]
     arrived, corrections = np.zeros(pose.shape[1], np.bool_), np.zeros(pose.shape[1], np.int32)
     active, moving, (x, y) = np.arange(pose.shape[1]), pose.copy(), points
@@ -98,6 +111,7 @@ def _corrected(
             break
         arms = [arm[going] for arm in arms[0]], [arm[going] for arm in arms[1]]
         moving += least_turns(arms, weights, error_x[going], error_y[going], ARRAYS)
+        yield 0
     return arrived, pose, corrections
 
 

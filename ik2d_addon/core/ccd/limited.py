@@ -7,6 +7,7 @@ can hold the tip in a place that is nearest only among the poses around it: so w
 arrive, others follow, random poses within the limits, the same ones on every run.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from math import ceil, hypot, isinf, pi, remainder
 from random import Random
@@ -14,7 +15,7 @@ from random import Random
 from .correction import Arms, arms_to_tip, least_turns
 from .free import NEAR, SWEEPS, error_of
 from .shapes import off_the_annulus, off_the_line
-from .sweep import Bones, sweep
+from .sweep import Bones, compared, sweep
 
 # Starts for one target; and how many may end equally near before that counts as the nearest.
 STARTS = 60
@@ -47,12 +48,12 @@ class Pose:
         return cls(angles, arms, error_x, error_y, hypot(error_x, error_y))
 
 
-def solve_limited(
+def limited_steps(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> tuple[list[float], int]:
+) -> Generator[int, None, tuple[list[float], int]]:
     """Return angles within the limits, and the sweeps and corrections they took (reach is 1).
 
-    start: within the limits.
+    start: within the limits. Yields 0 between one start and the next, which all together may take long.
     """
     nearest = off_the_annulus(bones.lengths, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
@@ -64,6 +65,7 @@ def solve_limited(
     for _ in range(STARTS):
         if best.error <= tolerance or agreeing >= AGREEING:
             break
+        yield 0
         pose, done = _approached(bones, _random_pose(bones, start, random), x, y, tolerance, rounds)
         total += done
         if abs(pose.error - best.error) <= AGREEMENT:
@@ -71,6 +73,8 @@ def solve_limited(
         elif pose.error < best.error:
             agreeing = 1
         best = min(best, pose, key=lambda pose: pose.error)
+    if best.error > tolerance:
+        yield 0
     angles = best.angles if best.error <= tolerance else _settled(bones, best.angles, x, y)
     return _near(bones, angles, start), total
 
@@ -176,3 +180,4 @@ def _turns_within(bones: Bones, pose: Pose) -> list[float]:
             return turns
         for i in held:
             weights[-1 - i] = 0.0
+        weights = compared(weights)  # those that are left may be light ones

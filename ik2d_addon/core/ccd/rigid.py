@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joints that do not turn: the bones on both sides of one are one bone, from joint to joint."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from math import atan2, cos, hypot, isinf, sin
 
+from .correction import arms_to_tip
 from .free import solve_free
-from .limited import solve_limited
-from .sweep import Bones
+from .limited import limited_steps
+from .shapes import aimed, nearest_turns
+from .sweep import Bones, compared
 
 # A joined chain that is no longer than this part of the whole one moves the tip by rounding only.
 NO_REACH = 1e-12
@@ -44,6 +47,16 @@ def is_rigid(bones: Bones, joint: int) -> bool:
     return bones.weights[joint] == 0.0 or bones.low[joint] == bones.high[joint]
 
 
+def mirrored(bones: Bones, angles: list[float]) -> list[float]:
+    """Return a pose mirrored about the line from its root to its tip; rigid joints keep their angles."""
+    rigid = [is_rigid(bones, i) for i in range(len(angles))]
+    turned = [a if held else -a for a, held in zip(angles, rigid, strict=True)]
+    if rigid[0]:
+        return turned
+    xs, ys = arms_to_tip(bones.lengths, angles)
+    return nearest_turns(aimed(bones.lengths, [angles[0], *turned[1:]], xs[-1], ys[-1]), angles)
+
+
 def joined(bones: Bones, start: list[float]) -> Joined | None:
     """Return the chain without its rigid joints, which keep the start's angles; None if nothing can turn.
 
@@ -68,33 +81,36 @@ def joined(bones: Bones, start: list[float]) -> Joined | None:
         return None
     inner = Bones(
         [length / reach for length in lengths],
-        [bones.weights[i] for i in turning],
+        compared([bones.weights[i] for i in turning]),
         [bones.low[i] + offset for i, offset in zip(turning, offsets, strict=True)],
         [bones.high[i] + offset for i, offset in zip(turning, offsets, strict=True)],
     )
     return Joined(inner, turning, offsets, (base_x, base_y), reach)
 
 
-def solve_joined(
+def joined_steps(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> tuple[list[float], int]:
-    """Do what solve_any does for a chain some of whose joints are rigid."""
+) -> Generator[int, None, tuple[list[float], int]]:
+    """Do what any_steps does for a chain some of whose joints are rigid."""
     part = joined(bones, start)
     if part is None:
         return start, 0
-    inner, done = solve_any(
+    inner, done = yield from any_steps(
         part.bones, part.inner_angles(start), *part.target(x, y), bend, tolerance / part.reach, rounds
     )
     return part.whole_angles(inner, start, bones), done
 
 
-def solve_any(
+def any_steps(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> tuple[list[float], int]:
-    """Return the angles for one target, and the iterations they took, for a chain with limits or without."""
+) -> Generator[int, None, tuple[list[float], int]]:
+    """Return the angles for one target, and the iterations they took, for a chain with limits or without.
+
+    Yields 0 now and then.
+    """
     if all(map(isinf, bones.low)) and all(map(isinf, bones.high)):
         return solve_free(bones, start, x, y, bend, tolerance, rounds)
-    return solve_limited(bones, start, x, y, bend, tolerance, rounds)
+    return (yield from limited_steps(bones, start, x, y, bend, tolerance, rounds))
 
 
 def _run(lengths: list[float], angles: list[float]) -> tuple[float, float, float]:

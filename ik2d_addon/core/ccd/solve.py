@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solvers for chains of any number of bones: solve_ccd for targets on their own, and for a path."""
+"""The solvers for chains of any number of bones: solve_ccd for targets on their own, and for a path.
 
-from collections.abc import Callable
+Each has a twin that works bit by bit, `ccd_steps` and `ccd_path_steps`: between two of their yields at
+most one target is solved, or one start of a target that needs many.
+"""
+
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +18,19 @@ from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to
 from ..two_bone import solve_limited_pair
-from .batch import Targets, solve_free_batch
-from .rigid import is_rigid, solve_any, solve_joined
+from .batch import BATCH, Targets, free_batch_steps
+from .free import solve_free
+from .rigid import any_steps, is_rigid, joined_steps, mirrored
 from .shapes import side_of
 from .sweep import Bones
 
+_Result = TypeVar("_Result")
+# Yields the number of targets done, or 0 within one of them, and returns a result.
+Steps = Generator[int, None, _Result]
+# Angles (m, n) and iterations (m,).
+Poses = tuple[Floats, NDArray[np.int32]]
 # Solves one target: from a pose, to x and y, bent to a side; returns the pose and the iterations.
-Solver = Callable[[list[float], float, float, float], tuple[list[float], int]]
+Solver = Callable[[list[float], float, float, float], Steps[tuple[list[float], int]]]
 
 # Corrections for one start. The tenth part of them is usual; then another way is taken.
 MAX_ITERATIONS = 60
@@ -27,8 +38,6 @@ MAX_ITERATIONS = 60
 INNER_PART = 0.5
 # The finest tolerance that rounding leaves to a chain of some hundred bones, as a part of its reach.
 FINEST = 1e-13
-# From so many targets on, arrays are faster than one float after the other.
-BATCH = 16
 
 
 def solve_ccd(
@@ -39,7 +48,7 @@ def solve_ccd(
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
-    softness: float = 0.0,
+    softness: ArrayLike = 0.0,
 ) -> Solution:
     """Bring the tip to each target, starting each time from the pose `start`.
 
@@ -52,19 +61,20 @@ def solve_ccd(
     target: (..., 2) relative to the root. start: (..., n) angles to begin with, such as last
     frame's; of equal rotations the answer's numbers are those near the start's. tolerance: a length.
     max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
-    on one line bends to. softness: 0..1, see softness.py.
+    on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
     """
-    targets, sides = checked_targets(target), checked_bend(bend)
-    starts = checked_angles(chain, start, "start")
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1])
-    rows = Targets(
-        np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
-        np.broadcast_to(starts, (*shape, len(chain))).reshape(-1, len(chain)),
-        np.broadcast_to(sides, shape).reshape(-1),
+    return _drained(
+        ccd_steps(
+            chain,
+            target,
+            start=start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            bend=bend,
+            softness=softness,
+        )
     )
-    settings = _Settings.checked(chain, tolerance, max_iterations, softness, is_path=False)
-    return _solution(chain, rows, settings, shape)
 
 
 def solve_ccd_path(
@@ -74,24 +84,87 @@ def solve_ccd_path(
     start: ArrayLike,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
-    bend: int = 1,
-    softness: float = 0.0,
+    bend: ArrayLike = 1,
+    softness: ArrayLike = 0.0,
 ) -> Solution:
     """Solve targets that follow one another: each starts from the angles of the one before.
 
     Corrections change a pose as little as they can, so a smooth path gives smooth angles. A chain
-    that a target out of reach has stretched or folded bends back to the side it came from.
-    targets: (frames, 2) relative to the root. start: (n,) angles for the first one.
+    that a target out of reach has stretched or folded bends back to the side it came from. Where the
+    bend changes from one frame to the next, the pose is mirrored to the new side first.
+    targets: (frames, 2) relative to the root. start: (n,) angles for the first one. bend, softness:
+    one for all, or (frames,).
     The rest as in solve_ccd.
     """
+    return _drained(
+        ccd_path_steps(
+            chain,
+            targets,
+            start=start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            bend=bend,
+            softness=softness,
+        )
+    )
+
+
+def ccd_steps(
+    chain: Chain,
+    target: ArrayLike,
+    *,
+    start: ArrayLike,
+    tolerance: float | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    bend: ArrayLike = 1,
+    softness: ArrayLike = 0.0,
+) -> Steps[Solution]:
+    """Do what solve_ccd does, bit by bit: yield the number of targets done, or 0 within one."""
+    targets, sides = checked_targets(target), checked_bend(bend)
+    starts = checked_angles(chain, start, "start")
+    soft = checked_softness(softness)
+    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
+    rows = Targets(
+        np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
+        np.broadcast_to(starts, (*shape, len(chain))).reshape(-1, len(chain)),
+        np.broadcast_to(sides, shape).reshape(-1),
+    )
+    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=False)
+    return (yield from _solution(chain, rows, np.broadcast_to(soft, shape).reshape(-1), settings, shape))
+
+
+def ccd_path_steps(
+    chain: Chain,
+    targets: ArrayLike,
+    *,
+    start: ArrayLike,
+    tolerance: float | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    bend: ArrayLike = 1,
+    softness: ArrayLike = 0.0,
+) -> Steps[Solution]:
+    """Do what solve_ccd_path does, bit by bit: yield the number of frames done, or 0 within one."""
     points, side = checked_targets(targets), checked_bend(bend)
-    angles = checked_angles(chain, start, "start")
-    if points.ndim != 2 or angles.ndim != 1 or side.ndim != 0:
-        raise IK2DError("a path takes targets of shape (frames, 2), one start of shape (n,), and one bend")
+    angles, soft = checked_angles(chain, start, "start"), checked_softness(softness)
+    if points.ndim != 2 or angles.ndim != 1:
+        raise IK2DError("a path takes targets of shape (frames, 2) and one start of shape (n,)")
     m = len(points)
+    for name, values in (("bend", side), ("softness", soft)):
+        if values.shape not in ((), (m,)):
+            raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
     rows = Targets(points, np.broadcast_to(angles, (m, len(chain))), np.broadcast_to(side, m))
-    settings = _Settings.checked(chain, tolerance, max_iterations, softness, is_path=True)
-    return _solution(chain, rows, settings, (m,))
+    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=True)
+    return (yield from _solution(chain, rows, np.broadcast_to(soft, m), settings, (m,)))
+
+
+def _drained(steps: Steps[_Result]) -> _Result:
+    """Run steps to their end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            result: _Result = finished.value
+            return result
 
 
 @dataclass(frozen=True)
@@ -100,32 +173,33 @@ class _Settings:
 
     tolerance: float
     max_iterations: int
-    softness: float
     is_path: bool  # whether each target starts from the pose of the one before
 
     @classmethod
     def checked(
-        cls, chain: Chain, tolerance: float | None, max_iterations: int, softness: float, *, is_path: bool
+        cls, chain: Chain, tolerance: float | None, max_iterations: int, *, is_path: bool
     ) -> "_Settings":
         """Return the settings; raise IK2DError for numbers out of range."""
-        limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
+        limit = chain.tolerance_or_default(tolerance)
         if max_iterations < 1:
             raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-        return cls(limit, max_iterations, soft, is_path)
+        return cls(limit, max_iterations, is_path)
 
 
-def _solution(chain: Chain, rows: Targets, settings: _Settings, shape: tuple[int, ...]) -> Solution:
+def _solution(
+    chain: Chain, rows: Targets, softness: Floats, settings: _Settings, shape: tuple[int, ...]
+) -> Steps[Solution]:
     """Solve rows, judge them by where they really put the tip, and give them their shape."""
     limit = settings.tolerance
-    angles, iterations = _solve(chain, rows, settings)
+    angles, iterations = yield from _solve(chain, rows, settings)
     residual = distances_to(chain, angles, rows.points)
     status = annulus_status(chain, rows.points, limit)
     limited = at_limits(chain, angles)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(_is_held(chain, limited)[missed], Status.LIMITED, Status.STALLED)
-    if settings.softness > 0.0:
-        soft_rows = Targets(soft_targets(chain, rows.points, settings.softness), rows.starts, rows.bend)
-        angles, iterations = _solve(chain, soft_rows, settings)
+    if softness.any():
+        soft_rows = Targets(soft_targets(chain, rows.points, softness), rows.starts, rows.bend)
+        angles, iterations = yield from _solve(chain, soft_rows, settings)
         residual, limited = distances_to(chain, angles, rows.points), at_limits(chain, angles)
     return Solution(
         angles=angles.reshape(*shape, len(chain)),
@@ -143,7 +217,7 @@ def _is_held(chain: Chain, limited: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return held
 
 
-def _solve(chain: Chain, rows: Targets, settings: _Settings) -> tuple[Floats, NDArray[np.int32]]:
+def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:
     """Return angles (m, n) and iterations (m,), by the way that fits the chain."""
     n, outer = len(chain), chain.reach[1]
     nothing = np.zeros(len(rows.points), np.int32)
@@ -153,46 +227,86 @@ def _solve(chain: Chain, rows: Targets, settings: _Settings) -> tuple[Floats, ND
     if outer == 0.0 or len(rows.points) == 0:
         return starts, nothing
     if chain.is_limited and not rigid and n <= 2:
-        return _solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance), nothing
+        solve_exactly = _exact_path if settings.is_path else _exact
+        return solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance), nothing
     unit = Targets(in_reaches(chain, rows.points), starts, rows.bend)
     fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
-    if not (settings.is_path or rigid or chain.is_limited) and len(starts) >= BATCH:
-        return solve_free_batch(bones, unit, fine, rounds)
+    free = not (rigid or chain.is_limited)
+    if free and not settings.is_path and len(starts) >= BATCH:
+        return (yield from free_batch_steps(bones, unit, fine, rounds))
 
-    def solve(pose: list[float], x: float, y: float, bend: float) -> tuple[list[float], int]:
-        one = solve_joined if rigid else solve_any
-        return one(bones, pose, x, y, bend, fine, rounds)
+    def solve(pose: list[float], x: float, y: float, bend: float) -> Steps[tuple[list[float], int]]:
+        if free:
+            return solve_free(bones, pose, x, y, bend, fine, rounds)
+        one = joined_steps if rigid else any_steps
+        return (yield from one(bones, pose, x, y, bend, fine, rounds))
 
-    return _solve_path(solve, unit) if settings.is_path else _solve_in_turn(solve, unit)
+    if settings.is_path:
+        return (yield from _solve_path(chain, solve, unit))
+    return (yield from _solve_in_turn(solve, unit))
 
 
-def _solve_exactly(chain: Chain, rows: Targets, tolerance: float) -> Floats:
+def _exact(chain: Chain, rows: Targets, tolerance: float) -> Floats:
     """Return the nearest poses of one or two bones with limits, on the side that the start bends to."""
+    sides = [side_of(start, bend) for start, bend in zip(rows.starts.tolist(), rows.bend, strict=True)]
+    return _exact_on(chain, rows, np.array(sides), tolerance)
+
+
+def _exact_on(chain: Chain, rows: Targets, sides: Floats, tolerance: float) -> Floats:
+    """Return the nearest poses of one or two bones with limits, on the sides (m,) where both reach."""
     if len(chain) == 1:
         direction = np.arctan2(rows.points[:, 1:], rows.points[:, :1])
         return within_limits(chain, direction, rows.starts)
-    sides = np.array(
-        [side_of(start, bend) for start, bend in zip(rows.starts.tolist(), rows.bend, strict=True)]
-    )
     return solve_limited_pair(chain, rows.points, sides, rows.starts, tolerance)[0]
 
 
-def _solve_in_turn(solve: Solver, rows: Targets) -> tuple[Floats, NDArray[np.int32]]:
+def _exact_path(chain: Chain, rows: Targets, tolerance: float) -> Floats:
+    """Do what _exact does for frames each of which starts from the one before.
+
+    Which rotations are nearest depends on the frame before by its side alone. So they are found for both
+    sides at once, and a frame only chooses: the side, and the numbers that go on from the last one's.
+    """
+    m = len(rows.points)
+    both = {side: _exact_on(chain, rows, np.full(m, side), tolerance) for side in (1.0, -1.0)}
+    angles, pose = np.empty_like(rows.starts), rows.starts[0]
+    side = last = float(rows.bend[0])
+    for row, bend in enumerate(rows.bend.tolist()):
+        side = side_of(pose.tolist(), side) if bend == last else bend
+        last = bend
+        pose = angles[row] = within_limits(chain, both[side][row], pose)
+    return angles
+
+
+def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[Poses]:
     """Return angles and iterations, one target after the other, each from its own start."""
     angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
     targets = zip(rows.starts.tolist(), rows.points.tolist(), rows.bend.tolist(), strict=True)
     for row, (start, (x, y), bend) in enumerate(targets):
-        angles[row], iterations[row] = solve(start, x, y, bend)
+        angles[row], iterations[row] = yield from solve(start, x, y, bend)
+        yield row + 1
     return angles, iterations
 
 
-def _solve_path(solve: Solver, rows: Targets) -> tuple[Floats, NDArray[np.int32]]:
+def _solve_path(chain: Chain, solve: Solver, rows: Targets) -> Steps[Poses]:
     """Return angles and iterations, one target after the other, each from the pose of the one before."""
     angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
-    pose, bend = rows.starts[0].tolist(), float(rows.bend[0])
-    for row, (x, y) in enumerate(rows.points.tolist()):
+    pose, last = rows.starts[0].tolist(), float(rows.bend[0])
+    side = last
+    for row, ((x, y), bend) in enumerate(zip(rows.points.tolist(), rows.bend.tolist(), strict=True)):
         # The side is kept, since a target out of reach puts the chain on a line, which has none.
-        bend = side_of(pose, bend)
-        pose, iterations[row] = solve(pose, x, y, bend)
+        side = side_of(pose, side)
+        if bend != last:
+            pose, side, last = turned_over(chain, pose, bend), bend, bend
+        pose, iterations[row] = yield from solve(pose, x, y, side)
         angles[row] = pose
+        yield row + 1
     return angles, iterations
+
+
+def turned_over(chain: Chain, pose: list[float], bend: float) -> list[float]:
+    """Return a pose (n) that bends to the side `bend`: mirrored, as far as limits and rigid joints allow."""
+    if side_of(pose, bend) == bend:
+        return pose
+    moved = np.array(mirrored(Bones.of(chain), pose))
+    limited: list[float] = within_limits(chain, moved, np.array(pose)).tolist()
+    return limited

@@ -30,16 +30,23 @@ class Bones:
     """A chain as the solvers take it: plain numbers, its reach 1, so that no answer depends on its size."""
 
     lengths: list[float]
-    weights: list[float]
+    weights: list[float]  # the greatest is 1: only how they compare means anything
     low: list[float]
     high: list[float]
 
     @classmethod
     def of(cls, chain: Chain) -> "Bones":
-        """Return the bones of a chain, its lengths as fractions of its reach."""
+        """Return the bones of a chain, its lengths as fractions of its reach, its weights of the greatest."""
         weights = np.ones(len(chain)) if chain.weights is None else chain.weights
         outer = chain.reach[1] or 1.0
-        return cls((chain.lengths / outer).tolist(), weights.tolist(), *chain.ranges.T.tolist())
+        ranges = chain.ranges.T.tolist()
+        return cls((chain.lengths / outer).tolist(), compared(weights.tolist()), *ranges)
+
+
+def compared(weights: list[float]) -> list[float]:
+    """Return weights as fractions of the greatest; all zero, as they are."""
+    greatest = max(weights, default=0.0)
+    return weights if greatest in (0.0, 1.0) else [weight / greatest for weight in weights]
 
 
 class CCDResult(Enum):
@@ -62,7 +69,7 @@ def ccd_step(
 
         tan(turn) = (e - j) x (t - j) / ((e - j) . (t - j))
 
-    times the joint's weight, and stops at the joint's limits.
+    times the joint's weight, as a part of the greatest, and stops at the joint's limits.
     angles: (n,); target: (2,) relative to the root; tolerance: a length. Returns the new angles
     (n,), those that turned wrapped to [-pi, pi] where they are free, and a CCDResult. It stops at
     the joint that brings the tip within the tolerance. Raises IK2DError for other shapes and numbers.

@@ -3,10 +3,11 @@
 
 import numpy as np
 import pytest
+from chains import drained
 
 from ik2d_addon.core import Chain
 from ik2d_addon.core.ccd import batch
-from ik2d_addon.core.ccd.batch import BLOCK, Targets, solve_free_batch
+from ik2d_addon.core.ccd.batch import BLOCK, Targets, free_batch_steps
 from ik2d_addon.core.ccd.free import solve_free
 from ik2d_addon.core.ccd.sweep import Bones
 
@@ -56,7 +57,7 @@ def test_rows_of_all_kinds_get_the_angles_and_the_iterations_that_each_gets_alon
     chain = Chain(lengths, weights=rng.uniform(0.2, 1.0, n) if kind == "weights" else None)
     bones, targets = Bones.of(chain), rows_of_all_kinds(rng, chain, 240)
     given = targets.starts.copy()
-    angles, iterations = solve_free_batch(bones, targets, TOLERANCE, 60)
+    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
     expected, counts = one_by_one(bones, targets, 60)
     apart = np.abs(angles - expected).max(axis=1)
     assert apart.max() <= 1e-5
@@ -76,7 +77,7 @@ def test_with_few_corrections_the_search_between_two_poses_arrives(rounds):
     rng = np.random.default_rng(rounds)
     chain = Chain(rng.uniform(0.2, 1.0, 4))
     bones, targets = Bones.of(chain), rows_of_all_kinds(rng, chain, 160)
-    angles, iterations = solve_free_batch(bones, targets, TOLERANCE, rounds)
+    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
     expected, counts = one_by_one(bones, targets, rounds)
     assert np.abs(angles - expected).max() <= 1e-3  # both reach, from the same pose and to the same
     assert np.array_equal(iterations, counts)
@@ -102,7 +103,7 @@ def test_the_common_rows_are_solved_together(monkeypatch):
     points = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=-1)
     targets = Targets(points, rng.uniform(-1.0, 1.0, (m, 5)), np.ones(m))
     bones = Bones.of(chain)
-    angles, iterations = solve_free_batch(bones, targets, TOLERANCE, 60)
+    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
     assert sum(distance > 1.0 for distance in left) == len(radius[::1000])
     assert len(left) <= 0.01 * m
     assert tip_errors(bones, angles, points)[radius < 1.0].max() <= TOLERANCE
@@ -115,8 +116,8 @@ def test_the_common_rows_are_solved_together(monkeypatch):
 
 def test_two_bones_and_no_rows_are_solved_as_well():
     bones = Bones.of(Chain([0.6, 0.4]))
-    angles, iterations = solve_free_batch(
-        bones, Targets(np.empty((0, 2)), np.empty((0, 2)), np.empty(0)), 1e-6, 9
+    angles, iterations = drained(
+        free_batch_steps(bones, Targets(np.empty((0, 2)), np.empty((0, 2)), np.empty(0)), 1e-6, 9)
     )
     assert angles.shape == (0, 2)
     assert iterations.shape == (0,)

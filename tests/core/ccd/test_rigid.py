@@ -5,9 +5,10 @@ import cmath
 
 import numpy as np
 import pytest
+from chains import drained
 
 from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path
-from ik2d_addon.core.ccd.rigid import is_rigid, joined, solve_any, solve_joined
+from ik2d_addon.core.ccd.rigid import any_steps, is_rigid, joined, joined_steps
 from ik2d_addon.core.ccd.sweep import Bones
 
 
@@ -87,7 +88,7 @@ def test_nothing_that_turns_or_only_bones_of_no_length_behind_it_leave_the_start
     start = [0.1, 0.2]
     still = Bones([0.5, 0.5], [0.0, 0.0], [-np.inf] * 2, [np.inf] * 2)
     assert joined(still, start) is None
-    assert solve_joined(still, start, 0.5, 0.5, 1.0, 1e-6, 60) == (start, 0)
+    assert drained(joined_steps(still, start, 0.5, 0.5, 1.0, 1e-6, 60)) == (start, 0)
     for length, is_none in ((0.0, True), (0.5e-12, True), (2e-12, False)):
         hidden = Bones([1.0 - length, length], [0.0, 1.0], [-np.inf] * 2, [np.inf] * 2)
         assert (joined(hidden, start) is None) == is_none
@@ -126,9 +127,9 @@ def test_a_chain_with_infinite_limits_is_solved_as_a_free_one():
     above = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf, 0.1, np.inf])
     start = [0.0, 0.3, 0.0]
     # Straight, as only the free solver is at once.
-    assert solve_any(free, start, 2.0, 0.0, 1.0, 1e-6, 60) == ([0.0, 0.0, 0.0], 0)
+    assert drained(any_steps(free, start, 2.0, 0.0, 1.0, 1e-6, 60)) == ([0.0, 0.0, 0.0], 0)
     for bones, limit in ((below, 0.5), (above, 0.1)):
-        angles, _ = solve_any(bones, [0.0, limit, 0.0], 0.6, 0.3, 1.0, 1e-6, 60)
+        angles, _ = drained(any_steps(bones, [0.0, limit, 0.0], 0.6, 0.3, 1.0, 1e-6, 60))
         assert bones.low[1] <= angles[1] <= bones.high[1]
         tip = sum(cmath.rect(length, a) for length, a in zip(bones.lengths, np.cumsum(angles), strict=True))
         assert abs(tip - complex(0.6, 0.3)) <= 1e-6

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keys show of a chain's joints: before and after the frames of a bake, and without the chain."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from . import compat, keys
+from .armature import RigChain
+from .axes import CLOSE, own_axis
+from .joints import ROTATION_PROPERTIES
+from .pose import matrices
+
+Curves = dict[tuple[str, int], bpy.types.FCurve]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How a chain's joints stand at one frame."""
+
+    frame: float
+    turns: Floats  # (n,) radians about each bone's local axis
+    channels: dict[str, Floats]  # the values of each bone's rotation channels
+
+
+@dataclass(frozen=True, eq=False)
+class Joins:
+    """What a chain has to join: the nearest keys before and after the frames of a bake, where there are."""
+
+    before: Standing | None = None
+    after: Standing | None = None
+
+
+def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float) -> list[Joins]:
+    """Return how the chains' own keys nearest to the frames `first` to `last` have each of them stand.
+
+    The chains are of one armature.
+    """
+    armature = rigs[0].armature
+    start, end = _bounds(scene, armature, first, last)
+    curves = _by_path(compat.existing_fcurves(armature))
+    return [_joins(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
+
+
+def _joins(scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, end: float) -> Joins:
+    """Return how curves have the chain stand nearest to the times `start` to `end` of the action."""
+    if not curves:
+        return Joins()
+    earlier, later = [], []
+    for curve in curves.values():
+        places = np.empty(2 * len(curve.keyframe_points), "f4")
+        curve.keyframe_points.foreach_get("co", places)
+        times = places[::2]
+        earlier += times[times < start][-1:].tolist()
+        later += times[times > end][:1].tolist()
+    beside = [
+        _standing(rig, curves, _shown_at(scene, rig.armature, time), time)
+        for time in (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
+    ]
+    middle = _shown_at(scene, rig.armature, (start + end) / 2.0)
+    return Joins(
+        next((standing for standing in beside if standing.frame < middle), None),
+        next((standing for standing in beside if standing.frame > middle), None),
+    )
+
+
+def _bounds(
+    scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float
+) -> tuple[float, float]:
+    """Return from when to when in the action the keys at some of the scene's frames are those of a bake."""
+    times = keys.strip_times(armature, keys.animation_times(scene, [first, last]))
+    return float(times.min()) - keys.SAME_FRAME, float(times.max()) + keys.SAME_FRAME
+
+
+def standing_now(scene: bpy.types.Scene, rig: RigChain) -> Standing:
+    """Return how the chain's joints stand now, keyed or not."""
+    return _standing(rig, {}, scene.frame_float, 0.0)
+
+
+def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
+    """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
+    turns = np.zeros((len(times), len(rig.bones)))
+    with compat.channels_copied(rig.armature) as holder:
+        found = _curves(rig, _by_path(holder.fcurves if holder else ()))
+        curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
+        if curves:
+            shown = keys.strip_times(rig.armature, keys.animation_times(scene, times))
+            for i, bone in enumerate(rig.pose_bones):
+                values = _values(bone, curves, shown, _rest(bone))
+                turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+    turns[:, rig.joints.fixed] = 0.0
+    return turns
+
+
+def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
+    """Yield what a bake of a chain that blends with keys made by hand does to those in its range."""
+    start, end = _bounds(scene, rig.armature, first, last)
+    times = {
+        point.co[0]
+        for curve in _curves(rig, _by_path(compat.existing_fcurves(rig.armature))).values()
+        for point in curve.keyframe_points
+        if point.type != 'GENERATED' and start <= point.co[0] <= end
+    }
+    if times:
+        yield (
+            f"Chain '{rig.name}': its influence blends with keys made by hand on {len(times)} frames, which"
+            " the bake has replaced; undo it before you bake again, or keep a copy of the action"
+        )
+
+
+def _by_path(curves: Sequence[bpy.types.FCurve]) -> Curves:
+    """Return the F-Curves that play, by path and index."""
+    return {
+        (curve.data_path, curve.array_index): curve
+        for curve in curves
+        if not (curve.mute or (curve.group and curve.group.mute))
+    }
+
+
+def _curves(rig: RigChain, curves: Curves) -> Curves:
+    """Return, of F-Curves, those that turn the chain's bones."""
+    places = [(_path(bone), index) for bone in rig.pose_bones for index in range(4)]
+    return {place: curves[place] for place in places if place in curves}
+
+
+def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
+    """Return at which of the scene's frames something in the action takes place."""
+    animation, (pace,) = armature.animation_data, keys.animation_times(scene, [1.0])
+    if animation.use_tweak_mode:
+        time = animation.nla_tweak_strip_time_to_scene(time)
+    return float(time) / pace
+
+
+def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Standing:
+    """Return how the curves have the joints stand at a time; channels without one as they stand now."""
+    turns, channels = np.zeros(len(rig.bones)), {}
+    for i, bone in enumerate(rig.pose_bones):
+        values = _values(bone, curves, [time], np.array(getattr(bone, _property(bone))))
+        channels[bone.name] = values[0]
+        if not rig.joints.fixed[i]:
+            turns[i] = _turns(bone, rig.joints.axes[i], values)[0]
+    return Standing(frame, turns, channels)
+
+
+def _property(bone: bpy.types.PoseBone) -> str:
+    return ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler")
+
+
+def _path(bone: bpy.types.PoseBone) -> str:
+    return str(bone.path_from_id(_property(bone)))
+
+
+def _rest(bone: bpy.types.PoseBone) -> Floats:
+    """Return what the bone's rotation channels are at rest."""
+    if bone.rotation_mode == 'QUATERNION':
+        return np.array((1.0, 0.0, 0.0, 0.0))
+    if bone.rotation_mode == 'AXIS_ANGLE':
+        return np.array((0.0, *bone.rotation_axis_angle[1:]))
+    return np.zeros(3)
+
+
+def _values(
+    bone: bpy.types.PoseBone, curves: Curves, times: Sequence[float] | keys.Singles, others: Floats
+) -> Floats:
+    """Return the bone's rotation channels (times, c) by its curves; `others` (c,) where it has none."""
+    values = np.tile(others, (len(times), 1))
+    path = _path(bone)
+    for index in range(len(others)):
+        if curve := curves.get((path, index)):
+            values[:, index] = [curve.evaluate(time) for time in times]
+    return values
+
+
+def _turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:
+    """Return how far rotation channels (m, c) turn a bone about a local axis (3,).
+
+    As a number: the channels' own where one alone is that number, and of quaternions the one that has
+    their signs. What they do about other axes is left out.
+    """
+    mode = bone.rotation_mode
+    if mode == 'QUATERNION':
+        turns: Floats = 2.0 * np.arctan2(values[:, 1:] @ axis, values[:, 0])
+        return turns
+    guess = np.zeros(len(values))
+    if mode == 'AXIS_ANGLE':
+        about = values[:, 1:] @ axis
+        values = np.where((values[:, 1:] != 0.0).any(axis=1, keepdims=True), values, (0.0, 0.0, 1.0, 0.0))
+        guess = values[:, 0] * np.sign(about)
+    elif (nearest := own_axis(axis, CLOSE)) is not None:
+        guess = values[:, nearest] * np.sign(axis[nearest])
+    rotation = matrices(mode, values)
+    along = np.trace(rotation, axis1=1, axis2=2) - rotation @ axis @ axis
+    across = np.stack(
+        (
+            rotation[:, 2, 1] - rotation[:, 1, 2],
+            rotation[:, 0, 2] - rotation[:, 2, 0],
+            rotation[:, 1, 0] - rotation[:, 0, 1],
+        ),
+        axis=1,
+    )
+    angle = np.arctan2(across @ axis, along)
+    nearest_turns: Floats = angle + 2.0 * np.pi * np.round((guess - angle) / (2.0 * np.pi))
+    return nearest_turns
