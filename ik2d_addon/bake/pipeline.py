@@ -142,17 +142,14 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
 
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
     """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
-    frame = scene.frame_float
+    samples, times, joins, beyond = now, [scene.frame_float], Joins(), None
     if rig.solver == 'CCD':
-        if alone and (way := _way_to(scene, rig, now)):
-            samples, times, joins, beyond = way
-            without = _without(scene, rig, samples, times)
-            steps = solve_chain(rig, samples, times, joins, beyond, without)
-            return finished(steps).at([times.index(frame)])
-        joins = Joins(standing_now(scene, rig))
-        found = finished(solve_chain(rig, now, [frame], joins, None, _without(scene, rig, now, [frame])))
-        return replace(found, rig=rig)  # it may turn as far as it likes from there
-    return finished(solve_chain(rig, now, [frame], without=_without(scene, rig, now, [frame])))
+        way = _way_to(scene, rig, now) if alone else None
+        samples, times, joins, beyond = way or (now, times, Joins(standing_now(scene, rig)), None)
+    without = _without(scene, rig, samples, times)
+    found = finished(solve_chain(rig, samples, times, joins, beyond, without))
+    # Without what it says of how the range joins the keys around it: nothing is keyed.
+    return replace(found.at([times.index(scene.frame_float)]), rig=rig)
 
 
 def _way_to(

@@ -47,6 +47,17 @@ def test_joints_left_over_beside_a_heavier_one_that_cannot_turn_are_as_willing_a
         assert solve_ccd(chain, targets, start=np.full(n, 0.1)).reached.all()
 
 
+@pytest.mark.parametrize("heavy", ("first", "middle", "last"))
+@pytest.mark.parametrize("n", (3, 5, 10))
+def test_unwilling_joints_turn_where_the_willing_one_alone_misses(n, heavy):
+    weights = np.full(n, 1e-4)
+    weights[{"first": 0, "middle": n // 2, "last": n - 1}[heavy]] = 1.0
+    rng = np.random.default_rng(n)
+    chain = Chain(np.ones(n), [[-1.0, 1.0]] * n, weights)
+    targets = forward(chain, rng.uniform(-1.0, 1.0, (100, n)))[:, -1]
+    assert solve_ccd(chain, targets, start=np.full(n, 0.1)).reached.all()
+
+
 @pytest.mark.parametrize("rigid", (0, 1))
 @pytest.mark.parametrize("limited", (False, True))
 def test_two_bones_keep_a_rigid_joint_and_come_as_near_as_the_other_can(rigid, limited):

@@ -21,6 +21,8 @@ from ..arithmetic import FLOATS, Arithmetic, Number
 LONGEST_STEP = 2.0  # radians for an error as long as the reach
 # Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).
 DAMPING = 1e-14
+# The square of a step (radians) that is none, where every joint is held: not zero, to divide by.
+NO_STEP = 1e-300
 
 # The arms from each joint to the tip, x and y, the last joint first.
 Arms = tuple[list[Number], list[Number]]
@@ -49,12 +51,16 @@ def least_turns(
     determinant = xx * yy - xy * xy
     ux = (xx * error_x + xy * error_y) / determinant
     uy = (xy * error_x + yy * error_y) / determinant
-    # u . e is the sum of q^2 / w: the square of the step's length.
-    square = ux * error_x + uy * error_y
     error = lib.sqrt(error_x * error_x + error_y * error_y)
-    part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / square))
-    ux, uy = part * ux, part * uy
-    turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
+    if min(weights) == 1.0:
+        # u . e is the sum of q^2 / w: the square of the step's length.
+        part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / (ux * error_x + uy * error_y)))
+        ux, uy = part * ux, part * uy
+        turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
+    else:  # unwilling joints would make that long, and the step too short to get anywhere
+        whole = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
+        part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
+        turns = [part * turn for turn in whole]
     turns.reverse()
     return turns
 
