@@ -6,13 +6,13 @@ from numpy.typing import ArrayLike
 
 from .chain import Chain
 from .errors import IK2DError
-from .inputs import Floats, finite_floats
+from .inputs import Floats, floats
 
 
 def checked_softness(softness: ArrayLike) -> Floats:
     """Return softness (...) as floats in 0..1; raise IK2DError where one is not."""
-    checked = finite_floats(softness, "softness")
-    outside = (checked < 0.0) | (checked > 1.0)
+    checked = floats(softness, "softness")
+    outside = ~((checked >= 0.0) & (checked <= 1.0))  # NaN neither
     if outside.any():
         raise IK2DError(f"softness must lie in 0..1, not {checked[outside].flat[0]}")
     return checked
@@ -46,5 +46,7 @@ def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:
     """Return targets (..., 2) moved towards the root to where the tip shall go; softness (...) or one."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
     part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
-    moved: Floats = np.where((softness > 0.0)[..., np.newaxis], targets * part[..., np.newaxis], targets)
+    moved: Floats = np.where(
+        np.greater(softness, 0.0)[..., np.newaxis], targets * part[..., np.newaxis], targets
+    )
     return moved

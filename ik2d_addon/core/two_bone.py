@@ -206,14 +206,15 @@ def _nearest(chain: Chain, targets: Floats, side: float, kept: Floats) -> Floats
 def _candidates(chain: Chain, targets: Floats, side: float) -> list[Floats]:
     """Return poses (m, 2), those on the side asked for first, before the limits are applied to them."""
     outer = chain.reach[1] or 1.0
-    (d1, d2), (x, y) = (chain.lengths / outer).tolist(), in_reaches(chain, targets).T
+    (d1, d2), points = (chain.lengths / outer).tolist(), in_reaches(chain, targets)
+    x, y = points.T
     distance = np.hypot(x, y)
     found = [np.stack(two_bone_pose(d1, d2, x, y, distance, bend, ARRAYS), axis=-1) for bend in (side, -side)]
     limits = chain.ranges.tolist()
     for angle2 in sorted(limits[1], key=lambda limit: -side * limit):
         if np.isfinite(angle2):
-            found.append(_arm_aim([d1, d2], targets / outer, np.full((len(x), 2), angle2)))
+            found.append(_arm_aim([d1, d2], points, np.full((len(x), 2), angle2)))
     for angle1 in limits[0]:
         if np.isfinite(angle1):
-            found.append(_elbow_aim([d1, d2], targets / outer, np.full((len(x), 2), angle1)))
+            found.append(_elbow_aim([d1, d2], points, np.full((len(x), 2), angle1)))
     return found

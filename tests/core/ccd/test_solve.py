@@ -306,15 +306,14 @@ def test_a_path_of_any_chain_is_its_frames_in_turn(n, limits):
 
 def test_a_path_takes_one_start_and_one_side():
     chain = Chain([1.0, 1.0])
-    message = r"^a path takes targets of shape \(frames, 2\), one start of shape \(n,\), and one bend$"
-    for targets, start, bend in (
-        ([1, 0], [0, 0], 1),
-        ([[1, 0]], [[0, 0]], 1),
-        ([[1, 0]], [0, 0], [1]),
-        ([[[1, 0]]], [0, 0], 1),
-    ):
+    message = r"^a path takes targets of shape \(frames, 2\) and one start of shape \(n,\)$"
+    for targets, start in (([1, 0], [0, 0]), ([[1, 0]], [[0, 0]]), ([[[1, 0]]], [0, 0])):
         with pytest.raises(IK2DError, match=message):
-            solve_ccd_path(chain, targets, start=start, bend=bend)
+            solve_ccd_path(chain, targets, start=start)
+    for name in ("bend", "softness"):
+        message = rf"^a path takes one {name} or 2, one a frame, not of shape \(3,\)$"
+        with pytest.raises(IK2DError, match=message):
+            solve_ccd_path(chain, [[1, 0], [0, 1]], start=[0, 0], **{name: [1, 1, 1]})
 
 
 @pytest.mark.parametrize("limits", (None, [[-1.0, 1.0]] * 2))

@@ -138,9 +138,10 @@ def test_a_joint_on_its_target_stays_as_it_is(distance, turns, scale):
 
 def test_a_weight_scales_the_turn_and_limits_stop_it():
     target = [0.0, 1.0]
-    assert ccd_step(Chain([1.0], weights=[0.25]), [0.0], target, tolerance=1e-9)[0][0] == pytest.approx(
-        np.pi / 8
-    )
+    # Weights count beside one another: a joint without length turns nothing.
+    chain = Chain([0.0, 1.0], weights=[0.8, 0.2])
+    angles, _ = ccd_step(chain, [0.0, 0.0], target, tolerance=1e-9)
+    assert angles.tolist() == pytest.approx([3 * np.pi / 8, np.pi / 8])
     assert ccd_step(Chain([1.0], weights=[0.0]), [0.0], target, tolerance=1e-9) == ([0.0], CCDResult.FAILURE)
     assert ccd_step(Chain([1.0], limits=[[-1.0, 0.5]]), [0.0], target, tolerance=1e-9)[0][0] == 0.5
     assert ccd_step(Chain([1.0], limits=[[-0.5, 9.0]]), [0.0], [0.0, -1.0], tolerance=1e-9)[0][0] == -0.5
