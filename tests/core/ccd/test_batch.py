@@ -86,7 +86,8 @@ def test_with_few_corrections_the_search_between_two_poses_arrives(rounds):
     assert iterations.max() == 2 + rounds
 
 
-def test_the_common_rows_are_solved_together(monkeypatch):
+@pytest.mark.parametrize(("rounds", "most"), [(60, 0.002), (2, 0.05)])
+def test_the_common_rows_are_solved_together(monkeypatch, rounds, most):
     """Only targets off the annulus and long searches are left to the solver for one."""
     left = []
 
@@ -103,14 +104,14 @@ def test_the_common_rows_are_solved_together(monkeypatch):
     points = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=-1)
     targets = Targets(points, rng.uniform(-1.0, 1.0, (m, 5)), np.ones(m))
     bones = Bones.of(chain)
-    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
+    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
     assert sum(distance > 1.0 for distance in left) == len(radius[::1000])
-    assert len(left) <= 0.01 * m
+    assert len(left) - len(radius[::1000]) <= most * m
     assert tip_errors(bones, angles, points)[radius < 1.0].max() <= TOLERANCE
     assert (iterations[radius > 1.0] == 0).all()
     rows = np.concatenate([[0, BLOCK - 1, BLOCK, 2 * BLOCK, m - 1], rng.integers(0, m, 40)])
-    expected, counts = one_by_one(bones, targets[rows], 60)
-    assert np.allclose(angles[rows], expected, rtol=0.0, atol=1e-9)
+    expected, counts = one_by_one(bones, targets[rows], rounds)
+    assert np.allclose(angles[rows], expected, rtol=0.0, atol=1e-9 if rounds == 60 else 1e-4)
     assert np.array_equal(iterations[rows], counts)
 
 
