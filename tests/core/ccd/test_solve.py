@@ -145,16 +145,15 @@ def test_on_a_path_the_side_of_the_pose_is_kept_where_a_target_out_of_reach_puts
     assert bend * np.sin(alone.angles[1:]).sum() > 0.0
 
 
-@pytest.mark.parametrize("bend", (1, -1))
-def test_the_side_that_is_kept_is_the_last_one_and_not_the_first(bend):
-    """On its way out this chain winds over from one side to the other."""
-    chain = Chain(np.ones(3) / 3.0)
-    solution = solve_ccd_path(chain, there_and_back() * [1, -bend], start=np.full(3, -0.3 * bend), bend=bend)
+@pytest.mark.parametrize("side", (1, -1))
+def test_the_side_that_is_kept_is_the_last_one_and_not_the_first(side):
+    """The sweeps to the first target take this chain over to the side that it did not start on."""
+    chain, start = Chain(np.ones(3) / 3.0), np.full(3, -0.3 * side)
+    solution = solve_ccd_path(chain, there_and_back() * [1, side], start=start, bend=-side)
     bends = np.sin(solution.angles[:, 1:]).sum(axis=1)
-    out, back = (np.flatnonzero(solution.reached[rows]) for rows in (slice(40), slice(40, None)))
-    first, last, after = bends[out[0]], bends[out[-1]], bends[40 + back[0]]
-    assert np.sign(first) != np.sign(last)
-    assert np.sign(after) == np.sign(last)
+    before, after = (np.flatnonzero(solution.reached[rows]) for rows in (slice(40), slice(40, None)))
+    assert side * bends[before[-1]] > 0.0
+    assert side * bends[40 + after[0]] > 0.0
 
 
 @pytest.mark.parametrize("bend", (1, -1))
