@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chains some of whose joints do not turn: the joined chain is the whole one, seen from another place."""
 
-import cmath
-
 import numpy as np
 import pytest
 from chains import drained
@@ -125,15 +123,22 @@ def test_the_tolerance_is_that_of_the_whole_chain():
 def test_a_chain_with_infinite_limits_is_solved_as_a_free_one():
     free = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf] * 3)
     below = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf, 0.5, -np.inf], [np.inf] * 3)
-    above = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf, 0.1, np.inf])
-    start = [0.0, 0.3, 0.0]
+    above = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf, -0.1, np.inf])
     # Straight, as only the free solver is at once.
-    assert drained(any_steps(free, start, 2.0, 0.0, 1.0, 1e-6, 60)) == ([0.0, 0.0, 0.0], 0)
-    for bones, limit in ((below, 0.5), (above, 0.1)):
-        angles, _ = drained(any_steps(bones, [0.0, limit, 0.0], 0.6, 0.3, 1.0, 1e-6, 60))
-        assert bones.low[1] <= angles[1] <= bones.high[1]
-        tip = sum(cmath.rect(length, a) for length, a in zip(bones.lengths, np.cumsum(angles), strict=True))
-        assert abs(tip - complex(0.6, 0.3)) <= 1e-6
+    assert drained(any_steps(free, [0.0, 0.3, 0.0], 2.0, 0.0, 1.0, 1e-6, 60)) == ([0.0, 0.0, 0.0], 0)
+    for bones, limit in ((below, 0.5), (above, -0.1)):
+        angles, iterations = drained(any_steps(bones, [0.0, limit, 0.0], 2.0, 0.0, 1.0, 1e-6, 60))
+        assert angles[1] == limit
+        assert iterations > 0
+
+
+def test_of_two_bones_with_limits_a_rigid_one_stays():
+    chain = Chain([1.0, 1.0], [[-2.0, 2.0], [-2.0, 2.0]], weights=[1.0, 0.0])
+    solution = solve_ccd(chain, [[1.0, 0.5], [0.5, -1.0]], start=[0.2, 0.7])
+    assert (solution.angles[:, 1] == 0.7).all()
+    directions = np.arctan2([0.5, -1.0], [1.0, 0.5])
+    assert np.allclose(solution.angles[:, 0], directions - 0.35, rtol=0.0, atol=1e-12)
+    assert (solution.status == Status.LIMITED).all()
 
 
 @pytest.mark.parametrize("with_limits", (False, True))
