@@ -138,6 +138,10 @@ def test_keys_within_the_range_go_and_those_outside_stay():
     assert [x for x, _ in keys_of(armature)] == [-2, 0, 1, 3, 6, 7, 9]
     kinds = [key.type for key in curve_of(armature).keyframe_points]
     assert kinds == ['KEYFRAME'] * 2 + ['GENERATED'] * 3 + ['KEYFRAME'] * 2
+    for key in curve_of(armature).keyframe_points[2:5]:
+        assert (key.handle_left_type, key.handle_right_type) == ('AUTO_CLAMPED', 'AUTO_CLAMPED')
+        assert (key.interpolation, key.easing) == ('BEZIER', 'AUTO')
+        assert key.select_control_point and key.select_left_handle and key.select_right_handle
 
 
 @pytest.mark.parametrize("off, stays", [(0.0, False), (0.002, False), (0.009, False), (0.011, True)])
