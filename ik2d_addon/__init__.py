@@ -16,6 +16,7 @@ _MODULES = (
     ".ui.rulers",
     ".ui.plane",
     ".ui.panels",
+    ".ui.upkeep",
     ".cli",
 )
 

@@ -20,8 +20,8 @@ import bpy
 
 from .bake import BakeOptions, BakeReport, bake
 from .bake.playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
+from .bake.request import read_rigs
 from .core import IK2DError
-from .rig.armature import read_chain
 from .rig.order import armatures_in_order
 
 EXIT_DONE, EXIT_OVER_MAX_ERROR, EXIT_BAD_INPUT = 0, 1, 2
@@ -206,7 +206,8 @@ def _bake(options: argparse.Namespace) -> int:
         _print(report)
     with nullcontext() if options.report is None else _report_written(options.report, output, reports):
         _save(output)
-    return _exit_code(max(report.max_error for report in reports), options.max_error)
+    left_out = sum(len(report.left_out) for report in reports)
+    return _exit_code(max(report.max_error for report in reports), left_out, options.max_error)
 
 
 def _print(report: BakeReport) -> None:
@@ -217,9 +218,12 @@ def _print(report: BakeReport) -> None:
         print(f"ik2d: warning: {warning}", file=sys.stderr)
 
 
-def _exit_code(worst: float, allowed: float | None) -> int:
-    if allowed is None or worst <= allowed:
+def _exit_code(worst: float, left_out: int, allowed: float | None) -> int:
+    if allowed is None or (worst <= allowed and not left_out):
         return EXIT_DONE
+    if left_out:
+        print(f"ik2d: {left_out} faulty chain(s) left out, so --max-error does not hold", file=sys.stderr)
+        return EXIT_OVER_MAX_ERROR
     print(
         f"ik2d: the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}",
         file=sys.stderr,
@@ -337,25 +341,24 @@ def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) ->
     """Return the armatures so that each comes after those that move its targets or its roots."""
     if len(armatures) < 2:
         return armatures
-    names = options.chains
     return armatures_in_order(
-        [
-            read_chain(armature, settings)
-            for armature in armatures
-            for settings in armature.ik2d.chains
-            if (settings.name in names if names else settings.enabled)
-        ]
+        [rig for armature in armatures for rig in read_rigs(armature, _wanted(armature, options))[0]]
     )
+
+
+def _wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
+    """Return the names of the armature's chains to bake; None for all that are enabled."""
+    if options.chains and options.armature is None:
+        return _names_on(armature, options.chains)
+    names: list[str] | None = options.chains
+    return names
 
 
 def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> BakeReport:
     start, end, step = options.frames
-    names = options.chains
-    if names and options.armature is None:
-        names = _names_on(armature, names)
     return bake(
         armature,
-        names,
+        _wanted(armature, options),
         start,
         end,
         step,

@@ -80,7 +80,7 @@ def bake_steps(
     options = options or BakeOptions()
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
-    rigs = read_rigs(armature_object, chains, frames)
+    rigs, left_out = read_rigs(armature_object, chains, frames)
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options.single_axis))
     rotations = _rotations(solved)
@@ -105,6 +105,7 @@ def bake_steps(
             verified=options.verify,
             full_scene=full_scene,
             warnings=warnings,
+            left_out=left_out,
         )
 
 
@@ -118,7 +119,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
-    rigs = read_rigs(armature_object, chains, [scene.frame_float])
+    rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
     plan = KeyPlan.every([scene.frame_current])
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
@@ -137,7 +138,9 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
             solved += new
         solved = _as_given(solved, rigs)
         played = look_now(scene, [chain.solved for chain in solved])
-    return report_of(armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL)
+    return report_of(
+        armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL, left_out=left_out
+    )
 
 
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:

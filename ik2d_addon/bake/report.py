@@ -249,16 +249,21 @@ class BakeReport:
     verb: str = "Baked"
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # what is wrong with each chain that was asked for and could not be solved
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What went well enough to go on, but deserves a word."""
-        return (*self.rig_warnings, *(warning for chain in self.chains for warning in chain.warnings))
+        return (
+            *self.left_out,
+            *self.rig_warnings,
+            *(warning for chain in self.chains for warning in chain.warnings),
+        )
 
     @property
     def all_reached(self) -> bool:
         """Whether every tip is on its target, as far as is known, also as Blender plays it back."""
-        return all(chain.reached for chain in self.chains)
+        return not self.left_out and all(chain.reached for chain in self.chains)
 
     @property
     def max_residual(self) -> float:
@@ -274,14 +279,21 @@ class BakeReport:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames = len(self.chains[0].frames)
         done = f"{self.verb} {_count(frames, 'frame')} on {_count(len(self.chains), 'chain')}{self._keys()}"
-        return f"{done}; {self._outcome()}"
+        return f"{done}; {self._outcome()}{self._left_out()}"
+
+    def _left_out(self) -> str:
+        """Return "; 1 faulty chain left out" where one was."""
+        if not self.left_out:
+            return ""
+        return f"; {_count(len(self.left_out), 'faulty chain')} left out"
 
     def _outcome(self) -> str:
         """Return what came of the chain that is furthest off, or that all have reached their targets."""
         worst = max(self.chains, key=lambda chain: chain.max_error)
-        if self.all_reached:
-            return f"every target reached{worst.unverified_words()}{worst.between_words()}"
         bad = [chain for chain in self.chains if not chain.reached]
+        if not bad:
+            reached = "all others reached their targets" if self.left_out else "every target reached"
+            return f"{reached}{worst.unverified_words()}{worst.between_words()}"
         worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
         named = f" of '{worst.name}'" if len(self.chains) > 1 else ""
         if worst.missed.any():
@@ -307,6 +319,7 @@ class BakeReport:
             if self.full_scene
             else "only what the chains need",
             "warnings": list(self.rig_warnings),
+            "left_out": list(self.left_out),
             "chains": [chain.to_dict() for chain in self.chains],
         }
 

@@ -11,6 +11,8 @@ import numpy as np
 from ..core import IK2DError
 from ..rig.armature import RigChain, read_chain
 from ..rig.missing import with_inputs_checked
+from ..rig.order import refuse_moved_target, refuse_shared
+from ..rig.renames import straighten
 from ..rig.rulers import with_rulers
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
@@ -78,14 +80,33 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
 
 def read_rigs(
     armature: bpy.types.Object, names: Sequence[str] | None, frames: Sequence[float]
-) -> list[RigChain]:
-    """Read the chains named, or all enabled ones, with a warning for what rules their bones on the frames.
+) -> tuple[list[RigChain], list[str]]:
+    """Read the chains named, or all enabled ones; return them, and what is wrong with those left out.
 
-    Raises IK2DError where there are none, or one is faulty, or needs what is missing.
+    Each has a warning for what rules its bones on the frames. Of all enabled ones, those that are faulty,
+    or share a bone with one before them, are left out. Raises IK2DError where there are none, where one
+    that is named is faulty or needs what is missing, and where all are.
     """
-    rigs = [read_chain(armature, settings) for settings in _chosen(armature, names)]
+    straighten(armature)
+    chosen = _chosen(armature, names)
     bpy.context.view_layer.update()  # so that Blender has tried all drivers
-    return [with_rulers(with_inputs_checked(rig), frames[0], frames[-1]) for rig in rigs]
+    rigs: list[RigChain] = []
+    faults: list[str] = []
+    for settings in chosen:
+        try:
+            rig = with_inputs_checked(read_chain(armature, settings))
+            if names is None:
+                refuse_shared([*rigs, rig])
+                refuse_moved_target(rig)
+        except IK2DError as error:
+            if names is not None:
+                raise
+            faults.append(str(error))
+        else:
+            rigs.append(with_rulers(rig, frames[0], frames[-1]))
+    if not rigs:
+        raise IK2DError(faults[0])
+    return rigs, [f"Left out: {fault}" for fault in faults]
 
 
 def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:

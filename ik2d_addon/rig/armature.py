@@ -11,7 +11,7 @@ from ..core import IK2DError, Plane
 from ..core.inputs import Floats
 from .axes import normal_in_bone
 from .dependencies import Node, parents, walk
-from .joints import Joints, read_joints
+from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
 
@@ -108,9 +108,16 @@ def _held(rig: RigChain) -> Iterator[str]:
 
 
 def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
-    """Return what keeps a chain from being solved and what to do about it; "" for a good one."""
+    """Return what keeps a chain from being solved and what to do about it; "" for a good one.
+
+    It says what `read_chain` would, but is cheap enough for drawing: it looks at no F-Curve.
+    """
     try:
-        read_chain(armature, settings)
+        bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
+        _solver(settings, len(bones))
+        _check_target(armature, settings, bones)
+        bend_plane(settings, bones, rest_joints(bones))
+        read_limits(settings, bones)
     except IK2DError as error:
         return str(error)
     return ""

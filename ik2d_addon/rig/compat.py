@@ -136,3 +136,11 @@ def has_curves(action: bpy.types.Action) -> bool:
         return len(action.fcurves) > 0
     bags = (bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags)
     return any(len(bag.fcurves) for bag in bags)
+
+
+def select_bone(bone: bpy.types.PoseBone, select: bool) -> None:
+    """Select a pose bone, or take it out of the selection."""
+    if hasattr(bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5
+        bone.select = select
+    else:
+        bone.bone.select = select

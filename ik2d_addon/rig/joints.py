@@ -59,8 +59,15 @@ def read_joints(
 ) -> Joints:
     """Return the joints of pose bones to whom the plane's normal is each of `normals` (3,).
 
-    A bone without an entry of its name in `settings.joints` is free. Raises IK2DError for a range
-    that runs backwards.
+    Raises IK2DError as `read_limits` does.
+    """
+    return _joints(*read_limits(settings, bones), bones, normals)
+
+
+def read_limits(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
+    """Return the limits (n, 2) and weights (n,) that `settings.joints` has for pose bones.
+
+    A bone without an entry of its name there is free. Raises IK2DError for a range that runs backwards.
     """
     limits, weights = np.full((len(bones), 2), np.nan), np.ones(len(bones))
     for i, bone in enumerate(bones):
@@ -75,7 +82,7 @@ def read_joints(
                     f"Chain '{settings.name}': the limits of bone '{bone.name}' run backwards;"
                     " set Min below Max"
                 )
-    return _joints(limits, weights, bones, normals)
+    return limits, weights
 
 
 def _joints(

@@ -251,6 +251,11 @@ def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[flo
     return [frame * pace for frame in frames]
 
 
+def action_time(armature: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> float:
+    """Return when one of the scene's frames is in the armature's action."""
+    return float(strip_times(armature, animation_times(scene, [frame]))[0])
+
+
 def strip_times(armature: bpy.types.Object, frames: Sequence[float] | Floats) -> Singles:
     """Return the frames as the action counts them: another time while an NLA strip is tweaked."""
     animation = armature.animation_data

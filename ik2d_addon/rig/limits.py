@@ -37,6 +37,21 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
     return ranges, slanted
 
 
+def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
+    """Return the bones with a Limit Rotation that is not about their own axes: no range of a joint."""
+    return [
+        bone.name
+        for bone in bones
+        if any(
+            constraint.type == 'LIMIT_ROTATION'
+            and not constraint.mute
+            and constraint.influence > 0.0
+            and constraint.owner_space != 'LOCAL'
+            for constraint in bone.constraints
+        )
+    ]
+
+
 def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
     """Return every range that Blender limits a bone to about one of its own axes."""
     found = []

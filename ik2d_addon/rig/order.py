@@ -16,10 +16,9 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
     circle of chains.
     """
-    _refuse_shared(chains)
+    refuse_shared(chains)
     for chain in chains:
-        moved_by = walk([(chain.target, chain.subtarget)], movers)
-        refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
+        refuse_moved_target(chain)
     needs = {chain.name: _needed_by(chain, chains) for chain in chains}
     rounds: list[list[RigChain]] = []
     waiting = list(chains)
@@ -60,7 +59,14 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
     return order
 
 
-def _refuse_shared(chains: Sequence[RigChain]) -> None:
+def refuse_moved_target(chain: RigChain) -> None:
+    """Raise IK2DError for a chain that moves its own target, in whatever way."""
+    moved_by = walk([(chain.target, chain.subtarget)], movers)
+    refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
+
+
+def refuse_shared(chains: Sequence[RigChain]) -> None:
+    """Raise IK2DError for chains that share a bone."""
     owners: dict[str, str] = {}
     for chain in chains:
         for bone in chain.bones:

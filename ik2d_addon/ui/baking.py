@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that solve and bake; from the window a bake runs in slices, and Escape cancels it."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from time import perf_counter
 
-from bpy.props import IntProperty
-from bpy.types import Context, Object, Operator, Scene
+import bpy
+from bpy.props import IntProperty, StringProperty
+from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeReport, bake_steps, solve
 from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
-from .chains import active_armature, allowed, why_not_solve
+from ..rig.clearing import clear_keys, locked_channels
+from ..rig.compat import select_bone
+from ..rig.keys import action_time
+from ..rig.renames import bones_of
+from .chains import active_armature, allowed, why_not_edit, why_not_solve
 from .registration import register_classes, unregister_classes
-from .results import store_bake, store_solve
+from .results import forget_bake, store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
 # that a view that is slow to draw makes a bake last no more than twice as long; but within bounds.
@@ -20,14 +25,69 @@ SHORTEST_SLICE, LONGEST_SLICE = 0.03, 0.2
 
 
 def chosen_bake(
-    armature: Object, start: int, end: int, step: int
+    armature: Object, start: int, end: int, step: int, chain: str = ""
 ) -> Generator[tuple[int, int], None, BakeReport]:
-    """Bake all enabled chains, as `bake_steps` does, with the options that the sidebar shows."""
+    """Bake a chain, or all enabled ones, as `bake_steps` does, with the options that the sidebar shows."""
     options = chosen_options(armature.ik2d)
-    return (yield from bake_steps(armature, None, start, end, step, options=options))
+    return (yield from bake_steps(armature, [chain] if chain else None, start, end, step, options=options))
 
 
-class IK2D_OT_solve(Operator):
+def clear_bake(
+    armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
+) -> int:
+    """Remove the keys that bakes made of a chain, or of all; between two frames, or everywhere.
+
+    Keys made by hand stay. Returns how many went. Raises IK2DError for a chain that there is not, and
+    for an action that a library owns.
+    """
+    stored = armature.ik2d.chains
+    if chain and chain not in stored:
+        raise IK2DError(f"Armature '{armature.name}' has no chain '{chain}'")
+    chains = [stored[chain]] if chain else list(stored)
+    start, end = (
+        None if frame is None else action_time(armature, bpy.context.scene, frame)
+        for frame in (frame_start, frame_end)
+    )
+    removed = clear_keys(armature, all_bones(chains), start, end)
+    if removed and frame_start is None and frame_end is None:
+        for cleared in chains:
+            forget_bake(cleared)
+    return removed
+
+
+def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
+    """Return the bones of some chains, each once."""
+    names = (bones_of(chain.id_data.data, chain.tip, chain.bone_count) for chain in chains)
+    return list(dict.fromkeys(name for bones in names for name in bones))
+
+
+def select_baked(armature: Object, report: BakeReport) -> None:
+    """In Pose Mode select the bones that were baked, and no others: then the timeline shows their keys."""
+    if armature.mode != 'POSE':
+        return
+    baked = {name for chain in report.chains for name in chain.bones}
+    for bone in armature.pose.bones:
+        select_bone(bone, bone.name in baked)
+
+
+class _OfChain:
+    """What operators share that work on one chain or on all."""
+
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to work on; empty for all that are enabled",
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def description(cls, _context, properties):
+        """Say which chain it is about."""
+        if not properties.chain:
+            return cls.__doc__
+        return cls.__doc__.replace("all enabled chains", f"the chain '{properties.chain}' alone")
+
+
+class IK2D_OT_solve(_OfChain, Operator):
     """Pose all enabled chains at the current frame, without keys"""
 
     bl_idname = "ik2d.solve"
@@ -41,16 +101,16 @@ class IK2D_OT_solve(Operator):
     def execute(self, context):
         armature = active_armature(context)
         try:
-            report = solve(armature)
+            report = solve(armature, [self.chain] if self.chain else None)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
-        store_solve(armature, report)
+        store_solve(armature, report, context.scene)
         _tell(self, report)
         return {'FINISHED'}
 
 
-class IK2D_OT_bake(Operator):
+class IK2D_OT_bake(_OfChain, Operator):
     """Key the rotations of all enabled chains over a range of frames"""
 
     bl_idname = "ik2d.bake"
@@ -113,7 +173,7 @@ class IK2D_OT_bake(Operator):
         self._armature = active_armature(context)
         self._name = self._armature.name
         self._fill_in_range(self._armature, context.scene)
-        self._steps = chosen_bake(self._armature, self.frame_start, self.frame_end, self.step)
+        self._steps = chosen_bake(self._armature, self.frame_start, self.frame_end, self.step, self.chain)
         context.window_manager.progress_begin(0, 100)
 
     def _work(self, context: Context, until: float) -> set[str]:
@@ -127,7 +187,8 @@ class IK2D_OT_bake(Operator):
             self._paused = perf_counter()
             return {'RUNNING_MODAL'}
         except StopIteration as finished:
-            store_bake(self._armature, finished.value)
+            store_bake(self._armature, finished.value, context.scene)
+            select_baked(self._armature, finished.value)
             _tell(self, finished.value)
             return {'FINISHED'}
         except IK2DError as error:
@@ -165,6 +226,66 @@ class IK2D_OT_bake(Operator):
                 setattr(self, name, value)
 
 
+class IK2D_OT_clear_bake(_OfChain, Operator):
+    """Remove the keys that bakes made of all enabled chains; keys made by hand stay"""
+
+    bl_idname = "ik2d.clear_bake"
+    bl_label = "Clear Bake"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame to clear; without it, the first of the rig's own range, or all before",
+        default=1,
+        options={'SKIP_SAVE'},
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame to clear; without it, the last of the rig's own range, or all after",
+        default=250,
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and not active_armature(context).ik2d.chains:
+            reason = "Add a chain first"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        armature = active_armature(context)
+        frames = self._frames(armature)
+        chains = armature.ik2d.chains
+        bones = all_bones([chains[self.chain]] if self.chain in chains else chains)
+        locked = locked_channels(armature, bones)
+        try:
+            removed = clear_bake(armature, self.chain, *frames)
+            if not removed:
+                raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        if locked:
+            self.report({'WARNING'}, f"{len(locked)} locked channels keep their keys, such as {locked[0]}")
+        self.report({'INFO'}, f"Removed {removed} baked keys{self._where(frames)}")
+        return {'FINISHED'}
+
+    def _frames(self, armature: Object) -> list[int | None]:
+        """Return the first and last frame to clear: those asked for, the rig's own, or none."""
+        settings = armature.ik2d
+        names = ("frame_start", "frame_end")
+        if any(self.properties.is_property_set(name) for name in names):
+            return [getattr(self, name) if self.properties.is_property_set(name) else None for name in names]
+        return [getattr(settings, name) for name in names] if settings.use_custom_range else [None, None]
+
+    @staticmethod
+    def _where(frames: list[int | None]) -> str:
+        start, end = frames
+        first = "" if start is None else f" from frame {start}"
+        return first + ("" if end is None else f" to frame {end}")
+
+
 def _tell(operator: Operator, report: BakeReport) -> None:
     """Report what came of it: every warning for itself, the sentence last, where the status bar shows it."""
     for warning in report.warnings:
@@ -173,7 +294,7 @@ def _tell(operator: Operator, report: BakeReport) -> None:
     operator.report({level}, report.sentence())
 
 
-classes = (IK2D_OT_solve, IK2D_OT_bake)
+classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)
 
 
 def register() -> None:

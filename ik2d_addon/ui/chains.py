@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
 
-from bpy.props import EnumProperty, IntProperty
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ..core import IK2DError
-from ..rig.armature import bend_plane, chain_bones, problem_of, rest_joints
-from ..rig.limits import limits_of_bones
-from .properties import joints_wanted, sync_joints, unique_name
+from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
+from ..rig.dependencies import parents, walk
+from ..rig.limits import limits_elsewhere, limits_of_bones
+from ..rig.renames import (
+    bone_names,
+    bones_of,
+    likeliest_bone,
+    likeliest_subtarget,
+    straighten,
+    unique_name,
+)
+from .properties import joints_wanted, sync_joints
 from .registration import register_classes, unregister_classes
+
+# The radius of a target made for a chain, as a part of its last bone's length.
+TARGET_SIZE = 0.15
+# The armature that was found last by one of its targets: a place to look first, no more.
+_last_found = ""
 
 # --- The list of chains: functions that scripts can call ---------------------
 
@@ -29,7 +44,8 @@ def add_chain(
         bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
     chain_bones(armature, tip, bone_count)
     settings = armature.ik2d
-    name = unique_name(tip, {other.name for other in settings.chains})
+    taken = {other.name for other in settings.chains}
+    name = unique_name(tip, taken, bone_names(armature) - {tip})
     chain = settings.chains.add()
     chain.name, chain.tip, chain.bone_count = name, tip, bone_count
     chain.target, chain.subtarget = target, subtarget
@@ -67,6 +83,37 @@ def active_chain(armature: Object) -> PropertyGroup | None:
     return chains[index] if index < len(chains) else None
 
 
+def flip(chain: PropertyGroup) -> None:
+    """Have a chain bend to its other side."""
+    chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
+
+
+def shared_bones(chain: PropertyGroup) -> dict[str, str]:
+    """Return the bones of a chain that another enabled one has too: {bone: name of that chain}."""
+    if not chain.enabled:
+        return {}
+    own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+    return {
+        bone: other.name
+        for other in chain.id_data.ik2d.chains
+        if other != chain and other.enabled
+        for bone in bones_of(other.id_data.data, other.tip, other.bone_count)
+        if bone in own
+    }
+
+
+def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:
+    """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow."""
+    bone = armature.pose.bones[tip]
+    target = bpy.data.objects.new(f"{tip} Target", None)
+    collection.objects.link(target)
+    target.location = armature.matrix_world @ bone.tail
+    target.empty_display_type = 'SPHERE'
+    scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
+    target.empty_display_size = max(TARGET_SIZE * bone.length * scale, 1e-6)
+    return target
+
+
 def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
     """Make Blender's own limits on the bones the chain's: all others become free.
 
@@ -81,27 +128,117 @@ def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]
         joint.use_limit = joint.name in ranges
         if joint.use_limit:
             joint.limit_min, joint.limit_max = ranges[joint.name]
+    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones))
     return len(ranges), slanted
+
+
+def left_out_in_words(slanted: list[str], elsewhere: list[str]) -> str:
+    """Return a sentence for each kind of limit that could not be taken; "" where all were."""
+    sentences = []
+    if slanted:
+        sentences.append(
+            f"Left out {_quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
+            " which Blender's limits are about"
+        )
+    if elsewhere:
+        sentences.append(
+            f"Left out {_quoted(elsewhere)}: their Limit Rotation is not in Local Space, so it is no limit on"
+            " a joint"
+        )
+    return "\n".join(sentences)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 # --- Reading the context -----------------------------------------------------
 
 
 def active_armature(context: Context) -> Object | None:
-    """Return the active object if it is an armature."""
+    """Return the active object if it is an armature, else the armature with a chain that follows it.
+
+    Of several, it is one whose active chain does, else the first.
+    """
     active = context.object
-    return active if active is not None and active.type == 'ARMATURE' else None
+    if active is None or active.type == 'ARMATURE':
+        return active
+    global _last_found
+    # Each button asks this anew whenever it is drawn: look where it was before, then at all objects.
+    known = context.scene.objects.get(_last_found)
+    if known is not None and follows(active_chain(known), active):
+        return known
+    found = followers(context.scene, active)
+    chosen = [armature for armature in found if follows(active_chain(armature), active)]
+    armature = next(iter(chosen or found), None)
+    _last_found = armature.name if armature is not None else ""
+    return armature
+
+
+def follows(chain: PropertyGroup | None, target: Object) -> bool:
+    """Return whether there is a chain, and this is its target."""
+    return chain is not None and chain.target == target
+
+
+def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
+    """Return the armatures of a scene that have a chain to a target."""
+    if target.users < 2:  # its collection alone: a chain would be another user
+        return []
+    return [
+        ob
+        for ob in scene.objects
+        if ob.type == 'ARMATURE'
+        and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
+        and any(chain.target == target for chain in ob.ik2d.chains)
+    ]
+
+
+def shown_chain(context: Context) -> PropertyGroup | None:
+    """Return the chain that the sidebar shows: the active one, or one that follows the active object."""
+    armature = active_armature(context)
+    if armature is None:
+        return None
+    chain, target = active_chain(armature), context.object
+    if target == armature or follows(chain, target):
+        return chain
+    return next(other for other in armature.ik2d.chains if other.target == target)
+
+
+def named_chain(context: Context, name: str) -> PropertyGroup:
+    """Return the active armature's chain of that name, for "" the one shown.
+
+    Raises IK2DError where there is none.
+    """
+    armature = active_armature(context)
+    chain = armature.ik2d.chains.get(name) if name else shown_chain(context)
+    if chain is None:
+        missing = f"'{name}'" if name else "to take"
+        raise IK2DError(f"Armature '{armature.name}' has no chain {missing}")
+    return chain
 
 
 def why_not_edit(context: Context) -> str:
     """Say why the chains of the active armature cannot be edited now; "" where they can."""
     armature = active_armature(context)
     if armature is None:
-        return "Make an armature the active object"
+        return "Make an armature the active object, or the target of one of its chains"
     if not armature.is_editable:
         return f"Armature '{armature.name}' is linked: make a library override of it first"
     if armature.mode not in {'OBJECT', 'POSE'}:
         return "Switch to Object Mode or Pose Mode"
+    return ""
+
+
+def why_not_add(context: Context) -> str:
+    """Say why no chain can be added now; "" where one can."""
+    reason = why_not_edit(context)
+    if reason:
+        return reason
+    armature = active_armature(context)
+    if context.object != armature:
+        return f"Make '{armature.name}' the active object to add a chain to it"
+    if armature.data.bones.active is None:
+        return "Select the last bone of the chain in Pose Mode"
     return ""
 
 
@@ -125,12 +262,39 @@ def target_candidates(context: Context, tip: str) -> list[tuple[Object, str]]:
     return found + [(other, "") for other in context.selected_objects if other not in posed]
 
 
-def choose_target(armature: Object, chain: PropertyGroup, candidates: list[tuple[Object, str]]) -> None:
-    """Give the chain the first target that it can follow, or the last: then the panel says what is wrong."""
+def choose_target(
+    armature: Object, bones: list[str], candidates: list[tuple[Object, str]]
+) -> tuple[Object, str] | None:
+    """Return the first target that a chain of these bones can follow; None where there is none.
+
+    Where all are moved by the chain, but not all are its own bones, it is the last: somebody meant one of
+    them, and the panel says what is wrong.
+    """
     for target, subtarget in candidates:
-        chain.target, chain.subtarget = target, subtarget
-        if not problem_of(armature, chain):
-            return
+        try:
+            refuse_own_target("", armature, bones, walk([(target, subtarget)], parents))
+        except IK2DError:
+            continue
+        return target, subtarget
+    meant = [(ob, bone) for ob, bone in candidates if not (ob == armature and bone in bones)]
+    return meant[-1] if meant else None
+
+
+def planned_chain(context: Context) -> tuple[list[str], str]:
+    """Return what Add Chain would make: the bones, root to tip, and the name of what they would follow."""
+    armature = active_armature(context)
+    tip = armature.data.bones.active
+    bones = bones_of(armature.data, tip.name, 2 if tip.parent else 1)
+    chosen = choose_target(armature, bones, target_candidates(context, tip.name))
+    if chosen is None:
+        return bones, "a new target"
+    return bones, chosen[1] or chosen[0].name
+
+
+def plan_in_words(context: Context) -> str:
+    """Return what Add Chain would make: "thigh, shin to Foot Target"."""
+    bones, target = planned_chain(context)
+    return f"{', '.join(bones)} to {target}"
 
 
 # --- Operators ---------------------------------------------------------------
@@ -162,10 +326,12 @@ class IK2D_OT_chain_add(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and active_armature(context).data.bones.active is None:
-            reason = "Select the last bone of the chain in Pose Mode"
-        return allowed(cls, reason)
+        return allowed(cls, why_not_add(context))
+
+    @classmethod
+    def description(cls, context, _properties):
+        """Say what the click would make, where it can."""
+        return cls.__doc__ if why_not_add(context) else f"Add a chain: {plan_in_words(context)}"
 
     def execute(self, context):
         armature = active_armature(context)
@@ -177,13 +343,28 @@ class IK2D_OT_chain_add(Operator):
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
         self.bone_count = chain.bone_count
-        choose_target(armature, chain, target_candidates(context, tip))
+        bones = bones_of(armature.data, tip, chain.bone_count)
+        chosen = choose_target(armature, bones, target_candidates(context, tip))
+        new = "" if chosen else "the new "
+        chain.target, chain.subtarget = chosen or (self._new_target(context, armature, tip), "")
         problem = problem_of(armature, chain)
         if problem:
             self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")
         else:
-            self.report({'INFO'}, f"Added chain '{chain.name}', which follows {target_name(chain)}")
+            self.report({'INFO'}, f"Added chain '{chain.name}', which follows {new}{target_name(chain)}")
         return {'FINISHED'}
+
+    @staticmethod
+    def _new_target(context: Context, armature: Object, tip: str) -> Object:
+        """Add a target; in Object Mode select it alone, to be moved at once: the armature stays active."""
+        collections = [one for one in armature.users_collection if one.is_editable]
+        target = add_target(armature, tip, (collections or [context.scene.collection])[0])
+        context.view_layer.update()
+        if armature.mode == 'OBJECT' and target.visible_get():
+            for ob in context.selected_objects:
+                ob.select_set(False)
+            target.select_set(True)
+        return target
 
 
 def target_name(chain: PropertyGroup) -> str:
@@ -214,6 +395,38 @@ class IK2D_OT_chain_remove(Operator):
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
         self.report({'INFO'}, f"Removed chain '{name}'")
+        return {'FINISHED'}
+
+
+class IK2D_OT_flip(Operator):
+    """Have the chain bend to its other side; Solve or Bake shows it"""
+
+    bl_idname = "ik2d.flip"
+    bl_label = "Flip Bend"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to flip; empty for the active one",
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and shown_chain(context) is None:
+            reason = "Add a chain first"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        try:
+            chain = named_chain(context, self.chain)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        flip(chain)
+        side = "the side of the rest pose" if chain.bend == 'POSITIVE' else "the other side"
+        self.report({'INFO'}, f"Chain '{chain.name}' bends to {side}; Solve or Bake to see it")
         return {'FINISHED'}
 
 
@@ -261,10 +474,50 @@ class IK2D_OT_joints_update(Operator):
         return allowed(cls, why_not_edit(context) or _why_no_bones(context))
 
     def execute(self, context):
-        chain = active_chain(active_armature(context))
+        chain = shown_chain(context)
+        straighten(chain.id_data)
         sync_joints(chain)
         self.report({'INFO'}, f"Chain '{chain.name}' has {len(chain.joints)} joints")
         return {'FINISHED'}
+
+
+class IK2D_OT_use_bone(Operator):
+    """Take the bone that a lost one most likely is, after it was renamed and moved"""
+
+    bl_idname = "ik2d.use_bone"
+    bl_label = "Use Likeliest Bone"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, why_not_edit(context) or _why_no_bone_to_use(context))
+
+    def execute(self, context):
+        armature, chain = active_armature(context), shown_chain(context)
+        found = use_likeliest(armature, chain)
+        self.report({'INFO'}, f"Chain '{chain.name}' takes bone {' and '.join(map(repr, found))}")
+        return {'FINISHED'}
+
+
+def use_likeliest(armature: Object, chain: PropertyGroup) -> list[str]:
+    """Put the likeliest bones in the place of a chain's lost tip and its target's lost bone; return them."""
+    tip, subtarget = likeliest_bone(armature, chain), likeliest_subtarget(chain)
+    if tip:
+        joint = chain.joints.get(chain.tip)
+        if joint is not None:
+            joint.name = tip  # the settings go with it
+        chain.tip = tip
+    if subtarget:
+        chain.subtarget = subtarget
+    return [name for name in (tip, subtarget) if name]
+
+
+def _why_no_bone_to_use(context: Context) -> str:
+    """Say why there is no lost bone to find again; "" where there is one."""
+    armature, chain = active_armature(context), shown_chain(context)
+    if chain is None:
+        return "Add a chain first"
+    return "" if likeliest_bone(armature, chain) or likeliest_subtarget(chain) else "No bone is missing"
 
 
 class IK2D_OT_limits_from_bones(Operator):
@@ -279,27 +532,21 @@ class IK2D_OT_limits_from_bones(Operator):
         return allowed(cls, why_not_edit(context) or _why_no_bones(context))
 
     def execute(self, context):
-        armature = active_armature(context)
-        chain = active_chain(armature)
+        armature, chain = active_armature(context), shown_chain(context)
         try:
-            limited, slanted = take_limits(armature, chain)
+            limited, _slanted = take_limits(armature, chain)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
-        if slanted:
-            names = ", ".join(f"'{name}'" for name in slanted)
-            self.report(
-                {'WARNING'},
-                f"Left out {names}: in the chain's plane they turn about none of their own axes,"
-                " which Blender's limits are about",
-            )
+        for sentence in chain.left_out.splitlines():
+            self.report({'WARNING'}, sentence)
         self.report({'INFO'}, f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited")
         return {'FINISHED'}
 
 
 def _why_no_bones(context: Context) -> str:
     """Say why the active chain has no joints to set; "" where it has."""
-    chain = active_chain(active_armature(context))
+    chain = shown_chain(context)
     if chain is None:
         return "Add a chain first"
     return "" if joints_wanted(chain) else "Choose the chain's tip and number of bones first"
@@ -309,7 +556,9 @@ classes = (
     IK2D_OT_chain_add,
     IK2D_OT_chain_remove,
     IK2D_OT_chain_move,
+    IK2D_OT_flip,
     IK2D_OT_joints_update,
+    IK2D_OT_use_bone,
     IK2D_OT_limits_from_bones,
 )
 

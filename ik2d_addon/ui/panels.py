@@ -1,110 +1,100 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab and the menus. Everything here only draws."""
+"""The sidebar tab and the menus. Everything here only draws, and looks at no key."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
+from math import degrees
 
-import blf
 import bpy
-from bpy.types import Context, Menu, Panel, UILayout, UIList
+from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
 from ..rig.armature import problem_of
-from .baking import IK2D_OT_bake, IK2D_OT_solve
+from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
+from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_chain_remove,
+    IK2D_OT_flip,
     IK2D_OT_joints_update,
     IK2D_OT_limits_from_bones,
+    IK2D_OT_use_bone,
     active_armature,
-    active_chain,
+    plan_in_words,
+    shared_bones,
+    shown_chain,
+    why_not_add,
 )
 from .plane import IK2D_OT_plane_to_target
 from .properties import joints_missing
 from .registration import register_classes, unregister_classes
-from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
+from .results import (
+    IK2D_OT_mark_frames,
+    IK2D_OT_worst_frame,
+    bake_is_stale,
+    has_results,
+    solve_is_stale,
+)
 from .rulers import IK2D_OT_mute_rulers, ruler_lines
+from .text import draw_text, field, fits_as_name, row_or_column, text_width
 
 # A rig with more chains that missed than these gets a word instead of more rows.
 _MISSED_ROWS = 4
-
-# --- Text that fits the sidebar ----------------------------------------------
-
-
-def wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Break text between words into lines no wider than `width`; a word that is wider itself is cut."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if measure(longer) <= width:
-            lines[-1] = longer
-            continue
-        if lines[-1]:
-            lines.append("")
-        for letter in word:
-            if lines[-1] and measure(lines[-1] + letter) > width:
-                lines.append("")
-            lines[-1] += letter
-    return lines
+_HOW_TO_START = (
+    "Select the target, then Shift-click the armature, enter Pose Mode (Ctrl Tab) and click the last bone of"
+    " the chain."
+)
 
 
-def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """Draw paragraphs over as many lines as the sidebar's width asks for."""
-    system, style = context.preferences.system, context.preferences.ui_styles[0]
-    blf.size(0, style.widget.points * system.ui_scale)
-    button = 20 * system.ui_scale
-    # Not text in a line are the tabs, the margins of the panel and of a box, and the icon.
-    width = max(sidebar_width(context) - 4.6 * button, 4 * button)
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for paragraph in text.splitlines():
-        sign = icon
-        for line in wrapped(paragraph, width, lambda line: blf.dimensions(0, line)[0]):
-            column.label(text=line, icon=sign)
-            sign = 'BLANK1'  # below an icon the text keeps its left edge
-
-
-def sidebar_width(context: Context) -> float:
-    """Return the sidebar's width in the pixels that its text is measured in, whatever its zoom."""
-    region = context.region
-    if region is None:
-        return 280.0
-    view = region.view2d
-    return view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]
-
-
-# --- The sidebar -------------------------------------------------------------
+# --- Lists -------------------------------------------------------------------
 
 
 class IK2D_UL_chains(UIList):
-    """The chains of a rig: enabled or not, name, and a sign where one is not complete."""
+    """The chains of a rig: enabled or not, name, and a sign of how each stands."""
 
     def draw_item(
-        self, _context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
     ):
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
         name = row.row(align=True)
         name.active = item.enabled
         name.prop(item, "name", text="", emboss=False)
-        if problem_of(data.id_data, item):
-            row.label(text="", icon='ERROR')
+        sign = sign_of(item)
+        if sign:
+            row.label(text="", icon=sign)
+
+
+def sign_of(chain: PropertyGroup) -> str:
+    """Return the icon that says how a chain stands; "" where there is nothing to say."""
+    armature = chain.id_data
+    if problem_of(armature, chain):
+        return 'ERROR'
+    if shared_bones(chain):
+        return 'LINKED'
+    if not chain.bake_mark or not has_results(armature):
+        return ""
+    return 'CHECKMARK' if chain.bake_reached else 'CANCEL'
 
 
 class IK2D_UL_joints(UIList):
-    """The joints of a chain, root to tip: bone, and what limits it."""
+    """The joints of a chain, root to tip: limited or not, bone, and its range where there is room."""
 
     def draw_item(
-        self, _context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
     ):
         layout.use_property_split = False
-        row = layout.split(factor=0.36, align=True)
+        row = layout.row(align=True)
+        row.prop(item, "use_limit", text="")
         row.label(text=item.name)
-        limit = row.row(align=True)
-        limit.prop(item, "use_limit", text="" if item.use_limit else "Limit")
         if item.use_limit:
-            limit.prop(item, "limit_min", text="")
-            limit.prop(item, "limit_max", text="")
+            limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°"
+            if fits_as_name(context, limits) and fits_as_name(context, item.name):
+                right = row.row()
+                right.alignment = 'RIGHT'
+                right.label(text=limits)
+
+
+# --- The sidebar -------------------------------------------------------------
 
 
 class _Sidebar:
@@ -114,47 +104,52 @@ class _Sidebar:
 
 
 class _ChainSidebar(_Sidebar):
-    """A panel for the active chain of the active armature."""
+    """A panel for the chain that is shown."""
 
     @classmethod
     def poll(cls, context):
-        armature = active_armature(context)
-        return armature is not None and active_chain(armature) is not None
+        return shown_chain(context) is not None
 
-    def settings(self, context: Context) -> tuple[UILayout, bpy.types.Object, bpy.types.PropertyGroup]:
-        """Return the layout for settings, the armature and its active chain."""
+    def settings(self, context: Context) -> tuple[UILayout, Object, PropertyGroup]:
+        """Return the layout for settings, the armature and the chain that is shown."""
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
-        armature = active_armature(context)
-        return self.layout, armature, active_chain(armature)
+        return self.layout, active_armature(context), shown_chain(context)
 
 
 class IK2D_PT_main(_Sidebar, Panel):
-    """The chains of the active armature."""
+    """The chains of the active armature, or of the one that follows the active object"""
 
     bl_idname = "IK2D_PT_main"
     bl_label = "Chains"
+    bl_description = __doc__
 
     def draw_header_preset(self, context):
         armature = active_armature(context)
-        if armature is not None:
+        if armature is not None and text_width(context, armature.name) < 0.5 * context.region.width:
             self.layout.label(text=armature.name, icon='ARMATURE_DATA')
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
-        if armature is None:
-            draw_text(layout, context, "Make an armature the active object to see its chains.", 'INFO')
+        if armature is None or not armature.ik2d.chains:
+            self._draw_start(context, armature)
             return
         settings = armature.ik2d
-        if not settings.chains:
-            hint = "Select the target, then in Pose Mode the last bone of the chain."
-            draw_text(layout, context, hint, 'INFO')
-            layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
-            return
         row = layout.row()
         rows = 4 if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
+
+    def _draw_start(self, context: Context, armature: Object | None) -> None:
+        """Draw how to get to the first chain, or what the button will make of the selection."""
+        if armature is None or why_not_add(context):
+            draw_text(self.layout, context, _HOW_TO_START, 'INFO')
+        else:
+            column = self.layout.column(align=True)
+            column.label(text="New chain:")
+            draw_text(column, context, plan_in_words(context), 'BONE_DATA')
+        if armature is not None:
+            self.layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
 
     @staticmethod
     def _draw_list_buttons(column: UILayout, count: int) -> None:
@@ -167,46 +162,63 @@ class IK2D_PT_main(_Sidebar, Panel):
 
 
 class IK2D_PT_chain(_ChainSidebar, Panel):
-    """What the active chain consists of and follows."""
+    """What the active chain consists of and follows"""
 
     bl_idname = "IK2D_PT_chain"
     bl_label = "Active Chain"
+    bl_description = __doc__
 
     def draw(self, context):
         layout, armature, chain = self.settings(context)
         column = layout.column()
-        column.prop_search(chain, "tip", armature.pose, "bones", icon='BONE_DATA')
-        column.prop(chain, "bone_count")
+        bones = {"icon": 'BONE_DATA', "search": "bones"}
+        field(column, context, chain, "tip", search_in=armature.pose, **bones)
+        field(column, context, chain, "bone_count")
         column.separator()
-        column.prop(chain, "target")
+        field(column, context, chain, "target")
         if chain.target is not None and chain.target.type == 'ARMATURE':
-            column.prop_search(chain, "subtarget", chain.target.data, "bones", icon='BONE_DATA')
+            field(column, context, chain, "subtarget", search_in=chain.target.data, **bones)
         elif chain.subtarget:  # of an earlier target: to be emptied
-            column.prop(chain, "subtarget", icon='BONE_DATA')
+            field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
-        column.row().prop(chain, "bend", expand=True)
-        column.prop(chain, "softness")
-        column.prop(chain, "influence")
-        problem = problem_of(armature, chain)
-        if problem:
-            draw_text(layout, context, problem, 'ERROR')
+        field(column, context, chain, "softness")
+        field(column, context, chain, "influence")
+        column.separator()
+        flipped = chain.bend == 'NEGATIVE'
+        column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
+        self._draw_problem(layout, context, armature, chain)
         rulers = ruler_lines(context, armature, chain)
         if rulers:
-            draw_text(layout, context, "\n".join(rulers), 'ERROR')
+            draw_text(layout.box(), context, "\n".join(rulers), 'ERROR')
             layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
-        if not problem and (len(armature.ik2d.chains) > 1 or not armature.ik2d.last_bake):
-            # For a single chain that was baked the Bake panel says the same.
-            draw_text(layout, context, chain.last_result, 'INFO')
         if chain.is_off_plane:
             layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
 
+    @staticmethod
+    def _draw_problem(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> None:
+        """Draw what keeps the chain from being solved, and the button that mends it where there is one."""
+        problem = problem_of(armature, chain)
+        if not problem:
+            shared = shared_bones(chain)
+            if shared:
+                bone, other = next(iter(shared.items()))
+                problem = f"It shares the bone '{bone}' with the chain '{other}'; disable one of them"
+        if not problem:
+            return
+        draw_text(layout.box(), context, problem, 'ERROR')
+        for found in (likeliest_bone(armature, chain), likeliest_subtarget(chain)):
+            if found:
+                layout.operator(IK2D_OT_use_bone.bl_idname, text=f"Use '{found}'", icon='BONE_DATA')
+                return
+
 
 class IK2D_PT_joints(_ChainSidebar, Panel):
-    """What each joint of the active chain may do."""
+    """How far each joint of the active chain may turn, and how willingly"""
 
     bl_idname = "IK2D_PT_joints"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Joints"
+    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
@@ -217,124 +229,205 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
         rows = max(2, min(len(chain.joints), 6))
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
         if chain.active_joint < len(chain.joints):
-            layout.prop(chain.joints[chain.active_joint], "weight")
+            self._draw_joint(layout.column(), context, chain, chain.joints[chain.active_joint])
         layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
+        if chain.left_out:
+            draw_text(layout, context, chain.left_out, 'INFO')
+
+    @staticmethod
+    def _draw_joint(column: UILayout, context: Context, chain: PropertyGroup, joint: PropertyGroup) -> None:
+        limits = column.column(align=True)
+        limits.active = joint.use_limit
+        field(limits, context, joint, "limit_min")
+        field(limits, context, joint, "limit_max")
+        weight = column.column()
+        weight.active = weight_counts(chain, joint)
+        field(weight, context, joint, "weight")
+
+
+def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
+    """Return whether the joint's weight has an effect: two free bones have no choice how to share a turn."""
+    limited = any(other.use_limit for other in chain.joints)
+    return uses_ccd(chain) or limited or joint.weight == 0.0
+
+
+def uses_ccd(chain: PropertyGroup) -> bool:
+    """Return whether the chain is solved by CCD."""
+    if chain.solver == 'AUTO':
+        return len(bones_of(chain.id_data.data, chain.tip, chain.bone_count)) != 2
+    return chain.solver == 'CCD'
 
 
 class IK2D_PT_solver(_ChainSidebar, Panel):
-    """How the active chain is solved."""
+    """How the active chain is solved, and in which plane"""
 
     bl_idname = "IK2D_PT_solver"
     bl_parent_id = "IK2D_PT_chain"
     bl_label = "Solver"
+    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
         column = layout.column()
-        column.prop(chain, "solver")
-        column.prop(chain, "plane")
+        field(column, context, chain, "solver")
+        field(column, context, chain, "plane")
         if chain.plane == 'CUSTOM':
             column.prop(chain, "plane_normal")
         elif chain.plane_taken:
             draw_text(column, context, f"Plane: {chain.plane_taken}", 'BLANK1')
         column.separator()
-        ccd = column.column()
-        ccd.active = chain.solver != 'TWO_BONE'
-        ccd.prop(chain, "iterations")
-        ccd.prop(chain, "tolerance")
+        iterations = column.column()
+        iterations.active = uses_ccd(chain)
+        field(iterations, context, chain, "iterations")
+        field(column, context, chain, "tolerance")
 
 
-class IK2D_PT_bake(_Sidebar, Panel):
-    """Solve, bake, and what came of it."""
-
-    bl_idname = "IK2D_PT_bake"
-    bl_label = "Bake"
+class _RigSidebar(_Sidebar):
+    """A panel for all chains of the armature."""
 
     @classmethod
     def poll(cls, context):
-        return active_armature(context) is not None
+        armature = active_armature(context)
+        return armature is not None and len(armature.ik2d.chains) > 0
+
+
+class IK2D_PT_bake(_RigSidebar, Panel):
+    """Pose the chains at this frame, or key them over a range of frames"""
+
+    bl_idname = "IK2D_PT_bake"
+    bl_label = "Bake"
+    bl_description = __doc__
 
     def draw(self, context):
         layout, settings = self.layout, active_armature(context).ik2d
         layout.use_property_split = True
         layout.use_property_decorate = False
-        self._draw_range(layout.column(), context.scene, settings)
-        row = layout.row()
-        row.scale_y = 1.5
-        row.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
-        row.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
-        if settings.last_bake:
-            box = layout.box()
-            draw_text(box, context, settings.last_bake, 'ERROR' if settings.last_bake_alert else 'INFO')
-            missed = [chain for chain in settings.chains if chain.missed_frames]
-            if missed:
-                self._draw_missed(box.column(align=True), missed, len(settings.chains) > 1)
+        self._draw_range(layout.column(), context, settings)
+        several = len(settings.chains) > 1
+        buttons = layout.column(align=True)
+        self._draw_buttons(buttons, context, "", " All" if several else "", 1.5)
+        chain = shown_chain(context)
+        if several and chain is not None:
+            self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
+        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
 
     @staticmethod
-    def _draw_missed(column: UILayout, missed: list, named: bool) -> None:
-        """Draw a row for each chain that missed its target: buttons that lead to these frames."""
-        for chain in missed[:_MISSED_ROWS]:
-            row = column.row(align=True)
-            if named:
-                row.label(text=chain.name)
-            text = f"Frame {chain.worst_frame}"
-            row.operator(IK2D_OT_worst_frame.bl_idname, text=text, icon='TIME').chain = chain.name
-            row.operator(
-                IK2D_OT_mark_frames.bl_idname, text="Mark Frames", icon='MARKER_HLT'
-            ).chain = chain.name
-        if len(missed) > _MISSED_ROWS:
-            column.label(text=f"and {len(missed) - _MISSED_ROWS} more chains")
+    def _draw_buttons(column: UILayout, context: Context, chain: str, which: str, height: float) -> None:
+        """Draw Solve and Bake for one chain, or all."""
+        labels = [f"Solve{which}", f"Bake{which}"]
+        row = row_or_column(column, context, labels)
+        row.scale_y = height
+        row.operator(IK2D_OT_solve.bl_idname, text=labels[0], icon='POSE_HLT').chain = chain
+        row.operator(IK2D_OT_bake.bl_idname, text=labels[1], icon='KEY_HLT').chain = chain
 
     @staticmethod
-    def _draw_range(column: UILayout, scene: bpy.types.Scene, settings) -> None:
-        owner = settings if settings.use_custom_range else scene
-        frames = column.row(align=True, heading="Frames")
-        frames.prop(settings, "use_custom_range", text="")
-        numbers = frames.row(align=True)
-        numbers.enabled = settings.use_custom_range
-        numbers.prop(owner, "frame_start", text="")
-        numbers.prop(owner, "frame_end", text="")
-        if settings.use_custom_range:
-            column.prop(settings, "frame_step", text="Step")
+    def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
+        own = settings.use_custom_range
+        owner = settings if own else context.scene
+        numbers = column.column(align=True)
+        numbers.enabled = own
+        field(numbers, context, owner, "frame_start", "Start")
+        field(numbers, context, owner, "frame_end", "End")
+        if own:
+            field(numbers, context, owner, "frame_step", "Step")
+        row = column.row()
+        row.use_property_split = False
+        row.prop(settings, "use_custom_range")
 
 
-class IK2D_PT_bake_options(_Sidebar, Panel):
-    """What a bake does beyond keying every frame."""
+class IK2D_PT_bake_options(_RigSidebar, Panel):
+    """Which frames get keys, on which channels, and how the bake is measured"""
 
     bl_idname = "IK2D_PT_bake_options"
     bl_parent_id = "IK2D_PT_bake"
     bl_label = "Bake Options"
+    bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
         layout, settings = self.layout, active_armature(context).ik2d
         layout.use_property_split = True
         layout.use_property_decorate = False
-        column = layout.column()
-        column.prop(settings, "on_target_keys")
-        column.prop(settings, "use_reduce")
-        error = column.column()
+        ticks = layout.column()
+        ticks.use_property_split = False
+        ticks.prop(settings, "on_target_keys")
+        ticks.prop(settings, "single_axis")
+        ticks.prop(settings, "use_reduce")
+        error = layout.column()
         error.enabled = settings.use_reduce
-        error.prop(settings, "reduce_error")
-        column.separator()
-        column.prop(settings, "single_axis")
-        column.prop(settings, "verify")
+        field(error, context, settings, "reduce_error")
+        field(layout.column(), context, settings, "verify")
+
+
+class IK2D_PT_result(_RigSidebar, Panel):
+    """What came of the last bake and the last solve, and whether it still holds"""
+
+    bl_idname = "IK2D_PT_result"
+    bl_label = "Result"
+    bl_description = __doc__
+    bl_order = 1  # below all others, so that it pushes no button
+
+    @classmethod
+    def poll(cls, context):
+        armature = active_armature(context)
+        if armature is None or not has_results(armature):
+            return False
+        return bool(armature.ik2d.last_bake or armature.ik2d.last_solve)
+
+    def draw(self, context):
+        armature = active_armature(context)
+        settings, scene = armature.ik2d, context.scene
+        if settings.last_bake:
+            stale = bake_is_stale(armature, scene)
+            missed = [chain for chain in settings.chains if chain.missed_frames]
+            self._draw_result(context, settings.last_bake, settings.last_bake_alert, stale, missed)
+        if settings.last_solve:
+            stale = solve_is_stale(armature, scene)
+            self._draw_result(context, settings.last_solve, settings.last_solve_alert, stale, [])
+
+    def _draw_result(self, context: Context, text: str, alert: bool, stale: str, missed: list) -> None:
+        """Draw a result in a box, grey where it no longer holds: the sentence, what it missed, warnings."""
+        box = self.layout.box().column()
+        if stale:
+            draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
+        words = box.column()
+        words.active = not stale
+        sentence, _, warnings = text.partition("\n")
+        draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
+        self._draw_missed(words, context, missed)
+        if warnings:
+            draw_text(words, context, warnings, 'ERROR')
+
+    @staticmethod
+    def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
+        """Draw buttons for each chain that missed its target, which lead to these frames."""
+        for chain in missed[:_MISSED_ROWS]:
+            if len(chain.id_data.ik2d.chains) > 1:
+                column.label(text=chain.name)
+            labels = [f"Frame {chain.worst_frame}", "Mark"]
+            row = row_or_column(column, context, labels)
+            row.operator(IK2D_OT_worst_frame.bl_idname, text=labels[0], icon='TIME').chain = chain.name
+            row.operator(IK2D_OT_mark_frames.bl_idname, text=labels[1], icon='MARKER_HLT').chain = chain.name
+        if len(missed) > _MISSED_ROWS:
+            column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
 
 
 # --- Menus: also what F3 searches --------------------------------------------
 
 
 class IK2D_MT_menu(Menu):
-    """All that IK 2D does, in Pose Mode and Object Mode."""
+    """Solve, bake and set up chains of bones that bend in a plane"""
 
     bl_idname = "IK2D_MT_menu"
     bl_label = "IK 2D"
+    bl_description = __doc__
 
     def draw(self, _context):
         layout = self.layout
         layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
         layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
+        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
         layout.operator(IK2D_OT_worst_frame.bl_idname, icon='TIME')
         layout.operator(IK2D_OT_mark_frames.bl_idname, icon='MARKER_HLT')
         layout.separator()
@@ -344,6 +437,7 @@ class IK2D_MT_menu(Menu):
         layout.operator(
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
+        layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
         layout.separator()
         layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
         layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
@@ -368,6 +462,7 @@ classes = (
     IK2D_PT_solver,
     IK2D_PT_bake,
     IK2D_PT_bake_options,
+    IK2D_PT_result,
     IK2D_MT_menu,
 )
 

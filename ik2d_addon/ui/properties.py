@@ -19,9 +19,11 @@ from bpy.types import PropertyGroup
 
 from ..core import IK2DError
 from ..rig.armature import chain_bones
+from ..rig.renames import follow_joints, free_name, remember
 from .registration import register_classes, unregister_classes
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+HIDDEN = {'HIDDEN'}
 GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
 
 
@@ -30,22 +32,9 @@ def _keep_name_unique(chain, _context):
 
     Library overrides find a chain by its name, so two of one name cannot be told apart.
     """
-    taken = {other.name for other in chain.id_data.ik2d.chains if other != chain}
-    name = unique_name(chain.name or "Chain", taken)
+    name = free_name(chain)
     if name != chain.name:
         chain.name = name
-
-
-def unique_name(name: str, taken: set[str]) -> str:
-    """Return `name`, or `name.001` and so on where it is taken."""
-    stem, dot, digits = name.rpartition(".")
-    if not (dot and digits.isdigit()):
-        stem = name
-    number = 0
-    while name in taken:
-        number += 1
-        name = f"{stem}.{number:03d}"
-    return name
 
 
 # --- The joints of a chain ---------------------------------------------------
@@ -63,26 +52,51 @@ def joints_wanted(chain) -> list[str]:
 
 
 def joints_missing(chain) -> list[str]:
-    """Return the chain's bones that have no joint, as after they were renamed."""
+    """Return the chain's bones that have no joint, as after the rig was edited."""
     return [name for name in joints_wanted(chain) if name not in chain.joints]
 
 
 def sync_joints(chain) -> None:
     """Give the chain one joint for each of its bones, root to tip; a bone that stays keeps its settings.
 
-    Runs by itself when the tip or the number of bones changes. A chain with no such bones keeps what
-    it has, so that a slip of the pen loses nothing; so does one that comes from a linked library.
+    Runs by itself when the tip or the number of bones changes. Settings of bones that leave the chain
+    lie in `chain.dormant` until they are in it again. A chain with no such bones keeps what it has, so
+    that a slip of the pen loses nothing; so does one that comes from a linked library.
     """
+    follow_joints(chain)
     wanted = joints_wanted(chain)
     if not wanted or wanted == [joint.name for joint in chain.joints]:
         return
-    kept = {joint.name: {key: getattr(joint, key) for key in JOINT_SETTINGS} for joint in chain.joints}
+    kept = {joint.name: _kept(joint) for joint in [*chain.dormant, *chain.joints]}
     chain.joints.clear()  # not those of a library, which an override cannot remove
     for name in joints_missing(chain):
-        joint = chain.joints.add()
-        joint.name = name
-        for key, value in kept.get(name, {}).items():
-            setattr(joint, key, value)
+        _add_joint(chain.joints, name, kept.get(name, {}))
+    chain.dormant.clear()
+    for name, values in kept.items():
+        if values and name not in chain.joints and name not in chain.dormant:
+            _add_joint(chain.dormant, name, values)
+    follow_joints(chain)
+
+
+def _kept(joint) -> dict:
+    """Return what a joint is set to; nothing where it is as a new one."""
+    if not any(joint.is_property_set(key) for key in JOINT_SETTINGS):
+        return {}
+    values = {key: getattr(joint, key) for key in JOINT_SETTINGS}
+    place = {key: getattr(joint.place, key) for key in PLACE}
+    for key in ("head", "tail"):
+        place[key] = tuple(place[key])  # a copy: the joint goes
+    return {**values, "place": place}
+
+
+def _add_joint(joints, name: str, values: dict) -> None:
+    joint = joints.add()
+    joint.name = name
+    for key in JOINT_SETTINGS:
+        if key in values:
+            setattr(joint, key, values[key])
+    for key, value in values.get("place", {}).items():
+        setattr(joint.place, key, value)
 
 
 def _bones_changed(chain, _context):
@@ -93,6 +107,13 @@ def _plane_changed(chain, _context):
     chain.plane_taken, chain.is_off_plane = "", False
 
 
+def _target_changed(chain, _context):
+    """Note where the target's bone stands, to find it again when it is renamed."""
+    chain.property_unset("subtarget_place")
+    if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
+        remember(chain.subtarget_place, chain.target.data, chain.subtarget)
+
+
 def _minimum_changed(joint, _context):
     if joint.limit_max < joint.limit_min:  # also ends the update that this itself sets off
         joint.limit_max = joint.limit_min
@@ -101,6 +122,33 @@ def _minimum_changed(joint, _context):
 def _maximum_changed(joint, _context):
     if joint.limit_min > joint.limit_max:
         joint.limit_min = joint.limit_max
+
+
+class IK2D_PG_place(PropertyGroup):
+    """Where a bone stood in the rest pose when it last had the name that is stored beside this."""
+
+    head: FloatVectorProperty(
+        name="Head", description="Head of the bone, in rest", override=OVERRIDABLE, options=HIDDEN
+    )
+    tail: FloatVectorProperty(
+        name="Tail", description="Tail of the bone, in rest", override=OVERRIDABLE, options=HIDDEN
+    )
+    parent: StringProperty(
+        name="Parent", description="Parent of the bone", override=OVERRIDABLE, options=HIDDEN
+    )
+    index: IntProperty(
+        name="Index",
+        description="Place of the bone among all bones; -1 where it is not known",
+        default=-1,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    count: IntProperty(
+        name="Count", description="How many bones there were", override=OVERRIDABLE, options=HIDDEN
+    )
+
+
+PLACE = ("head", "tail", "parent", "index", "count")
 
 
 class IK2D_PG_joint(PropertyGroup):
@@ -151,6 +199,13 @@ class IK2D_PG_joint(PropertyGroup):
         override=OVERRIDABLE,
         options=set(),
     )
+    place: PointerProperty(
+        name="Place",
+        description="Where the bone stood last, to find it again when it is renamed",
+        type=IK2D_PG_place,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
 
 
 JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight")
@@ -200,6 +255,8 @@ class IK2D_PG_chain(PropertyGroup):
         options=set(),
     )
     joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING, options=set())
+    # Settings of bones that are out of the chain for now, until they come back.
+    dormant: CollectionProperty(name="Dormant Joints", type=IK2D_PG_joint, override=GROWING, options=HIDDEN)
     active_joint: IntProperty(
         name="Active Joint",
         description="Joint that is highlighted in the list",
@@ -213,12 +270,21 @@ class IK2D_PG_chain(PropertyGroup):
         type=bpy.types.Object,
         override=OVERRIDABLE,
         options=set(),
+        update=_target_changed,
     )
     subtarget: StringProperty(
         name="Bone",
         description="Bone of the target armature whose head the tip follows",
         override=OVERRIDABLE,
         options=set(),
+        update=_target_changed,
+    )
+    subtarget_place: PointerProperty(
+        name="Place",
+        description="Where the target's bone stood last, to find it again when it is renamed",
+        type=IK2D_PG_place,
+        override=OVERRIDABLE,
+        options=HIDDEN,
     )
     solver: EnumProperty(
         name="Solver",
@@ -334,11 +400,41 @@ class IK2D_PG_chain(PropertyGroup):
         override=OVERRIDABLE,
         options=set(),
     )
-    last_result: StringProperty(
-        name="Last Result",
-        description="What came of the last solve or bake of this chain",
+    last_solve: StringProperty(
+        name="Last Solve",
+        description="What came of the last solve of this chain",
         override=OVERRIDABLE,
-        options=set(),
+        options=HIDDEN,
+    )
+    last_bake: StringProperty(
+        name="Last Bake",
+        description="What came of the last bake of this chain",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    bake_reached: BoolProperty(
+        name="Reached",
+        description="Whether the last bake brought the tip to its target on every frame",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    solve_mark: StringProperty(
+        name="Solve Mark",
+        description="What the last solve was made of, to see whether it still holds",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    bake_mark: StringProperty(
+        name="Bake Mark",
+        description="What the last bake was made of, to see whether it still holds",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    left_out: StringProperty(
+        name="Left Out",
+        description="What Limits from Bones could not take",
+        override=OVERRIDABLE,
+        options=HIDDEN,
     )
     missed_frames: StringProperty(
         name="Missed Frames",
@@ -365,6 +461,18 @@ def _on_target_keys_changed(settings, _context):
         settings.use_reduce = False
 
 
+def _own_range_changed(settings, context):
+    """Start from the scene's range; but a range that somebody set stays."""
+    scene, names = context.scene, ("frame_start", "frame_end")
+    if settings.use_custom_range:
+        if not any(settings.is_property_set(name) for name in names):
+            for name in names:
+                setattr(settings, name, getattr(scene, name))
+    elif all(getattr(settings, name) == getattr(scene, name) for name in names):
+        for name in names:
+            settings.property_unset(name)
+
+
 class IK2D_PG_settings(PropertyGroup):
     """All that IK 2D stores on an armature object."""
 
@@ -382,11 +490,12 @@ class IK2D_PG_settings(PropertyGroup):
         options=set(),
     )
     use_custom_range: BoolProperty(
-        name="Custom Range",
-        description="Bake a range of its own instead of the scene's",
+        name="Own Range",
+        description="Bake a range of its own instead of the scene's, whose numbers it starts from",
         default=False,
         override=OVERRIDABLE,
         options=set(),
+        update=_own_range_changed,
     )
     frame_start: IntProperty(
         name="Start", description="First frame to bake", default=1, override=OVERRIDABLE, options=set()
@@ -463,11 +572,36 @@ class IK2D_PG_settings(PropertyGroup):
         description="Whether the last bake missed a target or gave a warning",
         default=False,
         override=OVERRIDABLE,
-        options=set(),
+        options=HIDDEN,
+    )
+    bake_mark: StringProperty(
+        name="Bake Mark",
+        description="Range and options of the last bake, to see whether it still holds",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    last_solve: StringProperty(
+        name="Last Solve",
+        description="What came of the last solve",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    last_solve_alert: BoolProperty(
+        name="Last Solve Alert",
+        description="Whether the last solve missed a target or gave a warning",
+        default=False,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    owner: StringProperty(
+        name="Owner",
+        description="Object that the results are about: a copy of it has none",
+        override=OVERRIDABLE,
+        options=HIDDEN,
     )
 
 
-classes = (IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
+classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept of a bake's report on the rig, and the operators that lead to the frames that it missed."""
+"""What is kept of a report on the rig, whether it still holds, and the way to the missed frames."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,9 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeReport, ChainReport
 from ..core import IK2DError
-from ..rig.armature import FAR_OFF_PLANE
-from .chains import active_armature, active_chain, allowed
+from ..rig.armature import FAR_OFF_PLANE, problem_of
+from .chains import active_armature, allowed, named_chain, shown_chain
+from .marks import bake_mark, changed_since, options_mark, solve_mark
 from .properties import joints_wanted
 from .registration import register_classes, unregister_classes
 
@@ -21,23 +22,134 @@ _NAME_BYTES = 50
 # --- Keeping the report ------------------------------------------------------
 
 
-def store_solve(armature: Object, report: BakeReport) -> None:
-    """Note on each chain what came of it, for the sidebar to show."""
+def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
+    """Note on the rig and on each of its chains what came of a solve, for the sidebar to show."""
+    settings, scene = _owned(armature), scene or bpy.context.scene
+    settings.last_solve = "\n".join([report.sentence(), *report.warnings])
+    settings.last_solve_alert = bool(report.warnings) or not report.all_reached
+    for chain in settings.chains:
+        chain.last_solve = chain.solve_mark = ""
     for result, chain in _chains_of(armature, report):
-        chain.last_result = "\n".join([result.sentence(), *result.warnings])
-        chain.plane_taken = result.plane if chain.plane == 'AUTO' else ""
-        chain.is_off_plane = bool(result.off_plane.max() > FAR_OFF_PLANE * result.reach)
+        chain.last_solve = "\n".join([result.sentence(), *result.warnings])
+        _store_plane(chain, result)
+        chain.solve_mark = solve_mark(chain, scene)
 
 
-def store_bake(armature: Object, report: BakeReport) -> None:
+def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
+    chain.plane_taken = result.plane if chain.plane == 'AUTO' else ""
+    chain.is_off_plane = bool(result.off_plane.max() > FAR_OFF_PLANE * result.reach)
+
+
+def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
     """Note on the rig and on each of its chains what came of a bake, and which frames it missed."""
-    store_solve(armature, report)
-    armature.ik2d.last_bake = "\n".join([report.sentence(), *report.warnings])
-    armature.ik2d.last_bake_alert = bool(report.warnings) or not report.all_reached
+    settings, scene = _owned(armature), scene or bpy.context.scene
+    settings.last_bake = "\n".join([report.sentence(), *report.warnings])
+    settings.last_bake_alert = bool(report.warnings) or not report.all_reached
+    settings.bake_mark = options_mark(settings, scene)
+    if report.left_out:  # what came of these before is not theirs any more
+        for chain in settings.chains:
+            if chain.enabled and problem_of(armature, chain):
+                forget_bake(chain)
     for result, chain in _chains_of(armature, report):
+        chain.last_bake = "\n".join([result.sentence(), *result.warnings])
+        chain.bake_reached = result.reached
+        _store_plane(chain, result)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = worst_missed_frame(result) if runs else -1
+        chain.bake_mark = bake_mark(chain)
+
+
+def forget_bake(chain: PropertyGroup) -> None:
+    """Forget what came of a chain's last bake; of the rig's, where no chain has any left."""
+    for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
+        chain.property_unset(name)
+    settings = chain.id_data.ik2d
+    if not any(other.last_bake for other in settings.chains):
+        for name in ("last_bake", "last_bake_alert", "bake_mark"):
+            settings.property_unset(name)
+
+
+def forget_solve(chain: PropertyGroup) -> None:
+    """Do the same for its last solve."""
+    chain.property_unset("last_solve")
+    chain.property_unset("solve_mark")
+    settings = chain.id_data.ik2d
+    if not any(other.last_solve for other in settings.chains):
+        settings.property_unset("last_solve")
+        settings.property_unset("last_solve_alert")
+
+
+# --- Whose results they are --------------------------------------------------
+
+
+def has_results(armature: Object) -> bool:
+    """Return whether what is noted on a rig came of its own solves and bakes: a copy's did not."""
+    return armature.ik2d.owner == _identity(armature)
+
+
+def _owned(armature: Object) -> PropertyGroup:
+    """Return the settings of a rig that gets results: without those that it has as a copy."""
+    if not has_results(armature):
+        forget_all(armature)
+    armature.ik2d.owner = _identity(armature)
+    return armature.ik2d
+
+
+def forget_all(armature: Object) -> None:
+    """Forget all results on a rig."""
+    for chain in armature.ik2d.chains:
+        forget_bake(chain)
+        forget_solve(chain)
+    armature.ik2d.property_unset("owner")
+
+
+def keep_results(armature: Object) -> None:
+    """Note on a rig that was just read from a file that its results are its own.
+
+    Objects have another identity in each session. A library override that shows its library's results
+    keeps on having none.
+    """
+    settings = armature.ik2d
+    if settings.owner and not _inherited(armature):
+        settings.owner = _identity(armature)
+
+
+def drop_copied(armature: Object) -> None:
+    """Forget results that a rig has as a copy of another, before they are saved with it."""
+    if armature.ik2d.owner and not has_results(armature) and not _inherited(armature):
+        forget_all(armature)
+
+
+def _inherited(armature: Object) -> bool:
+    """Return whether the results on a rig are those of its library."""
+    reference = armature.override_library.reference if armature.override_library else None
+    return reference is not None and reference.ik2d.owner == armature.ik2d.owner
+
+
+def _identity(armature: Object) -> str:
+    return str(armature.session_uid)
+
+
+# --- Whether they still hold -------------------------------------------------
+
+
+def bake_is_stale(armature: Object, scene: Scene) -> str:
+    """Return what has changed since the last bake, in words; "" where nothing has."""
+    settings = armature.ik2d
+    for chain in settings.chains:
+        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_mark(chain))):
+            return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
+    return changed_since(settings.bake_mark, options_mark(settings, scene))
+
+
+def solve_is_stale(armature: Object, scene: Scene) -> str:
+    """Return what has changed since the last solve, in words; "" where nothing has."""
+    settings = armature.ik2d
+    for chain in settings.chains:
+        if chain.solve_mark and (what := changed_since(chain.solve_mark, solve_mark(chain, scene))):
+            return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
+    return ""
 
 
 def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainReport, PropertyGroup]]:
@@ -117,20 +229,19 @@ def _why_nothing_missed(context: Context) -> str:
     armature = active_armature(context)
     if armature is None:
         return "Make an armature the active object"
-    if any(chain.missed_frames for chain in armature.ik2d.chains):
-        return ""
-    return "The last bake missed no frame" if armature.ik2d.last_bake else "Bake first"
+    if not (has_results(armature) and armature.ik2d.last_bake):
+        return "Bake first"
+    missed = any(chain.missed_frames for chain in armature.ik2d.chains)
+    return "" if missed else "The last bake missed no frame"
 
 
-def _missed_chain(armature: Object, name: str) -> PropertyGroup:
+def _missed_chain(context: Context, name: str) -> PropertyGroup:
     """Return the chain of that name; for "" the active one, or the first that missed where it did not.
 
     Raises IK2DError where there is no such chain, or its last bake missed nothing.
     """
-    chains = armature.ik2d.chains
-    if name and name not in chains:
-        raise IK2DError(f"Armature '{armature.name}' has no chain '{name}'")
-    wanted = [chains[name]] if name else [active_chain(armature), *chains]
+    chains = active_armature(context).ik2d.chains
+    wanted = [named_chain(context, name)] if name else [shown_chain(context), *chains]
     for chain in wanted:
         if chain is not None and chain.missed_frames:
             return chain
@@ -152,7 +263,7 @@ class _MissedFrames:
 
     def execute(self, context):
         try:
-            chain = _missed_chain(active_armature(context), self.chain)
+            chain = _missed_chain(context, self.chain)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}

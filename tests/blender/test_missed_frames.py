@@ -92,7 +92,7 @@ def test_solve_leaves_what_the_last_bake_missed():
     bpy.ops.ik2d.solve()
     chain = armature.ik2d.chains[0]
     assert (chain.missed_frames, chain.worst_frame) == ("2", 2)
-    assert "reached" in chain.last_result
+    assert "reached" in chain.last_solve
 
 
 def test_mark_frames_marks_where_each_run_begins_and_ends():

@@ -4,7 +4,16 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_chain, add_leg, add_target, animation_of, evaluated_place, evaluated_tip, leg_with_target
+from rigs import (
+    add_chain,
+    add_leg,
+    add_target,
+    animation_of,
+    evaluated_place,
+    evaluated_tip,
+    is_selected,
+    leg_with_target,
+)
 
 from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
@@ -85,12 +94,53 @@ def test_chain_add_passes_over_bones_that_the_chain_moves():
     assert (armature.ik2d.chains[0].target, armature.ik2d.chains[0].subtarget) == (target, "")
 
 
-def test_chain_add_without_a_target_adds_it_and_says_what_is_missing(capfd):
+def test_chain_add_without_a_target_makes_one_at_the_tip(capfd):
     armature = add_leg()
-    select(armature, tip="shin")
+    select(armature, mode='POSE', tip="shin")
     assert bpy.ops.ik2d.chain_add() == {'FINISHED'}
-    assert armature.ik2d.chains[0].target is None
-    assert "Warning: Added chain 'shin'. Chain 'shin' has no target" in printed_reports(capfd)
+    target = armature.ik2d.chains[0].target
+    assert (target.name, target.type) == ("shin Target", 'EMPTY')
+    assert (evaluated_place(target) - evaluated_tip(armature, "shin")).length < 1e-6
+    assert set(target.users_collection) == set(armature.users_collection)
+    assert 0.01 < target.empty_display_size < 0.3
+    assert "Info: Added chain 'shin', which follows the new 'shin Target'" in printed_reports(capfd)
+    assert bpy.context.object == armature and not target.select_get()
+
+
+def test_in_object_mode_the_new_target_can_be_moved_at_once():
+    armature = add_leg()
+    armature.location, armature.scale = (1, 2, 3), (2, 2, 2)
+    bpy.context.view_layer.update()
+    select(armature, tip="shin")
+    bpy.ops.ik2d.chain_add()
+    target = armature.ik2d.chains[0].target
+    bpy.context.view_layer.update()
+    assert (evaluated_place(target) - evaluated_tip(armature, "shin")).length < 1e-5
+    assert bpy.context.object == armature and bpy.context.selected_objects == [target]
+    assert bpy.ops.ik2d.solve() == {'FINISHED'}
+
+
+def test_a_target_that_the_chain_moves_is_kept_and_its_fault_told(capfd):
+    armature, target = add_leg(), add_target({1: IN_REACH})
+    target.parent, target.parent_type, target.parent_bone = armature, 'BONE', "shin"
+    select(target, armature, tip="shin")
+    bpy.ops.ik2d.chain_add()
+    assert armature.ik2d.chains[0].target == target
+    assert "Warning: Added chain 'shin'. Chain 'shin': its target 'Target' is moved by the chain" in (
+        printed_reports(capfd)
+    )
+
+
+@pytest.mark.parametrize("select_target", [True, False])
+def test_what_add_chain_says_beforehand_is_what_it_makes(select_target):
+    armature, target = add_leg(), add_target({1: IN_REACH}, "Foot Target")
+    select(*[target] * select_target, armature, mode='POSE', tip="shin")
+    said = chains.plan_in_words(bpy.context)
+    assert said == ("thigh, shin to Foot Target" if select_target else "thigh, shin to a new target")
+    bpy.ops.ik2d.chain_add()
+    chain = armature.ik2d.chains[0]
+    assert [joint.name for joint in chain.joints] == ["thigh", "shin"]
+    assert chain.target.name == ("Foot Target" if select_target else "shin Target")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +228,7 @@ def test_solve_does_what_its_function_does(mode):
     assert pose_of(armature) == by_function
     assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 2e-5
     assert armature.animation_data is None
-    assert armature.ik2d.chains[0].last_result and not armature.ik2d.last_bake
+    assert armature.ik2d.chains[0].last_solve and not armature.ik2d.last_bake
 
 
 @pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
@@ -193,7 +243,7 @@ def test_bake_does_what_its_function_does(mode):
     assert bpy.ops.ik2d.bake() == {'FINISHED'}
     assert animation_of(armature) == by_function
     assert armature.ik2d.last_bake == report.sentence()
-    assert armature.ik2d.chains[0].last_result == report.chains[0].sentence()
+    assert armature.ik2d.chains[0].last_bake == report.chains[0].sentence()
 
 
 def keyed_frames(armature):
@@ -334,7 +384,7 @@ def test_bake_reports_each_warning_and_keeps_it_for_the_sidebar(capfd):
     printed = printed_reports(capfd)
     assert "Warning: Chain 'shin': its target is up to " in printed
     assert "off the chain's plane" in armature.ik2d.last_bake
-    assert "off the chain's plane" in armature.ik2d.chains[0].last_result
+    assert "off the chain's plane" in armature.ik2d.chains[0].last_bake
 
 
 @pytest.mark.parametrize("operator", ["solve", "bake"])
@@ -347,7 +397,7 @@ def test_an_error_is_a_sentence_and_changes_nothing(operator):
         getattr(bpy.ops.ik2d, operator)()
     assert "Traceback" not in str(caught.value)
     assert pose_of(armature) == before and armature.animation_data is None
-    assert armature.ik2d.last_bake == armature.ik2d.chains[0].last_result == ""
+    assert armature.ik2d.last_bake == armature.ik2d.last_solve == ""
 
 
 def test_a_reversed_range_is_an_error():
@@ -364,7 +414,7 @@ def test_bake_leaves_disabled_chains_alone():
     select(armature)
     bpy.ops.ik2d.bake(frame_start=1, frame_end=3)
     assert {path.split('"')[1] for path, _ in animation_of(armature)} == {"thigh", "shin"}
-    assert armature.ik2d.chains[1].last_result == ""
+    assert armature.ik2d.chains[1].last_bake == ""
 
 
 def test_one_undo_takes_the_whole_bake_away_and_redo_brings_it_back():
@@ -380,10 +430,126 @@ def test_one_undo_takes_the_whole_bake_away_and_redo_brings_it_back():
     assert animation_of(bpy.data.objects["Rig"]) == baked
 
 
+# --- From the target ---------------------------------------------------------
+
+
+def test_with_a_target_active_its_chain_is_solved_baked_and_flipped():
+    armature, target = leg_with_target()
+    other = add_leg("Other")
+    select(target)
+    assert chains.active_armature(bpy.context) == armature
+    assert bpy.ops.ik2d.solve() == {'FINISHED'}
+    assert bpy.ops.ik2d.bake(frame_start=1, frame_end=4) == {'FINISHED'}
+    assert bpy.ops.ik2d.flip() == {'FINISHED'}
+    assert keyed_frames(armature) == [1, 2, 3, 4] and not animation_of(other)
+    assert armature.ik2d.chains[0].bend == 'NEGATIVE'
+    assert bpy.context.object == target
+
+
+def test_with_a_target_active_the_chain_that_follows_it_is_shown():
+    armature, target = leg_with_target()
+    second = add_target({1: (0, 0, 3)}, "Second")
+    add_chain(armature, "body", second, bone_count=1)
+    for thing, name in ((second, "body"), (target, "shin"), (second, "body")):
+        select(thing)
+        assert chains.shown_chain(bpy.context).name == name
+        bpy.context.view_layer.update()  # then the list highlights it too
+        assert chains.active_chain(armature).name == name
+
+
+def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_does():
+    first, target = leg_with_target()
+    second = add_leg("Second")
+    add_chain(second, "shin", target)
+    add_chain(first, "body", None, bone_count=1)
+    select(target)
+    assert chains.active_armature(bpy.context) == first
+    first.ik2d.active_index = 1
+    assert chains.active_armature(bpy.context) == second
+
+
+def test_an_object_that_no_chain_follows_is_no_target():
+    _armature, _target = leg_with_target()
+    select(add_target({1: IN_REACH}, "Lamp"))
+    assert chains.active_armature(bpy.context) is None
+    assert "or the target of one of its chains" in refusal("solve")
+
+
+def test_from_the_target_no_chain_is_added():
+    _armature, target = leg_with_target()
+    select(target)
+    assert "Make 'Rig' the active object to add a chain to it" in refusal("chain_add")
+
+
+# --- This chain or all, and what is seen afterwards --------------------------
+
+
+def two_chains():
+    """Return the active leg with a chain for the leg and one for the body."""
+    armature, _target = leg_with_target()
+    add_chain(armature, "body", add_target({1: (0, 0.3, 2.5)}, "Head"), bone_count=1)
+    bpy.context.scene.frame_end = 3
+    select(armature)
+    return armature
+
+
+@pytest.mark.parametrize("asked, bones", [("", {"thigh", "shin", "body"}), ("body", {"body"})])
+def test_bake_and_solve_take_the_chain_that_is_named_or_all(asked, bones):
+    armature = two_chains()
+    bpy.ops.ik2d.bake(chain=asked)
+    assert {path.split('"')[1] for path, _ in animation_of(armature)} == bones
+    bpy.ops.ik2d.solve(chain=asked)
+    assert [chain.name for chain in armature.ik2d.chains if chain.last_solve] == (
+        [asked] if asked else ["shin", "body"]
+    )
+    with pytest.raises(RuntimeError, match="no chain 'tail'"):
+        bpy.ops.ik2d.bake(chain="tail")
+
+
+def test_a_name_given_once_is_not_kept_for_the_next_bake():
+    armature = two_chains()
+    bpy.ops.ik2d.bake(chain="body")
+    bpy.ops.ik2d.bake('INVOKE_DEFAULT')
+    assert {path.split('"')[1] for path, _ in animation_of(armature)} == {"thigh", "shin", "body"}
+
+
+def test_in_pose_mode_the_baked_bones_are_selected_afterwards():
+    armature = two_chains()
+    bpy.ops.object.mode_set(mode='POSE')
+    select_bone(armature, "body")
+    bpy.ops.ik2d.bake(chain="shin")
+    assert [bone.name for bone in armature.pose.bones if is_selected(bone)] == ["thigh", "shin"]
+
+
+# --- The rig's own range -----------------------------------------------------
+
+
+def test_a_range_of_its_own_starts_from_the_scenes():
+    settings, scene = add_leg().ik2d, bpy.context.scene
+    scene.frame_start, scene.frame_end = 7, 77
+    settings.use_custom_range = True
+    assert (settings.frame_start, settings.frame_end) == (7, 77)
+    settings.use_custom_range = False
+    scene.frame_end = 99
+    settings.use_custom_range = True
+    assert (settings.frame_start, settings.frame_end) == (7, 99)
+
+
+def test_a_range_of_its_own_that_was_set_stays():
+    settings = add_leg().ik2d
+    settings.frame_start, settings.frame_end = 3, 9
+    for _ in range(2):
+        settings.use_custom_range = True
+        assert (settings.frame_start, settings.frame_end) == (3, 9)
+        settings.use_custom_range = False
+
+
 # --- Why a button is greyed out ----------------------------------------------
 
 EVERY = [
     "chain_add",
+    "flip",
+    "clear_bake",
     "chain_remove",
     "chain_move",
     "solve",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik2d_addon.ui import baking, chains, panels, properties, results
-from ik2d_addon.ui.panels import wrapped
+from ik2d_addon.ui.text import wrapped
 
 OPERATORS = (*chains.classes, *baking.classes, *results.classes)
 CLASSES = (*properties.classes, *OPERATORS, *panels.classes)
@@ -68,3 +68,11 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
 @pytest.mark.parametrize("cls", [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)])
 def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
     assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")
+
+
+@pytest.mark.parametrize(
+    "cls", [cls for cls in panels.classes if issubclass(cls, (bpy.types.Panel, bpy.types.Menu))]
+)
+def test_every_panel_and_menu_has_a_description_without_a_full_stop(cls):
+    assert cls.bl_description == cls.__doc__ != panels.__doc__
+    assert cls.bl_description[0].isupper() and not cls.bl_description.endswith(".")

@@ -27,9 +27,9 @@ def look_from_the_front():
     yield from ui.key('NUMPAD_1')
     view_3d = area.spaces.active.region_3d
     yield from ui.wait_until(lambda: view_3d.view_perspective == 'ORTHO', "the front view")
-    yield 1.0  # the view turns smoothly
+    yield 1.5  # the view turns smoothly
     yield from ui.key('HOME')
-    yield 1.0
+    yield 1.5
 
 
 def shift_click(x, y):
@@ -46,14 +46,25 @@ def shift_click(x, y):
     yield 0.3
 
 
+def click_target():
+    """Click the target until it is the active object: a view that still turns moves it from the mouse."""
+    target = bpy.data.objects["Target"]
+    for _ in range(4):
+        place = target.matrix_world.translation
+        x, y = at(place)
+        size = at(place + Vector((target.empty_display_size, 0, 0)))[0] - x
+        yield from ui.click(x + size, y)
+        yield 1.0
+        if bpy.context.object == target:
+            return
+    raise AssertionError("four clicks did not select the target")
+
+
 def select_target_then_tip():
     """As for Blender's own IK: click the target, Shift-click the arm, Pose Mode, click the last bone."""
     yield from look_from_the_front()
-    arm, target = bpy.data.objects["Arm"], bpy.data.objects["Target"]
-    x, y = at(target.matrix_world.translation)
-    size = at(target.matrix_world.translation + Vector((target.empty_display_size, 0, 0)))[0] - x
-    yield from ui.click(x + size, y)
-    yield from ui.wait_until(lambda: bpy.context.object == target, "the target's selection")
+    arm = bpy.data.objects["Arm"]
+    yield from click_target()
     yield from shift_click(*at((-0.25, 0, 0.75)))
     yield from ui.wait_until(lambda: bpy.context.object == arm, "the arm's selection")
     yield from ui.key('TAB', 'ctrl')

@@ -32,7 +32,7 @@ def test():
 
     bpy.context.scene.frame_set(3)
     yield from search("IK 2D Solve")
-    yield from ui.wait_until(lambda: arm.ik2d.chains[0].last_result, "the solve")
+    yield from ui.wait_until(lambda: arm.ik2d.chains[0].last_solve, "the solve")
     _root, tip, target = evaluated(3)
     assert (tip - target).length < 3e-5 and not keyed_frames(), (tip, target, keyed_frames())
 

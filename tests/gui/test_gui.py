@@ -89,6 +89,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_by_mouse.py", ["--enable-event-simulate"], id="by_mouse"),
         pytest.param("scenario_by_mouse.py", [], id="by_mouse_with_x_events"),
         pytest.param("scenario_states.py", ["--enable-event-simulate"], id="states_of_the_sidebar"),
+        pytest.param("scenario_panel.py", ["--enable-event-simulate"], id="panel"),
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
     ],

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains know their bones by name, which people change: by its place in the rest pose a bone is found again.
+
+Beside each name stands the bone's place as it was when name and bone last agreed (`place`, see
+ui/properties.py). So renames are followed whoever made them, and however: by hand, a script, undo, or in
+a library.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any, TypeAlias
+
+import bpy
+from mathutils import Vector
+
+# Bones whose ends are nearer than this part of their length stand in one place: more than what leaving
+# Edit Mode adds, less than anybody moves a bone by.
+_SAME_PLACE = 1e-4
+# What a bone must have in common with a lost one to be offered for it; see _likeness.
+_LIKELY = 1.0
+
+# One of `Object.ik2d.chains`, or what it holds: bpy comes without types.
+Settings: TypeAlias = Any
+
+
+def straighten(armature: bpy.types.Object) -> bool:
+    """Make the names of an armature's chains unique, and have them follow bones that were renamed.
+
+    Returns whether anything had to be changed.
+    """
+    if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
+        return False
+    changed = _make_names_unique(armature.ik2d.chains)
+    for chain in armature.ik2d.chains:
+        changed |= follow_renames(chain)
+    return changed
+
+
+def follow_renames(chain: Settings) -> bool:
+    """Have a chain follow its bones, and its target's, where they were renamed; note where they stand.
+
+    Returns whether a name was changed.
+    """
+    changed = follow_joints(chain)
+    target = chain.target
+    if chain.subtarget and target is not None and target.type == 'ARMATURE' and _readable(target.data):
+        name = found_bone(target.data, chain.subtarget, chain.subtarget_place)
+        if name not in ("", chain.subtarget):
+            chain.subtarget, changed = name, True
+        remember(chain.subtarget_place, target.data, chain.subtarget)
+    return changed
+
+
+def follow_joints(chain: Settings) -> bool:
+    """Do what `follow_renames` does for the chain's own bones alone."""
+    data = chain.id_data.data
+    if not _readable(data):
+        return False
+    joints = [*chain.joints, *chain.dormant]
+    found = [found_bone(data, joint.name, joint.place) or joint.name for joint in joints]
+    renamed = {
+        joint.name: name for joint, name in zip(joints, found, strict=True) if joint.name != name
+    }  # all at once, as names may have been swapped
+    for joint in joints:
+        if joint.name in renamed:
+            joint.name = renamed[joint.name]
+    tip = renamed.get(chain.tip, chain.tip)
+    changed = bool(renamed) | _pair_by_order(chain, bones_of(data, tip, chain.bone_count))
+    for joint in joints:
+        remember(joint.place, data, joint.name)
+    if tip != chain.tip:
+        chain.tip = tip  # last: this may make the joints anew
+    return changed
+
+
+def _pair_by_order(chain: Settings, bones: Sequence[str]) -> bool:
+    """Give joints whose bones are lost those of the chain's bones that stand where they stood in it."""
+    if len(bones) != len(chain.joints):
+        return False
+    taken = {joint.name for joint in chain.joints}
+    changed = False
+    for joint, name in zip(chain.joints, bones, strict=True):
+        if name not in taken and joint.name not in chain.id_data.data.bones:
+            joint.name, changed = name, True
+    return changed
+
+
+def bones_of(data: bpy.types.Armature, tip: str, bone_count: int) -> list[str]:
+    """Return the names of a chain's bones, root to tip; none where there is no such chain."""
+    bone = data.bones.get(tip)
+    if bone is None:
+        return []
+    bones = [bone, *bone.parent_recursive]
+    if bone_count > len(bones):
+        return []
+    return [bone.name for bone in reversed(bones[: bone_count or len(bones)])]
+
+
+# --- Where a bone stands -----------------------------------------------------
+
+
+def remember(place: Settings, data: bpy.types.Armature, name: str) -> None:
+    """Note where a bone stands; nothing where there is none of that name."""
+    bone = data.bones.get(name)
+    if bone is None:
+        return
+    now = {
+        "head": tuple(bone.head_local),
+        "tail": tuple(bone.tail_local),
+        "parent": bone.parent.name if bone.parent else "",
+        "index": data.bones.find(name),
+        "count": len(data.bones),
+    }
+    for key, value in now.items():
+        old = getattr(place, key)
+        if (old if isinstance(value, (int, str)) else tuple(old)) != value:
+            setattr(place, key, value)
+
+
+def found_bone(data: bpy.types.Armature, name: str, place: Settings) -> str:
+    """Return what a bone is called now that was called `name`, and stood in a place; "" where unknown."""
+    bones = data.bones
+    named = bones.get(name)
+    if place.index < 0 or (named is not None and _stands(named, place)):
+        return name if named is not None else ""
+    if len(bones) == place.count and _stands(bones[place.index], place):
+        return str(bones[place.index].name)  # also where two bones have swapped their names
+    if named is not None:
+        return name  # it was moved
+    here = [bone for bone in bones if _stands(bone, place) and _has_parent(bone, place)]
+    return str(here[0].name) if len(here) == 1 else ""
+
+
+def _stands(bone: bpy.types.Bone, place: Settings) -> bool:
+    near = _SAME_PLACE * max(bone.length, 1e-12)
+    return bool(
+        max(map(abs, bone.head_local - Vector(place.head))) <= near
+        and max(map(abs, bone.tail_local - Vector(place.tail))) <= near
+    )
+
+
+def _has_parent(bone: bpy.types.Bone, place: Settings) -> bool:
+    """Return whether a bone's parent is the one it had, as far as one can tell: it may be renamed too."""
+    if bone.parent is None or not place.parent:
+        return (bone.parent is None) == (not place.parent)
+    return bone.parent.name == place.parent or place.parent not in bone.id_data.bones
+
+
+def _readable(data: bpy.types.ID | None) -> bool:
+    """Return whether this is an armature whose bones are what they will stay: not while they are edited."""
+    return isinstance(data, bpy.types.Armature) and not data.is_editmode
+
+
+# --- The likeliest bone where nobody can know --------------------------------
+
+
+def likeliest_bone(armature: bpy.types.Object, chain: Settings) -> str:
+    """Return the bone that the chain's lost tip most likely is; "" for one that is not lost."""
+    if not chain.tip or chain.tip in armature.data.bones:
+        return ""
+    joint = chain.joints.get(chain.tip)
+    others = {other.name for other in chain.joints}
+    return _likeliest(armature.data, chain.tip, joint.place if joint else None, others)
+
+
+def likeliest_subtarget(chain: Settings) -> str:
+    """Return the same for the target's bone."""
+    target = chain.target
+    if target is None or target.type != 'ARMATURE' or not chain.subtarget:
+        return ""
+    if chain.subtarget in target.data.bones:
+        return ""
+    return _likeliest(target.data, chain.subtarget, chain.subtarget_place, ())
+
+
+def _likeliest(
+    data: bpy.types.Armature, name: str, place: Settings | None, others: Sequence[str] | set[str]
+) -> str:
+    known = place if place is not None and place.index >= 0 else None
+    scored = [
+        (_likeness(bone, i, name, known), bone.name)
+        for i, bone in enumerate(data.bones)
+        if bone.name not in others
+    ]
+    best, likeliest = max(scored, default=(0.0, ""))
+    return likeliest if best >= _LIKELY else ""
+
+
+def _likeness(bone: bpy.types.Bone, index: int, name: str, place: Settings | None) -> float:
+    """Return how much a bone has in common with one that is lost: name, place, parent, order."""
+    likeness = 2.0 * SequenceMatcher(None, name.lower(), bone.name.lower()).ratio()
+    if place is not None:
+        near = max(bone.length, 1e-12)
+        likeness += max(0.0, 1.0 - (bone.head_local - Vector(place.head)).length / near)
+        likeness += max(0.0, 1.0 - (bone.tail_local - Vector(place.tail)).length / near)
+        likeness += 0.5 * (bone.parent is not None and bone.parent.name == place.parent)
+        likeness += 0.5 * (index == place.index)
+    return likeness
+
+
+# --- Names of chains ---------------------------------------------------------
+
+
+def unique_name(name: str, taken: set[str], avoided: set[str] | frozenset[str] = frozenset()) -> str:
+    """Return `name`, or `name.001` and so on where it is taken: no number that makes an avoided name."""
+    stem, dot, digits = name.rpartition(".")
+    if not (dot and digits.isdigit()):
+        stem = name
+    number = 0
+    while name in taken or (number and name in avoided):
+        number += 1
+        name = f"{stem}.{number:03d}"
+    return name
+
+
+def free_name(chain: Settings) -> str:
+    """Return the chain's name, or where another chain has it the next free one that is no bone's."""
+    armature = chain.id_data
+    taken = {other.name for other in armature.ik2d.chains if other != chain}
+    return unique_name(chain.name or "Chain", taken, bone_names(armature) - {chain.tip})
+
+
+def bone_names(armature: bpy.types.Object) -> set[str]:
+    """Return the names of an armature's bones."""
+    return {bone.name for bone in armature.data.bones} if armature.type == 'ARMATURE' else set()
+
+
+def _make_names_unique(chains: Sequence[Settings]) -> bool:
+    """Number the names that a chain further up has already; return whether there were any."""
+    seen, changed = set(), False
+    for chain in chains:
+        if chain.name in seen or not chain.name:
+            chain.name, changed = free_name(chain), True
+        seen.add(chain.name)
+    return changed

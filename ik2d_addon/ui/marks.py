@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks of what a result was made of: where one differs later, the result no longer holds.
+
+They are compared whenever the sidebar is drawn, so none looks at every key: of each curve the number of
+keys and five of them must do. A mark is words of "what:digest".
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bpy.types import FCurve, Object, PropertyGroup, Scene
+
+from ..rig.clearing import baked_paths
+from ..rig.compat import existing_fcurves
+from ..rig.renames import bones_of
+
+# What a person reads of the parts of a mark.
+_WORDS = {
+    "settings": "the settings",
+    "target": "the target",
+    "keys": "the keys",
+    "pose": "the pose",
+    "frame": "the frame",
+    "options": "the frame range or the options",
+}
+# Properties that say nothing of how a chain is solved. Bones are marked by their places, as they may be
+# renamed.
+_NO_SETTINGS = {"rna_type", "name", "enabled", "tip", "subtarget", "active_joint", "active_index"}
+_NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
+_NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "owner"}
+_RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
+
+
+def bake_mark(chain: PropertyGroup) -> str:
+    """Return the mark of a chain's bake: settings, target, keys."""
+    armature = chain.id_data
+    return _mark(
+        settings=_settings(chain),
+        target=list(_target(chain)),
+        keys=_keys(armature, baked_paths(armature, _bones(chain))),
+    )
+
+
+def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
+    """Return the mark of a chain's solve: settings, the frame, the target and the pose on it."""
+    bones = [chain.id_data.pose.bones[name] for name in _bones(chain)]
+    target = chain.target
+    place = list(target.matrix_world.translation) if target is not None else None
+    if target is not None and chain.subtarget and target.pose is not None:
+        bone = target.pose.bones.get(chain.subtarget)
+        place = list(target.matrix_world @ bone.head) if bone else None
+    return _mark(
+        settings=_settings(chain),
+        frame=scene.frame_current_final,
+        target=(target.name if target else "", place and [f"{value:.5g}" for value in place]),
+        pose=[[f"{value:.5g}" for value in _rotation(bone)] for bone in bones],
+    )
+
+
+def options_mark(settings: PropertyGroup, scene: Scene) -> str:
+    """Return the mark of a rig's frame range and options."""
+    own = settings.use_custom_range
+    frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
+    if not own:
+        frames += [scene.frame_start, scene.frame_end]
+    return _mark(options=(frames, _values(settings, _RANGE, set())))
+
+
+def changed_since(mark: str, now: str) -> str:
+    """Return, in words, the first part in which two marks differ; "" where they are the same."""
+    for then, there in zip(mark.split(), now.split(), strict=False):
+        if then != there:
+            return _WORDS[then.partition(":")[0]]
+    return ""
+
+
+def _mark(**parts: Any) -> str:
+    return " ".join(
+        f"{name}:{hashlib.md5(repr(part).encode(), usedforsecurity=False).hexdigest()[:12]}"
+        for name, part in parts.items()
+    )
+
+
+# --- The parts ---------------------------------------------------------------
+
+
+def _settings(chain: PropertyGroup) -> list:
+    """Return what a chain and its joints are set to; of settings with keys, nothing."""
+    armature = chain.id_data
+    animated = {
+        curve.data_path.rpartition(".")[2]
+        for curve in (*existing_fcurves(armature), *_drivers(armature))
+        if curve.data_path.startswith("ik2d.")
+    }
+    joints = [
+        _values(joint, set(), animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
+    ]
+    data = chain.target.data if chain.target is not None and chain.subtarget else None
+    bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
+    places = [armature.data.bones.find(name) for name in _bones(chain)]
+    return [_values(chain, set(), animated), joints, places, chain.target and chain.target.name, bone]
+
+
+def _values(group: PropertyGroup, left_out: set[str], animated: set[str]) -> list:
+    """Return the plain values of a group of settings."""
+    left_out = left_out | animated | _NO_SETTINGS
+    return [
+        (found.identifier, tuple(value) if getattr(found, "is_array", False) else value)
+        for found in group.bl_rna.properties
+        if found.type not in {'POINTER', 'COLLECTION'} and found.identifier not in left_out
+        for value in [getattr(group, found.identifier)]
+    ]
+
+
+def _target(chain: PropertyGroup) -> Iterator[Any]:
+    """Yield what a chain's target and its parents are moved by, as far as that is their own."""
+    ob, bone, seen = chain.target, chain.subtarget, set()
+    while ob is not None and ob not in seen:
+        seen.add(ob)
+        yield from _moved_by(ob, bone)
+        ob, bone = ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
+
+
+def _moved_by(ob: Object, bone: str) -> Iterator[Any]:
+    """Yield the keys of an object and one of its bones; where these have none, how they are placed."""
+    bones = [ob.pose.bones[bone], *ob.pose.bones[bone].parent_recursive] if _has(ob, bone) else []
+    prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
+    own = [
+        curve
+        for curve in existing_fcurves(ob)
+        if curve.data_path.startswith(prefixes) or not curve.data_path.startswith(("pose.", "ik2d."))
+    ]
+    yield [_samples(curve) for curve in own]
+    paths = {curve.data_path for curve in own}
+    for holder in (ob, *bones):
+        for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
+            path = name if holder == ob else holder.path_from_id(name)
+            if path not in paths:
+                yield tuple(getattr(holder, name))
+
+
+def _has(ob: Object, bone: str) -> bool:
+    return bool(bone) and ob.pose is not None and bone in ob.pose.bones
+
+
+def _keys(ob: Object, paths: set[str]) -> list:
+    """Return what is looked at of the curves of some paths; not the paths, as bones are renamed."""
+    return [_samples(curve) for curve in existing_fcurves(ob) if curve.data_path in paths]
+
+
+def _samples(curve: FCurve) -> tuple:
+    """Return what is looked at of a curve: not all of its keys."""
+    keys = curve.keyframe_points
+    last = len(keys) - 1
+    rows = sorted({last * i // 4 for i in range(5)}) if last >= 0 else []
+    places = [(*keys[i].co, *keys[i].handle_left, *keys[i].handle_right) for i in rows]
+    return curve.array_index, last, curve.mute, places
+
+
+def _bones(chain: PropertyGroup) -> list[str]:
+    return bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+
+
+def _drivers(ob: Object) -> Iterable[FCurve]:
+    return ob.animation_data.drivers if ob.animation_data else ()
+
+
+def _rotation(bone) -> Iterable[float]:
+    """Return the values of a bone's rotation channels."""
+    if bone.rotation_mode == 'QUATERNION':
+        return bone.rotation_quaternion
+    return bone.rotation_axis_angle if bone.rotation_mode == 'AXIS_ANGLE' else bone.rotation_euler

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text and fields that fit the sidebar, however narrow it is and however large its letters are."""
+
+from collections.abc import Callable, Sequence
+
+import blf
+from bpy.types import Context, UILayout, bpy_struct
+
+# In heights of a button. Not for text are the tabs and the panel's margins; a box has margins too.
+_MARGINS, _BOX, _ICON, _PADDING = 2.2, 1.4, 1.1, 0.8
+# The part of the width that a property's name gets beside its value.
+_NAMES = 0.4
+
+
+def wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
+    """Break text between words into lines no wider than `width`; a word that is wider itself is cut."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if measure(longer) <= width:
+            lines[-1] = longer
+            continue
+        if lines[-1]:
+            lines.append("")
+        for letter in word:
+            if lines[-1] and measure(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
+    return lines
+
+
+def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
+    """Draw paragraphs over as many lines as the sidebar's width asks for; icon 'NONE' takes no room."""
+    button = button_height(context)
+    width = content_width(context) - (_BOX + (_ICON if icon != 'NONE' else 0.0)) * button
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for paragraph in text.splitlines():
+        sign = icon
+        for line in wrapped(paragraph, max(width, 3.0 * button), lambda line: text_width(context, line)):
+            column.label(text=line, icon=sign)
+            if icon != 'NONE':
+                sign = 'BLANK1'  # below an icon the text keeps its left edge
+
+
+def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], icons: bool = True) -> UILayout:
+    """Return an aligned row if buttons of equal width with these labels fit into it, else a column."""
+    room = (_PADDING + (_ICON if icons else 0.0)) * button_height(context)
+    widest = max(text_width(context, label) for label in labels) + room
+    fits = widest * len(labels) <= content_width(context)
+    return layout.row(align=True) if fits else layout.column(align=True)
+
+
+def field(
+    layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
+) -> None:
+    """Draw a property beside its name, or below it where the name or its value would be cut.
+
+    search_in and search: the collection that its value is a name from.
+    """
+    label = label or owner.bl_rna.properties[name].name
+    search = options.pop("search_in", None), options.pop("search", "")
+    if not (fits_as_name(context, label) and _fits_as_value(context, getattr(owner, name))):
+        layout = layout.column(align=True)
+        layout.use_property_split = False
+        layout.label(text=label)
+        label = ""
+    if search[0] is None:
+        layout.prop(owner, name, text=label, **options)
+    else:
+        layout.prop_search(owner, name, *search, text=label, **options)
+
+
+def fits_as_name(context: Context, label: str) -> bool:
+    """Return whether a property's name is whole where Blender puts it, at the left of its value."""
+    room = _NAMES * content_width(context) - 0.4 * button_height(context)
+    return text_width(context, label) <= room
+
+
+def _fits_as_value(context: Context, value: object) -> bool:
+    """Return whether a value is whole beside its name: numbers are, names of things may not be."""
+    text = value if isinstance(value, str) else getattr(value, "name", "")
+    room = (1.0 - _NAMES) * content_width(context) - (2.0 * _ICON + _PADDING) * button_height(context)
+    return text_width(context, text) <= room
+
+
+def text_width(context: Context, text: str) -> float:
+    """Return how wide a text is as the sidebar writes it, in the pixels of `content_width`."""
+    system, style = context.preferences.system, context.preferences.ui_styles[0]
+    blf.size(0, style.widget.points * system.ui_scale)
+    return blf.dimensions(0, text)[0]
+
+
+def button_height(context: Context) -> float:
+    """Return the height of a button, the measure of all that surrounds text."""
+    return 20.0 * context.preferences.system.ui_scale
+
+
+def content_width(context: Context) -> float:
+    """Return what the sidebar's width leaves to buttons beside its tabs and margins."""
+    return sidebar_width(context) - _MARGINS * button_height(context)
+
+
+def sidebar_width(context: Context) -> float:
+    """Return the sidebar's width in the pixels that its text is measured in, whatever its zoom."""
+    region = context.region
+    if region is None:
+        return 280.0
+    view = region.view2d
+    return view.region_to_view(region.width, 0)[0] - view.region_to_view(0, 0)[0]

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flip: one button for the side that a chain bends to."""
+
+import bpy
+import pytest
+from rigs import add_chain, evaluated_tip, leg_with_target
+
+from ik2d_addon.bake import solve
+from ik2d_addon.ui.chains import flip
+
+
+def active_leg(**settings):
+    """Return the active leg with its chain."""
+    armature, _target = leg_with_target(**settings)
+    bpy.context.view_layer.objects.active = armature
+    return armature
+
+
+@pytest.mark.parametrize("before, after", [('POSITIVE', 'NEGATIVE'), ('NEGATIVE', 'POSITIVE')])
+def test_flip_changes_the_side_and_does_what_its_function_does(before, after):
+    armature = active_leg(bend=before)
+    chain = armature.ik2d.chains[0]
+    assert bpy.ops.ik2d.flip() == {'FINISHED'}
+    assert chain.bend == after
+    flip(chain)
+    assert chain.bend == before
+
+
+def test_the_knee_is_on_the_other_side_after_flip_and_solve():
+    armature = active_leg()
+    knees = []
+    for _ in range(2):
+        assert solve(armature).all_reached
+        knees.append(evaluated_tip(armature, "thigh").y)
+        bpy.ops.ik2d.flip()
+    hip, target = armature.data.bones["thigh"].head_local, armature.ik2d.chains[0].target.location
+    assert (knees[0] - hip.y) * (knees[1] - hip.y) < 0 or abs(knees[0] - knees[1]) > 0.1, (knees, target)
+
+
+def test_flip_takes_the_chain_that_is_named_and_else_the_active_one():
+    armature = active_leg()
+    add_chain(armature, "body", None, bone_count=1)
+    armature.ik2d.active_index = 1
+    bpy.ops.ik2d.flip(chain="shin")
+    assert [chain.bend for chain in armature.ik2d.chains] == ['NEGATIVE', 'POSITIVE']
+    bpy.ops.ik2d.flip()
+    assert [chain.bend for chain in armature.ik2d.chains] == ['NEGATIVE', 'NEGATIVE']
+    with pytest.raises(RuntimeError, match="no chain 'tail'"):
+        bpy.ops.ik2d.flip(chain="tail")
+
+
+def test_without_a_chain_there_is_nothing_to_flip():
+    armature = active_leg()
+    armature.ik2d.chains.clear()
+    assert not bpy.ops.ik2d.flip.poll()

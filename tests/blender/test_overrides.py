@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains on a library override outlive saving and loading, whatever the library's rig has of IK 2D."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from rigs import add_chain, add_leg, add_target
+
+import ik2d_addon
+
+ROOT = Path(__file__).resolve().parents[2]
+# Opens a file as another session of Blender would, says what is there, and saves it again.
+READ = """
+import json, os, sys
+sys.path[:0] = [{root!r}, {here!r}]
+import bpy, ik2d_addon
+ik2d_addon.register()
+from ik2d_addon.bake import solve
+bpy.ops.wm.open_mainfile(filepath={path!r})
+rig = next(ob for ob in bpy.data.objects if ob.override_library)
+found = [
+    dict(
+        name=chain.name, tip=chain.tip, bones=chain.bone_count, bend=chain.bend,
+        target=chain.target.name if chain.target else "",
+        joints=[[joint.name, joint.use_limit, joint.limit_min, joint.weight] for joint in chain.joints],
+    )
+    for chain in rig.ik2d.chains
+]
+reached = solve(rig).all_reached if found else None
+verify = rig.ik2d.verify
+bpy.ops.wm.save_as_mainfile(filepath={path!r})
+print("FOUND" + json.dumps(dict(chains=found, reached=reached, verify=verify)))
+sys.stdout.flush()
+os._exit(0)
+"""
+EXPECTED = {
+    "name": "Leg",
+    "tip": "shin",
+    "bones": 2,
+    "bend": 'NEGATIVE',
+    "target": "Target",
+    "joints": [["thigh", False, pytest.approx(-3.14159265), 1.0], ["shin", True, 0.25, 0.5]],
+}
+
+
+def read_in_another_session(path):
+    """Return what a Blender of its own finds in a file, which it then saves."""
+    code = READ.format(root=str(ROOT), here=str(Path(__file__).parent), path=path)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    assert lines, done.stdout + done.stderr
+    return json.loads(lines[0].removeprefix("FOUND"))
+
+
+def overridden(folder, with_chain):
+    """Link a leg, whose library has a chain or nothing of IK 2D, and make an override of it."""
+    if not with_chain:
+        ik2d_addon.unregister()  # somebody else's rig, in whose Blender there is no IK 2D
+    armature = add_leg()
+    if with_chain:
+        add_chain(armature, "body", None, bone_count=1, name="Spine", enabled=False)
+    library = os.path.join(folder, "library.blend")
+    bpy.data.libraries.write(library, {armature, bpy.context.scene})
+    if not with_chain:
+        ik2d_addon.register()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
+        wanted.objects = ["Rig"]
+    override = wanted.objects[0].override_create()
+    bpy.context.scene.collection.objects.link(override)
+    override.override_library.is_system_override = False
+    bpy.context.view_layer.update()
+    return override
+
+
+def give_chain(override):
+    """Give it a chain with settings of every kind."""
+    chain = add_chain(override, "shin", add_target({1: (0, -0.6, 0.6)}), name="Leg", bend='NEGATIVE')
+    joint = chain.joints["shin"]
+    joint.use_limit, joint.limit_min, joint.weight = True, 0.25, 0.5
+    override.ik2d.verify = 'ALL'
+
+
+@pytest.mark.parametrize("with_chain", [False, True], ids=["nothing of ours", "a chain"])
+def test_chains_on_an_override_outlive_saving_and_loading(tmp_path, with_chain):
+    give_chain(overridden(tmp_path, with_chain))
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    for _ in range(3):  # each session saves it again
+        found = read_in_another_session(path)
+        assert found["chains"][-1] == EXPECTED and found["verify"] == 'ALL'
+        assert len(found["chains"]) == 1 + with_chain and found["reached"] is not None
+
+
+def test_chains_on_an_override_outlive_undo_and_then_saving(tmp_path):
+    override = overridden(tmp_path, False)
+    bpy.ops.ed.undo_push(message="before")
+    give_chain(override)
+    bpy.ops.ed.undo_push(message="chain")
+    bpy.context.scene.frame_end = 7
+    bpy.ops.ed.undo_push(message="something else")
+    bpy.ops.ed.undo()
+    override = next(ob for ob in bpy.data.objects if ob.override_library)
+    assert [chain.name for chain in override.ik2d.chains] == ["Leg"]
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert read_in_another_session(path)["chains"] == [EXPECTED]
+
+
+def test_a_chain_removed_from_an_override_stays_removed(tmp_path):
+    override = overridden(tmp_path, False)
+    give_chain(override)
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    override.ik2d.chains.clear()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert read_in_another_session(path)["chains"] == []

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results say when they no longer hold, and belong to the rig that was solved or baked, to no copy of it."""
+
+import bpy
+import pytest
+from rigs import add_chain, add_target, leg_with_target
+
+from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.ui.results import bake_is_stale, has_results, solve_is_stale
+
+
+def baked_leg():
+    """Return an active leg that is baked from 1 to 40."""
+    armature, _target = leg_with_target()
+    bpy.context.scene.frame_end = 40
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.view_layer.update()
+    bpy.ops.ik2d.bake()
+    return armature
+
+
+def stale(armature):
+    """Return what has changed since the bake."""
+    return bake_is_stale(armature, bpy.context.scene)
+
+
+def move_a_key(ob, row=0):
+    """Move one key by hand."""
+    curve = next(iter(existing_fcurves(ob)))
+    curve.keyframe_points[row].co[1] += 0.1
+    curve.update()
+
+
+OPTIONS = "the frame range or the options"
+CHANGES = {
+    "bend": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "bend", 'NEGATIVE')),
+    "softness": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "softness", 0.1)),
+    "a limit": ("the settings", lambda rig: setattr(rig.ik2d.chains[0].joints[1], "use_limit", True)),
+    "bones": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "bone_count", 3)),
+    "target": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "target", add_target({}, "Else"))),
+    "its keys": ("the target", lambda rig: move_a_key(rig.ik2d.chains[0].target)),
+    "its place": ("the target", lambda rig: setattr(rig.ik2d.chains[0].target, "scale", (2, 2, 2))),
+    "a baked key": ("the keys", lambda rig: move_a_key(rig, 20)),
+    "no action": ("the keys", lambda rig: setattr(rig.animation_data, "action", None)),
+    "the scene's end": (
+        "the frame range or the options",
+        lambda _: setattr(bpy.context.scene, "frame_end", 9),
+    ),
+    "own range": (OPTIONS, lambda rig: setattr(rig.ik2d, "use_custom_range", True)),
+    "reduce": (OPTIONS, lambda rig: setattr(rig.ik2d, "use_reduce", True)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_bake_is_stale_after_a_change_and_fresh_after_the_next_bake(change):
+    armature = baked_leg()
+    assert stale(armature) == ""
+    expected, make = CHANGES[change]
+    make(armature)
+    assert stale(armature) == expected
+    if change != "target":  # the new one is out of reach, which is another matter
+        bpy.ops.ik2d.bake()
+        assert stale(armature) == ""
+
+
+def test_what_says_nothing_of_the_result_leaves_it_fresh(tmp_path):
+    armature = baked_leg()
+    settings, chain = armature.ik2d, armature.ik2d.chains[0]
+    chain.name, chain.active_joint, settings.active_index = "Leg", 1, 3
+    bpy.context.scene.frame_set(17)
+    armature.name = "Body"
+    armature.data.bones["shin"].name = "calf"
+    bpy.context.view_layer.update()
+    assert chain.tip == "calf" and stale(armature) == ""
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects["Body"]
+    assert has_results(armature) and stale(armature) == ""
+
+
+def test_a_keyed_setting_is_not_a_changed_one():
+    armature, _target = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    for frame, softness in ((1, 0.0), (40, 0.2)):
+        chain.softness = softness
+        chain.keyframe_insert("softness", frame=frame)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=40)
+    bpy.context.scene.frame_set(20)
+    assert stale(armature) == ""
+
+
+def test_a_stale_chain_is_named_where_there_are_several():
+    armature = baked_leg()
+    add_chain(armature, "body", add_target({1: (0, 0.3, 2.5)}, "Head"), bone_count=1)
+    bpy.ops.ik2d.bake()
+    armature.ik2d.chains["body"].softness = 0.1
+    assert stale(armature) == "the settings of 'body'"
+
+
+def test_a_solve_and_a_bake_have_results_of_their_own():
+    armature = baked_leg()
+    bpy.context.scene.frame_set(3)
+    bpy.ops.ik2d.solve()
+    settings = armature.ik2d
+    assert settings.last_solve.startswith("Solved 1 frame") and settings.last_bake.startswith("Baked 40")
+    assert solve_is_stale(armature, bpy.context.scene) == stale(armature) == ""
+    bpy.context.scene.frame_set(4)
+    assert solve_is_stale(armature, bpy.context.scene) == "the frame" and stale(armature) == ""
+
+
+def move_target(armature):
+    """Put the target elsewhere."""
+    armature.ik2d.chains[0].target.location.y += 0.2
+
+
+def turn_a_bone(armature):
+    """Turn a bone by hand."""
+    armature.pose.bones["shin"].rotation_quaternion = (0.9, 0.1, 0, 0)
+
+
+@pytest.mark.parametrize("change, word", [(move_target, "the target"), (turn_a_bone, "the pose")])
+def test_a_solve_is_stale_when_what_it_made_is_changed(change, word):
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.view_layer.update()
+    bpy.ops.ik2d.solve()
+    bpy.context.view_layer.update()
+    assert solve_is_stale(armature, bpy.context.scene) == ""
+    change(armature)
+    bpy.context.view_layer.update()
+    assert solve_is_stale(armature, bpy.context.scene) == word
+
+
+@pytest.mark.parametrize("how", ["duplicate", "copy"])
+def test_a_copy_inherits_no_results(how, tmp_path):
+    armature = baked_leg()
+    if how == "copy":
+        copy = armature.copy()
+        bpy.context.scene.collection.objects.link(copy)
+    else:
+        bpy.ops.object.select_all(action='DESELECT')
+        armature.select_set(True)
+        bpy.ops.object.duplicate()
+        copy = bpy.context.object
+    assert copy != armature and copy.ik2d.chains[0].tip == "shin"
+    assert has_results(armature) and not has_results(copy)
+    bpy.context.view_layer.objects.active = copy
+    assert not bpy.ops.ik2d.mark_frames.poll() and not bpy.ops.ik2d.worst_frame.poll()
+    name, path = copy.name, str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert has_results(bpy.data.objects["Rig"])
+    assert not has_results(bpy.data.objects[name]) and not bpy.data.objects[name].ik2d.last_bake
+
+
+def test_undo_of_a_bake_takes_its_result_along_and_redo_brings_it_back():
+    armature, _target = leg_with_target()
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.ik2d.bake('EXEC_DEFAULT', True, frame_start=1, frame_end=40)
+    bpy.ops.ed.undo()
+    assert not has_results(bpy.data.objects["Rig"]) or not bpy.data.objects["Rig"].ik2d.last_bake
+    bpy.ops.ed.redo()
+    armature = bpy.data.objects["Rig"]
+    assert has_results(armature) and armature.ik2d.last_bake and stale(armature) == ""
