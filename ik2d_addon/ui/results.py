@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 
+import bpy
 import numpy as np
 from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
