@@ -25,6 +25,8 @@ from ik2d_addon.rig.pose import (
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
 MODES = [*EULERS, 'QUATERNION', 'AXIS_ANGLE']
 ROUNDED = 1e-6  # 32-bit rotations
+# The axes that a bone may turn about: its letter, its channel, and to which side.
+AXES = [('X', 0, 1), ('X', 0, -1), ('Z', 2, 1), ('Z', 2, -1)]
 TURNS = np.array([(0.0, 0.5), (1.2, -0.4), (2.9, -2.0), (4.0, 3.0), (7.0, 9.5), (-1.0, 0.2)])
 
 
@@ -99,14 +101,13 @@ def test_an_axis_angle_keeps_its_axis_and_turns_on():
 
 
 @pytest.mark.parametrize("mode", EULERS)
-@pytest.mark.parametrize("letter, own", [('X', 0), ('Z', 2)])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_an_euler_bone_about_its_own_axis_turns_one_channel_alone(mode, letter, own, sign):
-    rig = straight_chain(mode, letter, sign)
-    for i, rotation in enumerate(bone_rotations(rig, TURNS)):
-        others = np.delete(rotation.values, own, axis=1)
-        assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
-        assert (others == 0.0).all()
+def test_an_euler_bone_about_its_own_axis_turns_one_channel_alone(mode):
+    for letter, own, sign in AXES:
+        rig = straight_chain(mode, letter, sign)
+        for i, rotation in enumerate(bone_rotations(rig, TURNS)):
+            others = np.delete(rotation.values, own, axis=1)
+            assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
+            assert (others == 0.0).all()
 
 
 def test_a_bone_that_locks_hold_is_left_out():
@@ -134,17 +135,16 @@ def test_channels_that_are_locked_are_not_ours_to_write():
 @pytest.mark.parametrize(
     "mode, new", [('QUATERNION', 'XYZ'), ('AXIS_ANGLE', 'XYZ'), ('YZX', ""), ('XYZ', "")]
 )
-@pytest.mark.parametrize("letter, own", [('X', 0), ('Z', 2)])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_single_axis_turns_one_euler_channel(mode, new, letter, own, sign):
-    rig = straight_chain(mode, letter, sign)
-    rotations = bone_rotations(rig, TURNS, single_axis=True)
-    for i, rotation in enumerate(rotations):
-        assert (rotation.property, rotation.mode, rotation.turning) == ("rotation_euler", new, own)
-        assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
-        assert (np.delete(rotation.values, own, axis=1) == 0.0).all()
-    assert_turned(rig, rotations, TURNS)
-    assert {bone.rotation_mode for bone in rig.pose_bones} == {new or mode}
+def test_single_axis_turns_one_euler_channel(mode, new):
+    for letter, own, sign in AXES:
+        rig = straight_chain(mode, letter, sign)
+        rotations = bone_rotations(rig, TURNS, single_axis=True)
+        for i, rotation in enumerate(rotations):
+            assert (rotation.property, rotation.mode, rotation.turning) == ("rotation_euler", new, own)
+            assert rotation.values[:, own] == pytest.approx(sign * TURNS[:, i])
+            assert (np.delete(rotation.values, own, axis=1) == 0.0).all()
+        assert_turned(rig, rotations, TURNS)
+        assert {bone.rotation_mode for bone in rig.pose_bones} == {new or mode}
 
 
 def test_single_axis_leaves_slanted_bones_as_they_are():
@@ -253,20 +253,20 @@ def test_the_mode_is_set_where_a_rotation_asks_for_one():
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("only", [None, 0, 1, 2])
-def test_matrices_of_channels_are_blenders(mode, only):
-    chance = random.Random(3)
-    values = np.array([[chance.uniform(-3, 3) for _ in range(3 if mode in EULERS else 4)] for _ in range(20)])
-    if only is not None:  # the others stand at rest
-        values[:, [i for i in range(-3, 0) if i != only - 3]] = 0.0
-    for channels, found in zip(values, matrices(mode, values), strict=True):
-        if mode == 'QUATERNION':
-            expected = Quaternion(channels).normalized().to_matrix()
-        elif mode == 'AXIS_ANGLE':
-            expected = Matrix.Rotation(channels[0], 3, Vector(channels[1:]))
-        else:
-            expected = Euler(channels, mode).to_matrix()
-        assert found == pytest.approx(np.array(expected), abs=ROUNDED)
+def test_matrices_of_channels_are_blenders(mode):
+    chance, width = random.Random(3), 3 if mode in EULERS else 4
+    for only in (None, 0, 1, 2):
+        values = np.array([[chance.uniform(-3, 3) for _ in range(width)] for _ in range(20)])
+        if only is not None:  # the others stand at rest
+            values[:, [i for i in range(-3, 0) if i != only - 3]] = 0.0
+        for channels, found in zip(values, matrices(mode, values), strict=True):
+            if mode == 'QUATERNION':
+                expected = Quaternion(channels).normalized().to_matrix()
+            elif mode == 'AXIS_ANGLE':
+                expected = Matrix.Rotation(channels[0], 3, Vector(channels[1:]))
+            else:
+                expected = Euler(channels, mode).to_matrix()
+            assert found == pytest.approx(np.array(expected), abs=ROUNDED)
 
 
 @pytest.mark.parametrize("mode", EULERS)
