@@ -4,7 +4,7 @@
 # Blender's Python module: which version to work with, and the environment that holds it.
 BPY  ?= 5.0.1
 VENV ?= $(if $(filter 5.0.1,$(BPY)),.venv,.venv-$(BPY:.*=))
-# More arguments for pytest: make test ARGS="-k plane"
+# More arguments: make test ARGS="-k plane"
 ARGS ?=
 
 PYTHON = $(VENV)/bin/python
@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo test test-gui test-processors bench lint build samples pictures clean
+.PHONY: help demo test test-gui test-processors bench mutants lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -48,6 +48,10 @@ test-processors:  ## Run the solvers' tests as other processors would round
 bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmarks.md and its plots
 	@$(ENVIRONMENT) bench
 	"$(PYTHON)" -m benchmarks
+
+mutants:  ## Change the code in 210 small places, one at a time, and see whether a test notices (most of an hour)
+	@$(ENVIRONMENT) dev bench mutants
+	"$(PYTHON)" -m tools.mutants $(ARGS)
 
 lint:  ## Check style (ruff) and types (mypy)
 	@$(ENVIRONMENT) dev
