@@ -341,8 +341,9 @@ def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) ->
     """Return the armatures so that each comes after those that move its targets or its roots."""
     if len(armatures) < 2:
         return armatures
+    now = [bpy.context.scene.frame_float]
     return armatures_in_order(
-        [rig for armature in armatures for rig in read_rigs(armature, _wanted(armature, options))[0]]
+        [rig for armature in armatures for rig in read_rigs(armature, _wanted(armature, options), now)[0]]
     )
 
 

@@ -436,7 +436,7 @@ def test_chains_that_share_a_bone_are_refused():
     add_chain(armature, "shin", target)
     add_chain(armature, "thigh", target, bone_count=1)
     with pytest.raises(IK2DError, match="'shin' and 'thigh' share the bone 'thigh'"):
-        bake(armature, frame_start=1, frame_end=3)
+        bake(armature, ["shin", "thigh"], frame_start=1, frame_end=3)
 
 
 # --- Which scene the samples come from ------------------------------------------------------------
