@@ -324,7 +324,7 @@ def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
         return [armature]
     armatures = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
     if options.chains:
-        found = [o for o in armatures if any(name in o.ik2d.chains for name in options.chains)]
+        found = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
     else:
         found = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
     if not found:
@@ -375,10 +375,15 @@ def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> B
 
 def _names_on(armature: bpy.types.Object, names: list[str]) -> list[str]:
     """Return the names that this armature has; raise IK2DError for one that none has."""
+    armatures = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE"]
     for name in names:
-        if not any(o.type == "ARMATURE" and name in o.ik2d.chains for o in bpy.context.scene.objects):
+        if not any(name in _chain_names(ob) for ob in armatures):
             raise IK2DError(f"no armature of the scene has a chain '{name}'")
-    return [name for name in names if name in armature.ik2d.chains]
+    return [name for name in names if name in _chain_names(armature)]
+
+
+def _chain_names(armature: bpy.types.Object) -> list[str]:
+    return [chain.name for chain in armature.ik2d.chains]
 
 
 class _ProgressLine:

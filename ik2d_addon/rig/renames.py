@@ -226,10 +226,12 @@ def bone_names(armature: bpy.types.Object) -> set[str]:
 
 
 def _make_names_unique(chains: Sequence[Settings]) -> bool:
-    """Number the names that a chain further up has already; return whether there were any."""
+    """Number the names that a chain further up has already, and note all; return whether any were changed."""
     seen, changed = set(), False
     for chain in chains:
         if chain.name in seen or not chain.name:
             chain.name, changed = free_name(chain), True
+        elif not chain.is_property_set("name"):  # its default: Blender finds no item by that
+            chain.name = chain.name
         seen.add(chain.name)
     return changed

@@ -319,3 +319,11 @@ def test_straightening_twice_changes_nothing_more():
     armature, _target = leg_with_target()
     straighten(armature)
     assert not straighten(armature)
+
+
+def test_a_chain_that_never_got_a_name_is_baked_by_its_default():
+    armature, target = leg_with_target()
+    armature.ik2d.chains.clear()
+    chain = armature.ik2d.chains.add()
+    chain.tip, chain.bone_count, chain.target = "shin", 2, target
+    assert bake(armature, [chain.name], 1, 2).chains[0].name == chain.name == "Chain"
