@@ -231,7 +231,8 @@ def _make_names_unique(chains: Sequence[Settings]) -> bool:
     for chain in chains:
         if chain.name in seen or not chain.name:
             chain.name, changed = free_name(chain), True
-        elif not chain.is_property_set("name"):  # its default: Blender finds no item by that
-            chain.name = chain.name
         seen.add(chain.name)
+    for chain in chains:
+        if not chain.is_property_set("name"):  # its default: Blender finds no item by that
+            chain.name = chain.name
     return changed
