@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the lists of chains and of joints draw for each of their rows."""
 
+from math import radians
 from types import SimpleNamespace
 
 import bpy
 from rigs import leg_with_target
 
+from ik2d_addon.ui import panels
 from ik2d_addon.ui.panels import IK2D_UL_chains, IK2D_UL_joints
 
 
@@ -25,7 +27,7 @@ class Layout:
         self.drawn.append(SimpleNamespace(prop=name, owner=owner, layout=self, **settings))
 
     def label(self, *, text="", icon='NONE'):
-        self.drawn.append(SimpleNamespace(prop=None, text=text, icon=icon))
+        self.drawn.append(SimpleNamespace(prop=None, text=text, icon=icon, layout=self))
 
 
 def draw(cls, data, item):
@@ -64,13 +66,18 @@ def test_a_row_of_a_chain_is_its_switch_and_its_name_greyed_out_where_it_is_off(
         assert name.layout.active == enabled and not name.emboss
 
 
-def test_a_row_of_a_joint_is_its_bone_and_its_limits_where_it_has_them():
+def test_a_row_of_a_joint_is_its_switch_its_bone_and_its_limits_where_there_is_room(monkeypatch):
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
     joint = chain.joints["shin"]
-    name, switch = draw(IK2D_UL_joints, chain, joint)
-    assert name.text == "shin" and (switch.prop, switch.text) == ("use_limit", "Limit")
+    joint.limit_min, joint.limit_max = radians(-30.4), radians(90.6)
+    room = 20
+    monkeypatch.setattr(panels, "fits_as_name", lambda context, text: len(text) <= room)
+    switch, name = draw(IK2D_UL_joints, chain, joint)
+    assert (switch.prop, switch.owner, switch.text, name.text) == ("use_limit", joint, "", "shin")
     joint.use_limit = True
-    name, *limits = draw(IK2D_UL_joints, chain, joint)
-    assert [part.prop for part in limits] == ["use_limit", "limit_min", "limit_max"]
-    assert {part.text for part in limits} == {""}
+    switch, name, limits = draw(IK2D_UL_joints, chain, joint)
+    assert (switch.prop, name.text, limits.text) == ("use_limit", "shin", "-30° to 91°")
+    assert limits.layout.alignment == 'RIGHT' and limits.layout is not name.layout
+    for room in (10, 3):  # not for the limits, and not for the name
+        assert [part.text for part in draw(IK2D_UL_joints, chain, joint)] == ["", "shin"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from rigs import add_target, every_bit_of_animation, leg_with_target
+from rigs import add_chain, add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.ui import baking
@@ -26,8 +26,8 @@ class Bake:
     )
     _timer, _paused = IK2D_OT_bake._timer, IK2D_OT_bake._paused
 
-    def __init__(self):
-        self.reports = []
+    def __init__(self, chain=""):
+        self.reports, self.chain = [], chain
         self.properties = SimpleNamespace(is_property_set=lambda name: False)
 
     def report(self, level, text):
@@ -106,7 +106,8 @@ def test_each_tick_goes_on_until_it_is_finished(running):
     assert len(parts) > FRAMES and max(parts) == pytest.approx(100.0)
     assert window.timers == [] and window.progress[-1] == "end" and window.text is None
     settings = window.object.ik2d
-    assert settings.last_bake == "Baked 40 frames on 1 chain; every target reached"
+    assert settings.last_bake.startswith("Baked 40 frames on 1 chain; every target reached, up to ")
+    assert settings.last_bake.endswith(" off half-way between frames")
     assert not settings.last_bake_alert and settings.chains[0].last_result
     assert operator.reports == [('INFO', settings.last_bake)]
     keys = every_bit_of_animation(window.object)["curves"].values()
@@ -195,6 +196,16 @@ def test_a_short_bake_is_done_at_once():
     result = operator.execute(window)
     assert result == {'FINISHED'} and operator.reports[0][0] == 'INFO'
     assert window.timers == window.handlers == [] and window.progress == [(0, 100), "end"]
+
+
+def test_one_chain_is_baked_alone_where_it_is_named():
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, bone_count=1)
+    bpy.context.scene.frame_start = bpy.context.scene.frame_end = 3
+    for name, said in (("", "Baked 1 frame on 2 chains; "), ("shin", "Baked 1 frame on 1 chain; ")):
+        operator = Bake(name)
+        assert operator.execute(Window(armature)) == {'FINISHED'}
+        assert operator.reports[-1][1].startswith(said)
 
 
 @pytest.mark.parametrize("drawn, work", [(0.0, 0.03), (0.01, 0.03), (0.1, 0.1), (5.0, 0.2)])

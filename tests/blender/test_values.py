@@ -12,7 +12,9 @@ import ik2d_addon.rig
 from ik2d_addon.bake import BakeOptions, ChainReport
 from ik2d_addon.bake.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
+from ik2d_addon.rig.armature import RigChain
 from ik2d_addon.rig.pose import BoneRotation
+from ik2d_addon.rig.standing import Joins
 
 
 def values():
@@ -21,7 +23,8 @@ def values():
         for found in pkgutil.iter_modules(package.__path__):
             module = importlib.import_module(f"{package.__name__}.{found.name}")
             for thing in vars(module).values():
-                if dataclasses.is_dataclass(thing) and thing.__module__ == module.__name__:
+                own = isinstance(thing, type) and thing.__module__ == module.__name__
+                if own and dataclasses.is_dataclass(thing):
                     yield thing
 
 
@@ -48,7 +51,16 @@ def defaults(cls):
 
 
 def test_defaults_say_that_nothing_special_is_known():
-    assert defaults(ChainReport) == {"warnings": (), "keys": 0, "plays_back_worse_by": 0.0}
-    assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": ()}
-    assert defaults(KeyPlan) == {"bound": 0.0, "pace": 1.0}
+    assert defaults(ChainReport) == {
+        "verified": 'ALL',
+        "bound": 0.0,
+        "warnings": (),
+        "keys": 0,
+        "plays_back_worse_by": 0.0,
+        "plane": "",
+    }
+    assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
+    assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {"mode": "", "turning": None, "frames": None, "handles": None}
+    assert defaults(RigChain) == {"notes": (), "ruled": False}
+    assert defaults(Joins) == {"before": None, "after": None}
