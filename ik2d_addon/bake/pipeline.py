@@ -120,7 +120,8 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     """
     scene = scene_of(armature_object)
     rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
-    plan = KeyPlan.every([scene.frame_current])
+    now = scene.frame_float
+    plan = KeyPlan.every([int(now) if now.is_integer() else now])
     solved: list[KeyedChain] = []
     with ExitStack() as poses:
         for number, ready in enumerate(in_order(rigs)):

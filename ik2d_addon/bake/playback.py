@@ -51,7 +51,7 @@ def play_back(
 def look_now(scene: bpy.types.Scene, solved: Sequence[SolvedChain]) -> list[Played]:
     """Measure how far each tip is from its target as the scene stands."""
     rigs = [chain.rig for chain in solved]
-    now = np.array([float(scene.frame_current)])
+    now = np.array([scene.frame_float])
     sampling = sample_now(scene, rigs)
     return [_played(rig, samples, now) for rig, samples in zip(rigs, sampling.chains, strict=True)]
 

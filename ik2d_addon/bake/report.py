@@ -147,7 +147,7 @@ class ChainReport:
         worst = self.worst_missed
         words = (
             f"{missed} of {_count(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
-            f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]}"
+            f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]:g}"
         )
         if self.strays and self.max_between > self.errors[worst]:
             words += f", and by {self._length(self.max_between)} half-way between two"

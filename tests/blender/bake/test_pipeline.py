@@ -143,10 +143,15 @@ def test_solving_one_frame_follows_what_hangs_on_what():
 
 
 def test_a_subframe_is_solved_and_reported_as_it_is():
-    armature, _ = leg_with_target()
+    armature, target = leg_with_target()
     bpy.context.scene.frame_set(5, subframe=0.5)
-    assert solve(armature, ["shin"]).chains[0].frames.tolist() == [5.5]
+    told = solve(armature, ["shin"]).chains[0]
+    assert told.frames.tolist() == [5.5] and told.reached
     assert worst(armature) < PLAYED_BACK * 2
+    target.parent = add_target({1: (0, 0, -9)}, "Holder")
+    assert solve(armature).sentence().endswith(" at frame 5.5")
+    bpy.context.scene.frame_set(5)
+    assert solve(armature).sentence().endswith(" at frame 5")
 
 
 # --- All or nothing -------------------------------------------------------------------------------

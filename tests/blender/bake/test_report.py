@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ik2d_addon.bake import BakeReport, ChainReport
-from ik2d_addon.bake.report import PLAYED_BACK, length_text
+from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK, length_text
 from ik2d_addon.core import Status
 
 REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED = Status
 
 
-def chain(frames=4, **changes) -> ChainReport:
+def chain(count=4, /, **changes) -> ChainReport:
     """Return the report of a chain of two bones that reached its target on all frames from 11 on."""
     fields = {
         "name": "leg",
@@ -22,27 +22,38 @@ def chain(frames=4, **changes) -> ChainReport:
         "bones": ("thigh", "shin"),
         "solver": 'TWO_BONE',
         "target": "Target/hand",
-        "frames": np.arange(11, 11 + frames),
-        "status": np.zeros(frames, np.int8),
-        "residual": np.zeros(frames),
-        "off_plane": np.zeros(frames),
-        "iterations": np.arange(frames, dtype=np.int32),
-        "limited": np.zeros((frames, 2), bool),
-        "joint_speed": 2.5 * np.arange(frames),
-        "played_back": np.full(frames, np.nan),
+        "frames": np.arange(11, 11 + count),
+        "status": np.zeros(count, np.int8),
+        "residual": np.zeros(count),
+        "off_plane": np.zeros(count),
+        "distance": np.zeros(count),
+        "keyed": np.ones(count, bool),
+        "iterations": np.arange(count, dtype=np.int32),
+        "limited": np.zeros((count, 2), bool),
+        "joint_speed": 2.5 * np.arange(count),
+        "played_back": np.full(count, np.nan),
         "between_times": np.empty(0),
         "between": np.empty(0),
         "reach": 2.0,
+        "tolerance": 1e-3,
         "unit_system": 'METRIC',
-        "keys": frames,
+        "verified": 'SAMPLE',
+        "keys": count,
     }
     return ChainReport(**{**fields, **changes})
 
 
-def missed(*statuses, residual=(), **changes) -> ChainReport:
-    """Return a chain with these statuses, frame by frame."""
-    sizes = np.array(residual or [0.1 * (status != REACHED) for status in statuses])
-    return chain(len(statuses), status=np.array(statuses, np.int8), residual=sizes, **changes)
+def missed(*statuses, distance=(), **changes) -> ChainReport:
+    """Return a chain with these statuses, frame by frame, and how far off its tip was solved."""
+    sizes = np.array(distance or [0.1 * (status != REACHED) for status in statuses])
+    fields = {"residual": sizes, "distance": sizes, **changes}
+    return chain(len(statuses), status=np.array(statuses, np.int8), **fields)
+
+
+def strayed(far, time=11.5, /, **changes) -> ChainReport:
+    """Return a chain whose tip was this far off between two frames, and nearer between others."""
+    times, between = np.array([10.5, time, 99.5]), far * np.array([0.5, 1.0, 0.25])
+    return chain(between_times=times, between=between, **changes)
 
 
 def report(*chains, **changes) -> BakeReport:
@@ -52,40 +63,75 @@ def report(*chains, **changes) -> BakeReport:
 # --- Numbers --------------------------------------------------------------------------------------
 
 
-def test_the_error_is_solved_or_played_back_whichever_is_more():
-    one = chain(
-        3,
-        residual=np.array([0.3, 0.0, 0.1]),
-        off_plane=np.array([0.4, 0.2, 0.0]),
-        played_back=np.array([0.1, np.nan, 0.25]),
-    )
-    assert one.errors == pytest.approx([0.5, 0.2, 0.25])
-    assert one.max_error == 0.5
-    two = chain(residual=np.array([0.0, 0.0, 0.7, 0.0]), off_plane=np.array([0.9, 0.0, 0.0, 0.0]))
+def test_the_error_is_as_played_back_or_else_as_solved():
+    one = chain(3, distance=np.array([0.3, 0.2, 0.1]), played_back=np.array([0.1, np.nan, 0.25]))
+    assert one.errors == pytest.approx([0.1, 0.2, 0.25])
+    assert (one.max_error, one.max_error_frame, one.worst_frame) == (0.25, 13.0, 13)
+    two = chain(residual=np.array([0.0, 0.0, 0.7, 0.0]), distance=np.array([0.9, 0.0, 0.7, 0.0]))
     assert report(one, two).max_error == 0.9 and report(one, two).max_residual == 0.7
+    assert report(two, one).max_error == 0.9 and report(two, one).max_residual == 0.7
+
+
+def test_between_frames_the_tip_may_be_further_off_than_on_them():
+    for on_frames, between, expected in ((0.1, 0.3, (0.3, 11.5)), (0.3, 0.1, (0.3, 12.0))):
+        one = strayed(between, distance=np.array([0.0, on_frames, 0.05, 0.0]))
+        assert one.max_between == between
+        assert (one.max_error, one.max_error_frame) == expected
+    same = strayed(0.3, distance=np.array([0.0, 0.3, 0.0, 0.0]))
+    assert same.max_error_frame == 12.0
+    assert chain().max_between == chain().max_error == 0.0
 
 
 @pytest.mark.parametrize("part, worse", [(0.0, False), (0.99, False), (1.01, True)])
 def test_beyond_rounding_of_the_reach_is_worse(part, worse):
     one = chain(plays_back_worse_by=part * 1e-5 * 2.0)
-    assert one.plays_back_worse == worse and report(one).all_reached == (not worse)
-    assert PLAYED_BACK == 1e-5
+    assert one.plays_back_worse == worse and PLAYED_BACK == 1e-5
     assert chain(plays_back_worse_by=part * 1e-5 * 2.0, reach=4.0).plays_back_worse is False
 
 
-def test_the_largest_that_was_played_back_on_frames_or_between():
-    times = {"between_times": np.array([11.5]), "between": np.array([0.2])}
-    assert chain().max_played_back == 0.0
-    assert chain(played_back=np.array([np.nan, 0.1, 0.3, np.nan])).max_played_back == 0.3
-    assert chain(played_back=np.array([np.nan, 0.1, 0.1, np.nan]), **times).max_played_back == 0.2
-
-
-def test_missed_is_all_but_reached_and_the_worst_frame_has_the_largest_residual():
-    one = missed(REACHED, TOO_FAR, STALLED, LIMITED, residual=[0.05, 0.1, 0.3, 0.2])
+def test_missed_is_what_was_not_solved_or_is_not_there():
+    one = missed(REACHED, TOO_FAR, STALLED, LIMITED, distance=[5e-4, 0.1, 0.3, 0.2])
     assert one.missed.tolist() == [False, True, True, True]
-    assert one.worst_frame == 13
+    assert one.worst_frame == 13 and one.worst_missed == 2
+    assert not one.reached and one.max_error_from == "stalled"
     assert not report(one).all_reached and not report(chain(), one).all_reached
     assert report(chain(), chain()).all_reached
+    # One that was not reached is missed even where Blender has the tip on its target.
+    lucky = missed(REACHED, TOO_FAR, played_back=np.zeros(2))
+    assert lucky.missed.tolist() == [False, True] and lucky.worst_missed == 1
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.25])
+def test_more_than_the_tolerance_and_the_bound_is_a_miss(bound):
+    errors = np.array([0.0, 0.999, 1.001, np.nan]) * (1e-3 + bound)
+    one = chain(played_back=errors, bound=bound)
+    assert one.missed.tolist() == [False, False, True, False]
+    assert not one.reached and one.worst_missed == 2
+
+
+@pytest.mark.parametrize("bound, allowed", [(0.0, 2e-3), (1e-3, 2e-3), (0.25, 0.25)])
+def test_between_frames_a_thousandth_of_the_reach_or_the_bound_is_allowed(bound, allowed):
+    assert HALF_WAY == 1e-3
+    for part, strays in ((0.99, False), (1.01, True)):
+        one = strayed(part * (allowed + 1e-3), bound=bound)
+        assert one.strays is strays and one.reached is not strays
+        assert not one.missed.any() and report(one).all_reached is not strays
+
+
+def test_between_keys_nothing_is_known_until_it_was_played_back():
+    sparse = np.array([True, False, True, True])
+    for verified, keyed, reached in (
+        ('NONE', sparse, False),
+        ('NONE', sparse | True, True),
+        ('SAMPLE', sparse, True),
+        ('ALL', sparse, True),
+    ):
+        assert chain(verified=verified, keyed=keyed).reached is reached
+
+
+def test_a_chain_that_was_left_out_is_not_reached():
+    told = report(left_out=("no target",))
+    assert not told.all_reached and told.warnings == ("no target",)
 
 
 def test_bones_at_a_limit_by_name():
@@ -99,6 +145,24 @@ def test_bones_at_a_limit_by_name():
 def test_a_chain_that_reached_says_so():
     assert chain(4).sentence() == "4 frames, target reached on all"
     assert chain(1).sentence() == "1 frame, target reached"
+    assert chain(2, verified='NONE').sentence() == "2 frames, target reached on all as solved, not verified"
+    assert chain(1, verified='NONE').sentence() == "1 frame, target reached as solved, not verified"
+    assert chain(4).max_error_from == ""
+
+
+def test_a_little_between_the_frames_is_told_where_it_is_more_than_the_tolerance():
+    assert strayed(1e-3).sentence() == "4 frames, target reached on all"
+    assert strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off half-way between frames"
+    assert (strayed(1e-3).max_error_from, strayed(2e-3).max_error_from) == ("", "half-way between frames")
+
+
+def test_doubts_are_told_where_no_frame_missed():
+    assert strayed(0.5).sentence() == (
+        "4 frames, target reached on the frames, but up to 50 cm off half-way between two (frame 11.5)"
+    )
+    assert strayed(0.5, 1234567.0).doubt_words("all").endswith("(frame 1.23457e+06)")
+    sparse = chain(2, verified='NONE', keyed=np.array([True, False]))
+    assert sparse.sentence() == "2 frames, target reached on the keys, not verified between them"
 
 
 @pytest.mark.parametrize(
@@ -109,9 +173,9 @@ def test_a_chain_that_reached_says_so():
         ([TOO_FAR, TOO_CLOSE], "out of reach"),
         ([LIMITED], "stopped by limits"),
         ([STALLED], "stalled"),
-        ([TOO_FAR, LIMITED], "too far or stopped by limits"),
-        ([STALLED, TOO_CLOSE], "too close or stalled"),
-        ([STALLED, LIMITED, TOO_CLOSE, TOO_FAR], "too far or too close or stopped by limits or stalled"),
+        ([LIMITED, TOO_FAR], "out of reach or stopped by limits"),
+        ([STALLED, TOO_CLOSE], "out of reach or stalled"),
+        ([STALLED, LIMITED, TOO_CLOSE, TOO_FAR], "out of reach or stalled or stopped by limits"),
     ],
 )
 def test_a_chain_that_missed_says_how(statuses, how):
@@ -119,25 +183,61 @@ def test_a_chain_that_missed_says_how(statuses, how):
     assert words == f"{len(statuses)} of {len(statuses) + 1} frames {how}, worst by 10 cm at frame 12"
 
 
+@pytest.mark.parametrize(
+    "numbers, how",
+    [
+        ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
+        ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
+        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5}, "held back by softness"),
+        # As solved it is no more than half of what it is off.
+        ({"residual": 0.25, "distance": 0.25}, "held back by softness"),
+        ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
+        ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
+        ({"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3}, "moved by something else than the keys"),
+        ({}, "moved by something else than the keys"),
+    ],
+)
+def test_a_frame_that_was_reached_but_is_not_there_says_why(numbers, how):
+    columns = {"played_back": 0.5, **numbers}
+    one = chain(1, **{name: np.array([value]) for name, value in columns.items()})
+    assert one.missed.all() and one.max_error_from == how
+    assert one.sentence().startswith(f"1 of 1 frame {how}, worst by ")
+
+
+def test_the_status_goes_before_all_other_causes():
+    one = missed(LIMITED, played_back=np.array([0.5]), keyed=np.array([False]), off_plane=np.array([0.4]))
+    assert one.max_error_from == "stopped by limits"
+
+
 def test_the_worst_is_the_worst_of_those_missed():
-    one = missed(REACHED, TOO_FAR, LIMITED, residual=[0.5, 0.1, 0.25])
-    assert one.sentence().endswith("worst by 25 cm at frame 13")
-    assert missed(TOO_FAR, residual=[2.0]).sentence() == "1 of 1 frame out of reach, worst by 2 m at frame 11"
+    one = missed(REACHED, TOO_FAR, LIMITED, distance=[5e-4, 1e-4, 2e-4])
+    assert one.worst_frame == 11 and one.worst_missed == 2 and one.max_error_from == ""
+    assert one.sentence().endswith("worst by 0.2 mm at frame 13")
+    assert missed(TOO_FAR, distance=[2.0]).sentence() == "1 of 1 frame out of reach, worst by 2 m at frame 11"
 
 
-def test_what_plays_back_worse_is_added():
-    played = {"played_back": np.array([np.nan, 0.3]), "plays_back_worse_by": 0.2}
-    assert chain(2, **played).sentence() == (
-        "2 frames, target reached on all, but plays back up to 30 cm off"
+def test_frames_are_told_without_needless_decimals():
+    frames = np.array([11.0, 11.5])
+    assert missed(TOO_FAR, REACHED, frames=frames).sentence().endswith("at frame 11")
+    assert missed(REACHED, TOO_FAR, frames=frames).sentence().endswith("at frame 11.5")
+
+
+def test_what_strays_further_between_the_frames_is_added():
+    between = {"between_times": np.array([11.5]), "between": np.array([0.25])}
+    assert missed(TOO_FAR, distance=[0.1], **between).sentence().endswith(
+        "worst by 10 cm at frame 11, and by 25 cm half-way between two"
     )
-    assert chain(2, **{**played, "plays_back_worse_by": 1e-6}).played_back_words() == ""
+    for distance in (0.25, 0.3):
+        assert missed(TOO_FAR, distance=[distance], **between).sentence().endswith("at frame 11")
+    little = {"between_times": np.array([11.5]), "between": np.array([2e-3])}
+    assert missed(TOO_FAR, distance=[1e-4], **little).sentence().endswith("at frame 11")
 
 
 def test_lengths_are_in_the_scenes_units():
     assert length_text(0.12, 'METRIC') == "12 cm"
     assert length_text(1.5, 'IMPERIAL').endswith("'") or "\"" in length_text(1.5, 'IMPERIAL')
     assert length_text(0.12, 'NONE').startswith("0.12")
-    assert missed(TOO_FAR, residual=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
+    assert missed(TOO_FAR, distance=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
         f"{length_text(0.12, 'NONE')} at frame 11"
     )
 
@@ -152,24 +252,42 @@ def test_a_bake_that_reached_everything():
 
 
 def test_the_chain_that_missed_most_is_named_among_several():
-    little, most = missed(TOO_FAR, REACHED), missed(LIMITED, REACHED, name="arm", residual=[0.2, 0.0])
+    little, most = missed(TOO_FAR, REACHED), missed(LIMITED, REACHED, name="arm", distance=[0.2, 0.0])
     assert report(little).sentence() == (
         "Baked 2 frames on 1 chain; 1 of 2 frames out of reach, worst by 10 cm at frame 11"
     )
-    # An untrue residual where the target was reached, by softness, does not count.
-    soft = missed(REACHED, TOO_FAR, name="soft", residual=[0.9, 0.01])
-    assert report(little, soft, most, chain(2)).sentence() == (
-        "Baked 2 frames on 4 chains; 1 of 2 frames stopped by limits, worst by 20 cm at frame 11 of 'arm'"
+    for chains in ((little, most, chain(2)), (most, chain(2), little)):
+        assert report(*chains).sentence() == (
+            "Baked 2 frames on 3 chains; 1 of 2 frames stopped by limits, worst by 20 cm at frame 11 of 'arm'"
+        )
+
+
+def test_a_chain_that_missed_goes_before_one_that_strays_between_the_frames():
+    far = strayed(0.5, name="arm")
+    for chains in ((missed(TOO_FAR, REACHED), far), (far, missed(TOO_FAR, REACHED))):
+        assert report(*chains).sentence().endswith("worst by 10 cm at frame 11 of 'leg'")
+    assert report(strayed(0.3), far, chain()).sentence().endswith(
+        "; target reached on the frames, but up to 50 cm off half-way between two (frame 11.5) of 'arm'"
     )
+    assert report(far).sentence().endswith(" half-way between two (frame 11.5)")
 
 
-def test_the_chain_that_plays_back_worst_is_named_among_several():
-    def played(name, most):
-        return chain(2, name=name, played_back=np.array([most, 0.0]), plays_back_worse_by=most)
+def test_what_is_not_certain_is_said_of_all():
+    unknown = [chain(verified='NONE'), chain(verified='NONE')]
+    assert report(*unknown).sentence().endswith("; every target reached as solved, not verified")
+    for chains in ((strayed(2e-3), strayed(1.5e-3)), (strayed(1.5e-3), strayed(2e-3))):
+        assert report(*chains).sentence() == (
+            "Baked 4 frames on 2 chains; every target reached, up to 2 mm off half-way between frames"
+        )
 
-    assert report(played("leg", 0.1)).sentence().endswith("reached, but plays back up to 10 cm off")
-    both = report(played("leg", 0.1), played("arm", 0.3), chain(2))
-    assert both.sentence().endswith("; every target reached, but plays back up to 30 cm off on 'arm'")
+
+def test_chains_that_were_left_out_are_counted():
+    assert report(left_out=("a",)).sentence() == (
+        "Baked 4 frames on 1 chain; all others reached their targets; 1 faulty chain left out"
+    )
+    assert report(missed(TOO_FAR), left_out=("a", "b")).sentence().endswith(
+        "worst by 10 cm at frame 11; 2 faulty chains left out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,6 +314,7 @@ def test_keys_are_told_where_there_are_fewer_than_frames(keys, words):
 def test_warnings_are_the_rigs_and_then_the_chains():
     one, two = chain(warnings=("c",)), chain(warnings=("d", "e"))
     assert report(one, two, rig_warnings=("a", "b")).warnings == ("a", "b", "c", "d", "e")
+    assert report(one, rig_warnings=("a",), left_out=("z",)).warnings == ("z", "a", "c")
 
 
 # --- For other programs ---------------------------------------------------------------------------
@@ -205,7 +324,9 @@ def full() -> ChainReport:
     return missed(
         REACHED,
         LIMITED,
-        residual=[0.0, 0.25],
+        distance=[0.5, 0.25],
+        residual=np.array([0.0, 0.25]),
+        keyed=np.array([True, False]),
         off_plane=np.array([0.5, 0.0]),
         limited=np.array([[False, False], [True, True]]),
         played_back=np.array([np.nan, 0.75]),
@@ -214,6 +335,7 @@ def full() -> ChainReport:
         warnings=("look",),
         keys=2,
         plays_back_worse_by=0.5,
+        plane="the plane of its bend",
     )
 
 
@@ -225,16 +347,23 @@ def test_the_dictionary_holds_every_number():
         "bones": ["thigh", "shin"],
         "solver": "TWO_BONE",
         "target": "Target/hand",
+        "plane": "the plane of its bend",
         "reach": 2.0,
         "keys": 2,
         "summary": one.sentence(),
+        "reached": False,
+        "verified": "SAMPLE",
         "max_error": 0.75,
+        "max_error_frame": 12.0,
+        "max_error_from": "stopped by limits",
         "plays_back_worse_by": 0.5,
         "warnings": ["look"],
         "frames": [11, 12],
         "status": ["REACHED", "LIMITED"],
         "residual": [0.0, 0.25],
         "off_plane": [0.5, 0.0],
+        "distance": [0.5, 0.25],
+        "keyed": [True, False],
         "iterations": [0, 1],
         "limited": [[], ["thigh", "shin"]],
         "joint_speed": [0.0, 2.5],
@@ -250,12 +379,16 @@ def test_the_bakes_dictionary_holds_its_chains():
     assert told.to_dict() == {
         "armature": "Rig",
         "summary": told.sentence(),
+        "all_reached": False,
         "max_residual": 0.25,
         "max_error": 0.75,
         "sampled": "only what the chains need",
         "warnings": ["rig"],
+        "left_out": [],
         "chains": [one.to_dict()],
     }
+    assert report(left_out=("a",)).to_dict()["left_out"] == ["a"]
+    assert report().to_dict()["all_reached"] is True
     assert report(one, full_scene="because").to_dict()["sampled"] == "the full scene: because"
 
 
@@ -268,6 +401,7 @@ def test_rows_are_one_a_frame():
             "status": "REACHED",
             "residual": 0.0,
             "off_plane": 0.5,
+            "distance": 0.5,
             "played_back": "",
             "limited": "",
             "joint_speed": 0.0,
@@ -280,6 +414,7 @@ def test_rows_are_one_a_frame():
             "status": "LIMITED",
             "residual": 0.25,
             "off_plane": 0.0,
+            "distance": 0.25,
             "played_back": 0.75,
             "limited": "thigh shin",
             "joint_speed": 2.5,
