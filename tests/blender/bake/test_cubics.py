@@ -9,6 +9,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.bake import cubics
 from ik2d_addon.bake.cubics import Cubics, PlayedChain, hermite, read_played
+from ik2d_addon.core import Plane
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.kinematics import Link, Linkage
 from ik2d_addon.rig.pose import BoneRotation, bone_rotations
@@ -97,8 +98,18 @@ def played(channels, modes=('XYZ', 'XYZ'), lengths=(1.0, 0.8), scale=1.0):
         local[0, 3] = at
         links.append(Link(True, np.eye(2), np.array([length, 0.0]), local, local, np.eye(4)))
         at = length
-    linkage = Linkage(tuple(links), np.eye(4)[None], np.array((lengths[-1], 0.0, 0.0)))
-    to_world = np.broadcast_to(scale * np.eye(3), (len(channels), 3, 3))
+    linkage = Linkage(
+        tuple(links),
+        np.eye(4)[None],
+        np.array((lengths[-1], 0.0, 0.0)),
+        Plane(np.zeros(3), *np.eye(3)),
+        np.tile((0.0, 0.0, 1.0), (len(lengths), 1)),
+        True,
+        np.zeros(()),
+    )
+    to_world = scale * np.eye(4)
+    to_world[:3, 3] = (1.0, 2.0, 3.0)
+    to_world = np.broadcast_to(to_world, (len(channels), 4, 4))
     widths = [4 if mode == 'QUATERNION' else 3 for mode in modes]
     return PlayedChain(linkage, to_world, list(modes), widths, TIMES[: len(channels)], channels)
 
@@ -140,6 +151,8 @@ def test_tips_are_those_of_the_channels():
     expected = np.column_stack((np.cos(a) + 0.8 * np.cos(b), np.sin(a) + 0.8 * np.sin(b), 0 * a))
     assert tips == pytest.approx(expected)
     assert one.played.tips(one.played.channels[3:5], slice(3, 5)) == pytest.approx(expected[3:5])
+    larger = fitted(0.3 * TIMES, -0.2 * TIMES, scale=3.0).played
+    assert larger.tips_in_world() == pytest.approx(3.0 * expected + (1.0, 2.0, 3.0))
 
 
 def test_a_bone_that_is_held_plays_no_channels():
@@ -226,7 +239,7 @@ def test_what_blender_plays_is_read_from_the_rig(mode):
     armature, _ = leg_with_target()
     for bone in armature.pose.bones:
         bone.rotation_mode = mode
-    armature.scale = (2, 2, 2)
+    armature.scale, armature.location = (2, 2, 2), (3, -1, 0.5)
     bpy.context.view_layer.update()
     rig = read_chain(armature, armature.ik2d.chains[0])
     (samples,) = sample_now(bpy.context.scene, [rig]).chains
@@ -239,7 +252,7 @@ def test_what_blender_plays_is_read_from_the_rig(mode):
         setattr(armature.pose.bones[rotation.bone], rotation.property, rotation.values[0])
     bpy.context.view_layer.update()
     tip = armature.matrix_world @ armature.pose.bones["shin"].tail
-    found = one.to_world[0] @ one.tips(one.channels, slice(None))[0]
+    (found,) = one.tips_in_world()
     assert found == pytest.approx(tuple(tip), abs=1e-5)
     single = read_played(rig, samples, bone_rotations(rig, np.array([[0.4, -0.7]]), True), [1.0])
     assert single.channels.shape == one.channels.shape
