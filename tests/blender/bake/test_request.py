@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target, leg_with_target
 
-from ik2d_addon.bake.request import BakeOptions, frame_range, read_rigs, scene_of
+from ik2d_addon.bake.request import (
+    BakeOptions,
+    chosen_options,
+    chosen_range,
+    frame_range,
+    read_rigs,
+    scene_of,
+)
 from ik2d_addon.core import IK2DError
 
 
@@ -95,29 +102,113 @@ def two_chains():
     return armature
 
 
+def names(armature, chosen):
+    """Return the names of the chains read, and what was left out."""
+    rigs, left_out = read_rigs(armature, chosen, [1, 10])
+    return [rig.name for rig in rigs], left_out
+
+
 def test_all_enabled_chains_are_taken_or_those_named_once_each():
     armature = two_chains()
-    assert [rig.name for rig in read_rigs(armature, None)] == ["shin", "body"]
-    assert [rig.name for rig in read_rigs(armature, ["body", "shin", "body"])] == ["body", "shin"]
+    assert names(armature, None) == (["shin", "body"], [])
+    assert names(armature, ["body", "shin", "body"]) == (["body", "shin"], [])
     armature.ik2d.chains["shin"].enabled = False
-    assert [rig.name for rig in read_rigs(armature, None)] == ["body"]
-    assert [rig.name for rig in read_rigs(armature, ("shin",))] == ["shin"]
+    assert names(armature, None) == (["body"], [])
+    assert names(armature, ("shin",)) == (["shin"], [])
 
 
 def test_chains_that_are_not_there_are_told_with_those_that_are():
     armature = two_chains()
     with refused("'Rig' has no chain 'arm'; its chains are: 'shin', 'body'"):
-        read_rigs(armature, ["shin", "arm"])
+        names(armature, ["shin", "arm"])
     with refused("chains takes a list of names; write ['shin']"):
-        read_rigs(armature, "shin")
+        names(armature, "shin")
     with refused("No chain is named; name one or more"):
-        read_rigs(armature, [])
+        names(armature, [])
     for chain in armature.ik2d.chains:
         chain.enabled = False
     with refused("'Rig' has no enabled chain; add one in the IK 2D tab of the sidebar"):
-        read_rigs(armature, None)
+        names(armature, None)
     with refused("'Other' has no chain 'arm'; its chains are: none"):
-        read_rigs(add_leg("Other"), ["arm"])
+        names(add_leg("Other"), ["arm"])
+
+
+def test_of_all_chains_the_faulty_ones_are_left_out_but_one_that_is_named_is_refused():
+    armature = two_chains()
+    armature.ik2d.chains["body"].tip = "gone"
+    with pytest.raises(IK2DError, match="^Chain 'body': ") as error:
+        names(armature, ["shin", "body"])
+    assert names(armature, None) == (["shin"], [f"Left out: {error.value}"])
+    armature.ik2d.chains["shin"].tip = "gone"
+    with pytest.raises(IK2DError, match="^Chain 'shin': "):  # all are faulty: the first's fault
+        names(armature, None)
+
+
+def test_a_chain_that_shares_a_bone_with_one_before_it_is_left_out():
+    armature, target = leg_with_target()
+    add_chain(armature, "thigh", target, bone_count=1)
+    shared = "Chains 'shin' and 'thigh' share the bone 'thigh'; disable one of them"
+    assert names(armature, None) == (["shin"], [f"Left out: {shared}"])
+    assert names(armature, ["shin", "thigh"]) == (["shin", "thigh"], [])  # their order refuses them
+    armature.ik2d.chains["shin"].target = None
+    assert names(armature, None)[0] == ["thigh"]  # a faulty chain shares nothing
+
+
+def test_a_chain_that_moves_its_own_target_is_left_out():
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, bone_count=1)
+    own = add_target({1: (0, 0, 0)}, "Own")
+    own.parent, own.parent_type, own.parent_bone = armature, 'BONE', "shin"
+    armature.ik2d.chains["shin"].target = own
+    taken, (fault,) = names(armature, None)
+    assert taken == ["body"] and fault.startswith("Left out: Chain 'shin': ")
+
+
+def test_a_chain_whose_inputs_are_missing_is_left_out():
+    armature = two_chains()
+    gone = bpy.data.objects.new("Gone", None)
+    armature.ik2d.chains["body"].target = gone
+    taken, (fault,) = names(armature, None)
+    assert taken == ["shin"] and "its target 'Gone' was deleted" in fault
+    with pytest.raises(IK2DError, match="its target 'Gone' was deleted"):
+        names(armature, ["body"])
+
+
+def test_what_rules_the_bones_on_the_frames_is_a_warning():
+    armature, target = leg_with_target()
+    ik = armature.pose.bones["shin"].constraints.new('IK')
+    ik.target = target
+    for frame, influence in ((1, 0.0), (20, 0.0), (21, 1.0), (40, 1.0)):
+        ik.influence = influence
+        ik.keyframe_insert("influence", frame=frame)
+    for frames, ruled in (([1, 5, 20], False), ([1, 5, 21], True), ([30], True)):
+        ((rig,), _) = read_rigs(armature, None, frames)
+        assert rig.ruled is ruled
+        assert any("ruled by" in warning for warning in rig.warnings) is ruled
+
+
+# --- What the sidebar shows -----------------------------------------------------------------------
+
+
+def test_the_sidebars_range_is_the_rigs_own_or_else_the_scenes():
+    armature, scene = add_leg(), bpy.context.scene
+    settings = armature.ik2d
+    scene.frame_start, scene.frame_end = 10, 20
+    settings.frame_start, settings.frame_end, settings.frame_step = 3, 7, 2
+    assert chosen_range(armature, scene) == (10, 20, 1)
+    settings.use_custom_range = True
+    assert chosen_range(armature, scene) == (3, 7, 2)
+
+
+def test_the_sidebars_options_are_those_of_a_bake():
+    settings = add_leg().ik2d
+    assert chosen_options(settings) == BakeOptions()
+    settings.verify, settings.single_axis, settings.reduce_error = 'ALL', True, 0.25
+    assert chosen_options(settings) == BakeOptions(verify='ALL', single_axis=True)
+    settings.use_reduce = True
+    assert chosen_options(settings) == BakeOptions(verify='ALL', single_axis=True, reduce=0.25)
+    settings.use_reduce, settings.on_target_keys = False, True
+    assert chosen_options(settings).on_target_keys
 
 
 # --- The scene ------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From numbers to warnings: each with its threshold, from both sides."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import bpy
@@ -11,10 +10,11 @@ from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keying import KeyedChain, KeyPlan
-from ik2d_addon.bake.playback import Played
+from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.solving import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Solution, Status
+from ik2d_addon.rig.planes import HINGES
 from ik2d_addon.rig.pose import BoneRotation
 
 REACH = 2.0
@@ -30,6 +30,9 @@ def rig(**changes):
         "target": SimpleNamespace(name="Target"),
         "subtarget": "",
         "warnings": (),
+        "plane_taken": "the plane of its bend",
+        "ruled": False,
+        "joints": SimpleNamespace(askew=False, slants=np.zeros(2)),
     }
     return SimpleNamespace(**{**fields, **changes})
 
@@ -46,43 +49,71 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
     fields = {
         "rig": chain or rig(),
         "turns": np.zeros((frames, 2)),
+        "angles": np.zeros((frames, 2)),
         "solution": solution,
+        "softness": np.zeros(frames),
+        "influence": np.ones(frames),
         "residual": np.zeros(frames),
         "off_plane": np.zeros(frames),
+        "distance": np.zeros(frames),
         "reach": REACH,
+        "tolerance": 1e-4,
         "joints_off_plane": 0.0,
         "uneven_scale": "",
     }
-    return KeyedChain(SolvedChain(**{**fields, **changes}), list(rotations))
+    return KeyedChain(SolvedChain(**{**fields, **changes}), list(rotations), np.empty(0, np.intp))
 
 
-def told(*chains, plan=None, **settings):
+def told(*chains, plan=None, played=None, verified='SAMPLE', **settings):
     """Return the report, its only chain where it has one alone, and that one's warnings."""
-    bpy.context.scene.unit_settings.system = 'METRIC'
-    plan = plan or KeyPlan.every(FRAMES)
-    report = report_of(SimpleNamespace(name="Rig"), bpy.context.scene, chains, plan, "Baked", **settings)
+    scene = bpy.context.scene
+    scene.unit_settings.system = 'METRIC'
+    report = report_of(
+        SimpleNamespace(name="Rig"),
+        scene,
+        chains,
+        plan or KeyPlan.every(FRAMES),
+        [NOT_PLAYED] * len(chains) if played is None else played,
+        verb="Baked",
+        verified=verified,
+        **settings,
+    )
     return report, report.chains[0], list(report.chains[0].warnings)
 
 
-def played(errors=(np.nan,) * 4, times=(), between=()):
-    return [Played(np.array(errors), np.array(times), np.array(between))]
+def played(times=(), in_plane=(), off_plane=None):
+    """Return where a tip was at some times, in the plane and off it."""
+    in_plane = np.array(in_plane, float)
+    off_plane = np.zeros(len(in_plane)) if off_plane is None else np.array(off_plane, float)
+    return [Played(np.array(times, float), np.hypot(in_plane, off_plane), in_plane, off_plane)]
 
 
 # --- What is handed on ----------------------------------------------------------------------------
 
 
 def test_everything_is_handed_on_to_the_report():
-    one = keyed(rotations=[BoneRotation("shin", "rotation_euler", np.zeros((3, 3)))])
+    one = keyed(
+        rotations=[BoneRotation("shin", "rotation_euler", np.zeros((3, 3)))],
+        distance=np.array([0.0, 1e-5, 0.0, 0.0]),
+    )
     report, chain, warnings = told(
-        one, played=played([0.0, np.nan, 0.0, 0.0], [10.5], [0.125]), full_scene="why", warnings=["look"]
+        one,
+        played=played([10, 10.5, 13, 17], [3e-6, 0.125, 0.0, 1e-6], [4e-6, 0.0, 0.0, 0.0]),
+        verified='ALL',
+        full_scene="why",
+        warnings=["look"],
+        left_out=["gone"],
     )
     assert (report.armature, report.verb, report.full_scene) == ("Rig", "Baked", "why")
-    assert report.rig_warnings == ("look",)
+    assert (report.rig_warnings, report.left_out) == (("look",), ("gone",))
     assert (chain.name, chain.armature, chain.bones) == ("leg", "Rig", ("thigh", "shin"))
     assert (chain.solver, chain.target, chain.reach, chain.keys) == ('CCD', "Target", REACH, 3)
+    assert (chain.verified, chain.bound, chain.plane) == ('ALL', 0.0, "the plane of its bend")
     assert chain.frames.tolist() == FRAMES and chain.iterations.tolist() == [0, 1, 2, 3]
-    assert chain.unit_system == 'METRIC'
-    assert chain.played_back[[0, 2, 3]].tolist() == [0.0] * 3 and np.isnan(chain.played_back[1])
+    assert chain.keyed.tolist() == [True] * 4 and chain.distance[1] == 1e-5
+    assert chain.limited.shape == (4, 2) and chain.unit_system == 'METRIC'
+    assert chain.played_back[[0, 2, 3]] == pytest.approx([5e-6, 0.0, 1e-6])
+    assert np.isnan(chain.played_back[1])
     assert chain.between_times.tolist() == [10.5] and chain.between.tolist() == [0.125]
     assert warnings == []
     assert told(keyed(chain=rig(subtarget="hand")))[1].target == "Target/hand"
@@ -93,6 +124,23 @@ def test_without_playing_back_nothing_is_known_of_it():
     assert len(report.chains) == 2
     assert np.isnan(chain.played_back).all() and len(chain.between) == 0
     assert chain.plays_back_worse_by == 0.0 and report.warnings == ()
+    assert chain.verified == 'SAMPLE' and report.rig_warnings == report.left_out == ()
+    assert report.full_scene == ""
+
+
+@pytest.mark.parametrize("solvers, expected", [(1e-4, 1e-4), (1e-5, 2e-5), (0.0, 2e-5)])
+def test_the_tolerance_is_the_solvers_but_no_less_than_blender_rounds(solvers, expected):
+    assert told(keyed(tolerance=solvers))[1].tolerance == pytest.approx(expected)
+
+
+def test_where_keys_are_sparse_the_report_knows_which_frames_have_them():
+    plan = KeyPlan(FRAMES, FRAMES, own={"leg": [10, 17], "arm": [12]})
+    report, _, _ = told(keyed(), keyed(chain=rig(name="arm")), keyed(chain=rig(name="tail")), plan=plan)
+    assert [chain.keyed.tolist() for chain in report.chains] == [
+        [True, False, False, True],
+        [False, True, False, False],
+        [True] * 4,
+    ]
 
 
 def test_what_is_on_the_chains_bones_comes_first():
@@ -105,21 +153,19 @@ def test_joint_speed_is_by_the_frame_whatever_the_step():
     assert told(keyed(turns=turns))[1].joint_speed == pytest.approx([0.0, 5.0, 3.0, 10.0])
 
 
-def test_joint_speed_of_a_bake_in_steps_is_that_of_its_joints():
+def test_all_frames_between_the_keys_of_a_bake_in_steps_have_their_joint_speed():
     armature, _ = leg_with_target()
-    every = bake(armature, frame_start=1, frame_end=41).chains[0].joint_speed
-    stepped = bake(armature, frame_start=1, frame_end=41, step=5).chains[0].joint_speed
-    assert stepped[0] == 0.0
-    for i, speed in enumerate(stepped[1:]):
-        within = every[1 + 5 * i : 6 + 5 * i]
-        assert 0.5 * within.mean() <= speed <= 1.01 * within.max()
+    every = bake(armature, frame_start=1, frame_end=41).chains[0]
+    stepped = bake(armature, frame_start=1, frame_end=41, step=5).chains[0]
+    assert stepped.frames.tolist() == every.frames.tolist() == list(range(1, 42))
+    assert stepped.joint_speed == pytest.approx(every.joint_speed) and every.joint_speed[0] == 0.0
 
 
 def test_only_the_reported_frames_are_reported():
     plan = KeyPlan([10, 11], [10.0, 10.5, 11.0], 0.1)
     one = keyed(3, residual=np.array([0.1, 0.2, 0.3]), turns=np.radians([[0.0] * 2, [5.0] * 2, [4.0] * 2]))
     chain = told(one, plan=plan)[1]
-    assert chain.residual.tolist() == [0.1, 0.3]
+    assert chain.residual.tolist() == [0.1, 0.3] and chain.bound == 0.1
     assert chain.joint_speed == pytest.approx([0.0, 4.0])
 
 
@@ -129,71 +175,121 @@ def test_only_the_reported_frames_are_reported():
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
 def test_joints_off_one_plane(part, warned):
     _, _, warnings = told(keyed(joints_off_plane=part * REACH))
-    assert len(warnings) == warned
-    if warned:
-        assert warnings[0].startswith(
-            "Chain 'leg': its joints are up to 2.02 cm off one plane; it is solved as"
-        )
+    assert warnings == warned * [
+        "Chain 'leg': its joints are up to 2.02 cm off one plane; it is solved as seen along the plane's normal"
+    ]
+    # Hinges choose the plane: it can be no other.
+    assert told(keyed(joints_off_plane=part * REACH, chain=rig(plane_taken=HINGES)))[2] == []
 
 
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
 def test_a_target_off_the_plane(part, warned):
-    _, _, warnings = told(keyed(off_plane=np.array([0.0, 0.001, part * REACH, 0.002])))
-    assert len(warnings) == warned
-    if warned:
-        assert warnings[0].startswith(
-            "Chain 'leg': its target is up to 2.02 cm off the chain's plane (frame 13);"
-        )
+    off_plane = np.array([0.0, 0.001, part * REACH, 0.002])
+    assert told(keyed(off_plane=off_plane))[2] == warned * [
+        "Chain 'leg': its target is up to 2.02 cm off the chain's plane (frame 13); the tip follows it within"
+        " the plane"
+    ]
+
+
+@pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
+def test_hinges_askew_carry_the_tip_off_its_target(part, warned):
+    joints = SimpleNamespace(askew=True, slants=np.radians([3.0, 12.34]))
+    off_plane = np.array([0.0, 0.001, part * REACH, 0.002])
+    _, _, warnings = told(keyed(off_plane=off_plane, chain=rig(joints=joints)))
+    assert warnings == warned * [
+        "Chain 'leg': its tip leaves its target by up to 2.02 cm across the chain's plane (frame 13): locks"
+        " make 'shin' turn about an axis 12 degrees off the plane's normal; unlock it, change its roll, or"
+        " try the plane Hinges"
+    ]
 
 
 def test_an_uneven_scale_is_named():
-    (warning,) = told(keyed(uneven_scale="bone 'hip'"))[2]
-    assert warning.startswith("Chain 'leg': bone 'hip' is scaled unevenly, so the bones change their length")
+    assert told(keyed(uneven_scale="bone 'hip'"))[2] == [
+        "Chain 'leg': bone 'hip' is scaled unevenly, so the bones change their length as they turn; apply the"
+        " scale to get exact results"
+    ]
+
+
+def test_a_joint_that_turns_by_more_than_a_right_angle_is_named():
+    def warnings(*turns):
+        return told(keyed(turns=np.radians(turns)))[2]
+
+    assert warnings((0, 0), (5, -91), (10, -91), (10, -180)) == [
+        "Chain 'leg': bone 'shin' turns by 91 degrees from frame 10 to 12"
+    ]
+    assert warnings((0, 0), (5, -91), (10, -91), (100, 9)) == [
+        "Chain 'leg': bone 'shin' turns by 100 degrees from frame 13 to 17, the furthest of 2 turns beyond 90"
+        " degrees"
+    ]
+    assert "bone 'thigh' turns by 140 degrees" in warnings((0, 0), (5, -91), (10, -91), (150, 9))[0]
+    assert warnings((0, 0), (5, -89), (10, 0), (-79, 89)) == []
+    assert told(keyed(1), plan=KeyPlan.every([10]))[2] == []
+
+
+def test_jumps_are_counted_on_the_frames_that_are_reported():
+    plan = KeyPlan([10, 11.5], [10.0, 10.5, 11.5], 0.1)
+    turns = np.radians([[0.0, 0.0], [60.0, 0.0], [120.0, 0.0]])
+    assert told(keyed(3, turns=turns), plan=plan)[2] == [
+        "Chain 'leg': bone 'thigh' turns by 120 degrees from frame 10 to 11.5"
+    ]
 
 
 @pytest.mark.parametrize("part, warned", [(0.9e-5, False), (1.1e-5, True)])
-def test_playing_back_worse_than_solved(part, warned):
+@pytest.mark.parametrize("off_plane", [False, True])
+def test_playing_back_worse_than_solved(part, warned, off_plane):
+    """In the plane and off it apart: here the tip is much nearer in the other."""
     one = keyed(residual=np.array([0.0, 0.3, 0.0, 0.0]), off_plane=np.array([0.0, 0.4, 0.0, 0.0]))
-    errors = [0.0, 0.5 + part * REACH, 0.0, np.nan]
-    _, chain, warnings = told(one, played=played(errors))
+    there = [0.1, 0.4 + part * REACH] if off_plane else [0.3 + part * REACH, 0.1]
+    result = played([10, 12, 13], [0.0, there[0], 0.0], [0.0, there[1], 0.0])
+    _, chain, warnings = told(one, played=result)
     worse = [warning for warning in warnings if "plays it back" in warning]
     assert len(worse) == warned == chain.plays_back_worse
     assert chain.plays_back_worse_by == pytest.approx(part * REACH)
     if warned:
-        assert "worse than solved (frame 12); look for constraints, drivers or other animation" in worse[0]
+        assert worse[0].startswith("Chain 'leg': Blender plays it back up to 22 µm worse than solved (frame 12)")
+        assert worse[0].endswith("; look for constraints, drivers or other animation on its bones")
+
+
+def test_what_rules_the_bones_is_to_be_muted_where_it_was_named():
+    (warning,) = told(keyed(chain=rig(ruled=True)), played=played([10], [0.5]))[2]
+    assert warning.endswith("(frame 10); mute constraints, drivers or other animation on its bones")
 
 
 def test_within_a_bound_nothing_is_worse_and_beyond_it_it_is_by_what_is_beyond():
     plan = KeyPlan([10, 11], [10.0, 10.5, 11.0], 0.1)
-    fine = told(keyed(3), plan=plan, played=played([0.09, 0.1], [10.5], [0.1]))
+    times = [10, 10.5, 11]
+    fine = told(keyed(3), plan=plan, played=played(times, [0.09, 0.1, 0.1], [0.1, 0.1, 0.09]))
     assert fine[2] == [] and fine[1].plays_back_worse_by == 0.0
-    between = told(keyed(3), plan=plan, played=played([0.09, 0.1], [10.5], [0.35]))
+    between = told(keyed(3), plan=plan, played=played(times, [0.09, 0.35, 0.1]))
     assert between[1].plays_back_worse_by == pytest.approx(0.25)
     assert "back up to 25 cm worse than promised (frame 10.5);" in between[2][0]
-    last = told(keyed(3), plan=plan, played=played([0.0, 0.4], [10.5], [0.35]))
+    last = told(keyed(3), plan=plan, played=played(times, [0.0, 0.0, 0.0], [0.0, 0.35, 0.4]))
     assert "back up to 30 cm worse than promised (frame 11);" in last[2][0]
 
 
 def test_times_that_were_not_solved_promise_nothing():
-    _, chain, warnings = told(keyed(), played=played([0.0] * 4, [11.0, 15.0, 99.0], [0.5, 0.6, 0.7]))
+    result = played([9.0, 10, 11.0, 12, 15.0, 99.0], [0.8, 0.0, 0.5, 0.0, 0.6, 0.7])
+    _, chain, warnings = told(keyed(), played=result)
     assert warnings == [] and chain.plays_back_worse_by == 0.0
-    assert chain.max_played_back == 0.7
+    assert chain.max_between == 0.8 and chain.between_times.tolist() == [9.0, 11.0, 15.0, 99.0]
+    _, chain, warnings = told(keyed(), played=played([11.0], [0.5]))
+    assert warnings == [] and chain.plays_back_worse_by == 0.0
 
 
 def test_between_keys_of_their_own_anything_is_allowed():
     plan = KeyPlan(FRAMES, FRAMES, own={"leg": [10, 17]})
-    assert told(keyed(), plan=plan, played=played([0.0, 0.5, 0.5, 0.0]))[2] == []
-    (warning,) = told(keyed(), plan=plan, played=played([0.0, 0.5, 0.5, 0.25]))[2]
+    assert told(keyed(), plan=plan, played=played(FRAMES, [0.0, 0.5, 0.5, 0.0]))[2] == []
+    (warning,) = told(keyed(), plan=plan, played=played(FRAMES, [0.0, 0.5, 0.5, 0.25]))[2]
     assert "back up to 25 cm worse than solved (frame 17)" in warning
 
 
 def test_playing_back_better_than_solved_is_no_less_than_nothing():
-    one = keyed(residual=np.full(4, 0.5))
-    assert told(one, played=played([0.1] * 4))[1].plays_back_worse_by == 0.0
+    one = keyed(residual=np.full(4, 0.5), off_plane=np.full(4, 0.5))
+    assert told(one, played=played(FRAMES, [0.1] * 4, [0.2] * 4))[1].plays_back_worse_by == 0.0
 
 
 def test_each_chain_is_judged_for_itself():
-    results = [*played([0.0] * 4), *played([0.5, 0.0, 0.0, 0.0])]
+    results = [*played(FRAMES, [0.0] * 4), *played(FRAMES, [0.5, 0.0, 0.0, 0.0])]
     report, first, _ = told(keyed(), keyed(chain=rig(name="arm")), played=results)
     assert not first.plays_back_worse and report.chains[1].plays_back_worse
     assert [warning[:11] for warning in report.warnings] == ["Chain 'arm'"]
@@ -202,6 +298,5 @@ def test_each_chain_is_judged_for_itself():
 
 
 def test_the_first_of_equally_bad_frames_is_named():
-    _, _, warnings = told(keyed(off_plane=np.full(4, 0.5)), played=played([1.0] * 4))
+    _, _, warnings = told(keyed(off_plane=np.full(4, 0.5)), played=played(FRAMES, [1.0] * 4))
     assert "(frame 10)" in warnings[0] and "(frame 10)" in warnings[1]
-    assert dataclasses.is_dataclass(Played)
