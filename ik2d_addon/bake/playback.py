@@ -57,15 +57,16 @@ def look_now(scene: bpy.types.Scene, solved: Sequence[SolvedChain]) -> list[Play
 
 
 def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
+    known = np.isfinite(samples.targets - samples.tips).all(axis=1)  # between two frames it may be nowhere
+    samples, times = samples.at(np.flatnonzero(known).tolist()), times[known]
     missed = samples.targets - samples.tips
-    distance = np.linalg.norm(missed, axis=1)
-    known = np.isfinite(distance)  # a target may be nowhere between two frames
     to_world = (samples.world @ rest_to_pose(rig, samples))[:, :3, :3]
     normals = np.cross(to_world @ rig.plane.x, to_world @ rig.plane.y)
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    # There a rig may also be scaled to nothing, and have no plane.
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
     in_plane = np.linalg.norm(missed - heights[:, None] * normals, axis=1)
-    return Played(times[known], distance[known], in_plane[known], np.abs(heights[known]))
+    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights))
 
 
 def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
