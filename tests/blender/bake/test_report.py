@@ -152,7 +152,9 @@ def test_a_chain_that_reached_says_so():
 
 def test_a_little_between_the_frames_is_told_where_it_is_more_than_the_tolerance():
     assert strayed(1e-3).sentence() == "4 frames, target reached on all"
-    assert strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off half-way between frames"
+    assert (
+        strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off half-way between frames"
+    )
     assert (strayed(1e-3).max_error_from, strayed(2e-3).max_error_from) == ("", "half-way between frames")
 
 
@@ -193,7 +195,10 @@ def test_a_chain_that_missed_says_how(statuses, how):
         ({"residual": 0.25, "distance": 0.25}, "held back by softness"),
         ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
         ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
-        ({"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3}, "moved by something else than the keys"),
+        (
+            {"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3},
+            "moved by something else than the keys",
+        ),
         ({}, "moved by something else than the keys"),
     ],
 )
@@ -224,8 +229,10 @@ def test_frames_are_told_without_needless_decimals():
 
 def test_what_strays_further_between_the_frames_is_added():
     between = {"between_times": np.array([11.5]), "between": np.array([0.25])}
-    assert missed(TOO_FAR, distance=[0.1], **between).sentence().endswith(
-        "worst by 10 cm at frame 11, and by 25 cm half-way between two"
+    assert (
+        missed(TOO_FAR, distance=[0.1], **between)
+        .sentence()
+        .endswith("worst by 10 cm at frame 11, and by 25 cm half-way between two")
     )
     for distance in (0.25, 0.3):
         assert missed(TOO_FAR, distance=[distance], **between).sentence().endswith("at frame 11")
@@ -266,8 +273,12 @@ def test_a_chain_that_missed_goes_before_one_that_strays_between_the_frames():
     far = strayed(0.5, name="arm")
     for chains in ((missed(TOO_FAR, REACHED), far), (far, missed(TOO_FAR, REACHED))):
         assert report(*chains).sentence().endswith("worst by 10 cm at frame 11 of 'leg'")
-    assert report(strayed(0.3), far, chain()).sentence().endswith(
-        "; target reached on the frames, but up to 50 cm off half-way between two (frame 11.5) of 'arm'"
+    assert (
+        report(strayed(0.3), far, chain())
+        .sentence()
+        .endswith(
+            "; target reached on the frames, but up to 50 cm off half-way between two (frame 11.5) of 'arm'"
+        )
     )
     assert report(far).sentence().endswith(" half-way between two (frame 11.5)")
 
@@ -285,8 +296,10 @@ def test_chains_that_were_left_out_are_counted():
     assert report(left_out=("a",)).sentence() == (
         "Baked 4 frames on 1 chain; all others reached their targets; 1 faulty chain left out"
     )
-    assert report(missed(TOO_FAR), left_out=("a", "b")).sentence().endswith(
-        "worst by 10 cm at frame 11; 2 faulty chains left out"
+    assert (
+        report(missed(TOO_FAR), left_out=("a", "b"))
+        .sentence()
+        .endswith("worst by 10 cm at frame 11; 2 faulty chains left out")
     )
 
 

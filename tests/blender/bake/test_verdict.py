@@ -246,7 +246,9 @@ def test_playing_back_worse_than_solved(part, warned, off_plane):
     assert len(worse) == warned == chain.plays_back_worse
     assert chain.plays_back_worse_by == pytest.approx(part * REACH)
     if warned:
-        assert worse[0].startswith("Chain 'leg': Blender plays it back up to 22 µm worse than solved (frame 12)")
+        assert worse[0].startswith(
+            "Chain 'leg': Blender plays it back up to 22 µm worse than solved (frame 12)"
+        )
         assert worse[0].endswith("; look for constraints, drivers or other animation on its bones")
 
 
