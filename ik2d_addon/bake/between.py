@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples, finished
+from ..rig.sampling import ChainSamples, finished, somewhere_and_sized
 from .cubics import read_played
 from .solving import SolvedChain, solve_chain
 
@@ -37,7 +37,8 @@ def doubtful_gaps(
     played = read_played(chain.rig, half_way, middles, np.arange(len(half_way.targets)) + 0.5)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    return np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
+    somewhere, sized = somewhere_and_sized(half_way)  # else there is nothing to solve for
+    return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & somewhere & sized)
 
 
 def _middles(values: Floats) -> Floats:
@@ -46,13 +47,15 @@ def _middles(values: Floats) -> Floats:
     Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
     """
     steps = np.diff(values, axis=0)
-    slopes = np.gradient(values, axis=0)
-    slopes[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0  # they are level at a turning point
-    slopes[[0, -1]] = 0.0
-    # Nor do they lead beyond the next value.
-    after = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[:-1]), np.abs(steps))
-    before = np.sign(steps) * np.minimum(AUTOMATIC * np.abs(slopes[1:]), np.abs(steps))
-    middles: Floats = (values[:-1] + values[1:]) / 2.0 + 0.375 * (after - before)
+    sizes = np.abs(steps)
+    slopes = np.abs(steps[:-1] + steps[1:]) / 2.0
+    # They are level at turning points and at the ends. Both of a key are as long as the shorter of them,
+    # and that does not lead beyond the next value.
+    lengths = np.zeros_like(values)
+    lengths[1:-1] = np.minimum(AUTOMATIC * slopes, np.minimum(sizes[:-1], sizes[1:]))
+    lengths[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0
+    middles: Floats = (values[:-1] + values[1:]) / 2.0
+    middles += 0.375 * np.sign(steps) * (lengths[:-1] - lengths[1:])
     return middles
 
 

@@ -291,13 +291,18 @@ def _of_chain(chain: RigChain, record: _Record, places: Floats, settings: Floats
     )
 
 
-def _check(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
-    """Raise IK2DError where a chain or its target has no finite place to solve for."""
+def somewhere_and_sized(samples: ChainSamples) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return at which frames a target has a finite place, and the chain is not scaled to nothing."""
     held = (samples.world if samples.parent is None else samples.world @ samples.parent)[:, :3, :3]
     if is_constant(held):
         held = held[:1]
-    somewhere = np.isfinite(samples.targets).all(axis=1)
     sized = np.abs(np.linalg.det(np.nan_to_num(held))) > 0.0
+    return np.isfinite(samples.targets).all(axis=1), np.broadcast_to(sized, len(samples.targets))
+
+
+def _check(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
+    """Raise IK2DError where a chain or its target has no finite place to solve for."""
+    somewhere, sized = somewhere_and_sized(samples)
     for good, problem in (
         (somewhere, f"target '{chain.target.name}' has no finite position"),
         (sized, f"armature '{chain.armature.name}', or a bone above the chain, is scaled to nothing"),
