@@ -71,13 +71,13 @@ def test_a_row_of_a_joint_is_its_switch_its_bone_and_its_limits_where_there_is_r
     chain = armature.ik2d.chains[0]
     joint = chain.joints["shin"]
     joint.limit_min, joint.limit_max = radians(-30.4), radians(90.6)
-    room = 20
-    monkeypatch.setattr(panels, "fits_as_name", lambda context, text: len(text) <= room)
+    room = {"letters": 20}
+    monkeypatch.setattr(panels, "fits_as_name", lambda context, text: len(text) <= room["letters"])
     switch, name = draw(IK2D_UL_joints, chain, joint)
     assert (switch.prop, switch.owner, switch.text, name.text) == ("use_limit", joint, "", "shin")
     joint.use_limit = True
     switch, name, limits = draw(IK2D_UL_joints, chain, joint)
     assert (switch.prop, name.text, limits.text) == ("use_limit", "shin", "-30° to 91°")
     assert limits.layout.alignment == 'RIGHT' and limits.layout is not name.layout
-    for room in (10, 3):  # not for the limits, and not for the name
+    for room["letters"] in (10, 3):  # not for the limits, and not for the name
         assert [part.text for part in draw(IK2D_UL_joints, chain, joint)] == ["", "shin"]

@@ -17,7 +17,7 @@ from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.kinematics import read_linkage
 from ik2d_addon.rig.sampling import finished, sample_now
-from ik2d_addon.rig.standing import Joins, Standing
+from ik2d_addon.rig.standing import Joins
 
 PLAYED_BACK = 1e-5  # of reach
 

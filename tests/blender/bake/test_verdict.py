@@ -176,7 +176,8 @@ def test_only_the_reported_frames_are_reported():
 def test_joints_off_one_plane(part, warned):
     _, _, warnings = told(keyed(joints_off_plane=part * REACH))
     assert warnings == warned * [
-        "Chain 'leg': its joints are up to 2.02 cm off one plane; it is solved as seen along the plane's normal"
+        "Chain 'leg': its joints are up to 2.02 cm off one plane; it is solved as seen along the plane's"
+        " normal"
     ]
     # Hinges choose the plane: it can be no other.
     assert told(keyed(joints_off_plane=part * REACH, chain=rig(plane_taken=HINGES)))[2] == []
