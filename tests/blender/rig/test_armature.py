@@ -2,13 +2,14 @@
 """Reading a chain from an armature: what its settings come to, and what is said of a faulty one."""
 
 import math
+from dataclasses import replace
 
 import bpy
 import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target
 
-from ik2d_addon.core import IK2DError
+from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.armature import (
     FAR_OFF_PLANE,
     bend_plane,
@@ -30,19 +31,22 @@ def leg(**settings):
 
 
 def test_every_setting_reaches_the_chain():
-    armature, chain = leg(bend='NEGATIVE', iterations=17, tolerance=0.125, softness=0.25, name="left")
+    armature, chain = leg(bend='NEGATIVE', iterations=17, tolerance=0.125, softness=0.25, influence=0.5, name="left")
     rig = read_chain(armature, chain)
     assert rig.armature == armature and rig.name == "left"
     assert rig.bones == ("thigh", "shin")
     assert [bone.name for bone in rig.pose_bones] == ["thigh", "shin"]
     assert rig.target == chain.target and rig.subtarget == ""
     assert (rig.bend, rig.iterations, rig.tolerance, rig.softness) == (-1, 17, 0.125, 0.25)
+    assert rig.influence == 0.5
+    assert armature.path_resolve(rig.path) == chain
+    assert rig.plane_taken == "rest pose's bend" and not rig.ruled
     assert rig.warnings == ()
 
 
 def test_the_defaults_are_positive_bend_and_the_solvers_own_tolerance():
     rig = read_chain(*leg())
-    assert (rig.bend, rig.tolerance, rig.softness) == (1, None, 0.0)
+    assert (rig.bend, rig.tolerance, rig.softness, rig.influence) == (1, None, 0.0, 1.0)
     assert rig.joints.plain
 
 
@@ -79,32 +83,51 @@ def test_two_bone_on_other_chains_is_refused_with_their_number(count, words):
         read_chain(armature, chain)
 
 
-def test_heights_off_the_plane_are_lengths_in_rest_space():
+def test_what_joints_are_off_the_plane_is_a_length_in_rest_space():
     armature = add_armature(
         {"a": ((1, 0, 0), (1.5, 1, 0), "", 0.0), "b": ((1.5, 1, 0), (0.75, 2, 0), "a", 0.0)}
     )
     rig = read_chain(armature, add_chain(armature, "b", add_target({}), plane='X'))
     assert rig.plane.origin == pytest.approx((1, 0, 0), abs=EXACT)
-    assert rig.tip_height == pytest.approx(-0.25, abs=EXACT)
     assert rig.off_plane == pytest.approx(0.5, abs=EXACT)
 
 
-def test_constraints_that_act_on_the_bones_are_named():
-    armature, chain = leg()
-    acting = armature.pose.bones["shin"].constraints.new('LIMIT_ROTATION')
-    acting.name = "Hold"
-    muted = armature.pose.bones["thigh"].constraints.new('LIMIT_ROTATION')
-    muted.mute = True
-    powerless = armature.pose.bones["thigh"].constraints.new('LIMIT_ROTATION')
-    powerless.influence = 0.0
-    armature.pose.bones["body"].constraints.new('LIMIT_ROTATION')
-    (warning,) = read_chain(armature, chain).warnings
-    assert warning == (
-        "Chain 'shin': bone 'shin' has the constraint 'Hold', which acts on top of the baked rotation;"
-        " disable it"
+def test_joints_that_locks_hold_are_named_before_all_else():
+    armature, chain = leg(bone_count=3)
+    armature.pose.bones["shin"].constraints.new('LIMIT_ROTATION')  # no matter of reading
+    for name in ("shin", "thigh", "body"):
+        armature.pose.bones[name].lock_rotation = (True, True, True)
+        rig = read_chain(armature, chain)
+        (told,) = rig.warnings
+        assert told.startswith("Chain 'shin': locks hold '")
+    assert told == "Chain 'shin': locks hold 'body', 'thigh' and 'shin', so they do not turn"
+    rig = replace(rig, notes=("First.", "Second."))
+    assert rig.warnings == (told, "First.", "Second.")
+    armature.pose.bones["body"].lock_rotation = (False, False, False)
+    (told,) = read_chain(armature, chain).warnings
+    assert told == "Chain 'shin': locks hold 'thigh' and 'shin', so they do not turn"
+    armature.pose.bones["thigh"].lock_rotation = (False, False, False)
+    (told,) = read_chain(armature, chain).warnings
+    assert told == "Chain 'shin': locks hold 'shin', so it does not turn"
+
+
+def test_a_chain_in_another_plane_has_all_that_depends_on_it_anew():
+    armature = add_armature(
+        {"a": ((0, 0, 0), (0.2, 1, 0), "", 0.3), "b": ((0.2, 1, 0), (0, 2, 0.5), "a", 0.0)}
     )
-    powerless.influence = 0.01
-    assert len(read_chain(armature, chain).warnings) == 2
+    chain = add_chain(armature, "b", add_target({}), plane='X')
+    chain.joints["b"].weight = 0.5
+    rig = read_chain(armature, chain)
+    plane = Plane.facing(rest_joints(rig.pose_bones), (0, 0, 1))
+    turned = rig.in_plane(plane, "another one")
+    chain.plane = 'Z'
+    expected = read_chain(armature, chain)
+    assert (turned.plane, turned.plane_taken) == (plane, "another one")
+    assert turned.off_plane == expected.off_plane == pytest.approx(0.5, abs=EXACT)
+    assert (turned.joints.axes == expected.joints.axes).all()
+    assert turned.joints.weights.tolist() == [1.0, 0.5]
+    assert rig.off_plane == pytest.approx(0.2, abs=EXACT)
+    assert (turned.bones, turned.target) == (rig.bones, rig.target)
 
 
 def test_problem_of_is_the_sentence_that_reading_raises():
@@ -137,6 +160,46 @@ def test_bones_that_are_not_there_are_told(name, start):
         match=f"^{start} asks for 4 bones, but 'shin' and those above it are only 3; set Bones to 3 or less",
     ):
         chain_bones(armature, "shin", 4, name)
+
+
+@pytest.mark.parametrize("kind", ['CHILD_OF', 'ARMATURE'])
+def test_a_bone_that_hangs_on_another_by_a_constraint_is_told_of_it(kind):
+    armature = add_armature({"a": ((0, 0, 0), (0, 1, 0), "", 0.0), "b": ((0, 1, 0), (0, 2, 0.5), "", 0.0)})
+    constraint = armature.pose.bones["b"].constraints.new(kind)
+    constraint.name = "Hold"
+    source = constraint if kind == 'CHILD_OF' else constraint.targets.new()
+    plain = "are only 1; set Bones to 1 or less"
+
+    def told():
+        with pytest.raises(IK2DError) as caught:
+            chain_bones(armature, "b", 2, "arm")
+        return str(caught.value)
+
+    assert told().endswith(plain)
+    source.target = armature
+    assert told().endswith(plain)  # on the object
+    source.subtarget = "a"
+    assert told() == (
+        "Chain 'arm': 'b' hangs on 'a' by its constraint 'Hold', and a chain goes along parents alone; make"
+        " 'a' its parent and disable the constraint, or set Bones to fewer"
+    )
+    constraint.mute = True
+    assert told().endswith(plain)
+    constraint.mute, constraint.influence = False, 0.0
+    assert told().endswith(plain)
+    constraint.influence = 0.1
+    assert "hangs on" in told()
+    source.target = add_leg("Other")
+    source.subtarget = "shin"
+    assert told().endswith(plain)
+
+
+def test_other_constraints_hold_no_bone_of_another():
+    armature = add_armature({"a": ((0, 0, 0), (0, 1, 0), "", 0.0), "b": ((0, 1, 0), (0, 2, 0.5), "", 0.0)})
+    constraint = armature.pose.bones["b"].constraints.new('COPY_LOCATION')
+    constraint.target, constraint.subtarget = armature, "a"
+    with pytest.raises(IK2DError, match="are only 1"):
+        chain_bones(armature, "b", 2)
 
 
 def test_an_armature_that_no_scene_has_shown_has_no_bones_yet():

@@ -11,8 +11,9 @@ import pytest
 from mathutils import Matrix, Vector
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.kinematics import SCALE_NOISE, Link, Linkage, angles_between, read_linkage
+from ik2d_addon.core import Plane
+from ik2d_addon.rig.armature import read_chain, rest_joints
+from ik2d_addon.rig.kinematics import SCALE_NOISE, Link, Linkage, angles_before, read_linkage
 from ik2d_addon.rig.pose import bone_rotations
 from ik2d_addon.rig.sampling import sample_now, sample_steps
 
@@ -268,7 +269,14 @@ def links(lengths, holds=None, inherits=None):
     for length, hold, inherit in zip(lengths, holds, inherits, strict=True):
         c, s = math.cos(hold), math.sin(hold)
         made.append(Link(inherit, np.array([[c, -s], [s, c]]), np.array([length, 0.0]), *[np.eye(4)] * 3))
-    return Linkage(tuple(made), np.eye(4)[None], np.zeros(3))
+    plane = Plane.facing([(0, 0, 0), (1, 0, 0)], (0, 0, 1))
+    axes = np.tile((0.0, 0.0, 1.0), (count, 1))
+    return Linkage(tuple(made), np.eye(4)[None], np.zeros(3), plane, axes, True, np.zeros(()))
+
+
+def held(*which):
+    """Return which joints have limits."""
+    return np.array(which, np.bool_)
 
 
 def test_unturned_gives_lengths_and_headings():
@@ -292,14 +300,14 @@ def test_local_turns_are_relative_to_the_parent_where_rotation_is_inherited():
     linkage = links([1.0] * 3, inherits=[True, True, False])
     headings = np.array([[0.1, 0.2, 0.4]])
     angles = np.array([[0.6, 0.5, -0.3]])  # headings of 0.6, 1.1 and 0.8
-    assert linkage.local_turns(angles, headings) == pytest.approx(np.array([[0.5, 0.4, 0.4]]))
+    assert linkage.local_turns(angles, headings, held(False, False, False)) == pytest.approx(np.array([[0.5, 0.4, 0.4]]))
 
 
 def test_local_turns_put_the_bones_at_the_angles():
     linkage = links([1.0, 0.7, 0.5], [0.3, -0.4, 0.2], [True, False, True])
     _, headings = linkage.unturned()
     angles = np.array([[0.5, -1.2, 0.9]])
-    joints = linkage.joints(linkage.local_turns(angles, headings))[0]
+    joints = linkage.joints(linkage.local_turns(angles, headings, held(False, False, False)))[0]
     bones = np.diff(joints, axis=0)
     assert np.arctan2(bones[:, 1], bones[:, 0]) == pytest.approx(np.cumsum(angles[0]))
 
@@ -307,15 +315,104 @@ def test_local_turns_put_the_bones_at_the_angles():
 def test_local_turns_go_on_without_jumps_and_begin_within_half_a_turn():
     angles = np.column_stack((np.linspace(7.0, 27.0, 101), np.zeros(101)))
     wrapped = (angles + math.pi) % (2 * math.pi) - math.pi
-    turns = links([1.0, 1.0]).local_turns(wrapped, np.zeros((101, 2)))
+    turns = links([1.0, 1.0]).local_turns(wrapped, np.zeros((101, 2)), held(False, False))
     assert np.diff(turns[:, 0]) == pytest.approx(0.2)
     assert turns[0, 0] == pytest.approx(7.0 - 2 * math.pi)
-    turns = links([1.0, 1.0]).local_turns(angles + 5.0, np.zeros((101, 2)))
+    turns = links([1.0, 1.0]).local_turns(angles + 5.0, np.zeros((101, 2)), held(False, False))
     assert turns[0, 0] == pytest.approx(12.0 - 4 * math.pi)
     assert np.abs(turns[0]).max() <= math.pi
 
 
-def test_angles_between_headings_are_the_smallest():
-    headings = np.array([[0.3, 3.0, -3.0, -3.0], [1.0, 0.5, 0.5, 2.0]])
-    expected = [[0.3, 2.7, 2 * math.pi - 6.0, 0.0], [1.0, -0.5, 0.0, 1.5]]
-    assert angles_between(headings) == pytest.approx(np.array(expected))
+def test_local_turns_begin_as_near_as_whole_turns_allow_to_what_they_join():
+    angles = np.column_stack((np.linspace(0.5, 1.5, 11), np.full(11, 0.2)))
+    linkage = links([1.0, 1.0])
+    for near, begins in (((0.0, 0.0), (0.5, 0.2)), ((6.0, -7.0), (0.5 + 2 * math.pi, 0.2 - 2 * math.pi))):
+        turns = linkage.local_turns(angles, np.zeros((11, 2)), held(False, False), np.array(near))
+        assert turns[0] == pytest.approx(begins)
+        assert np.diff(turns, axis=0) == pytest.approx(np.diff(angles, axis=0))
+    for off, whole in ((math.pi - 0.01, 0.0), (math.pi + 0.01, 2 * math.pi)):
+        turns = linkage.local_turns(angles, np.zeros((11, 2)), held(False, False), angles[0] + off)
+        assert turns[0] == pytest.approx(angles[0] + whole)
+
+
+def test_turns_of_joints_with_limits_are_the_solvers_own_numbers():
+    """Not wound by whole turns, whatever they join; but those of bones that inherit no rotation go on."""
+    angles = np.array([[4.0, -4.0], [4.5, -4.5]])
+    headings = np.array([[0.5, 0.25], [0.5, 0.25]])
+    own = angles - angles_before(headings)
+    near = np.array([20.0, 20.0])
+    found = links([1.0, 1.0]).local_turns(angles, headings, held(True, True), near)
+    assert found == pytest.approx(own)
+    found = links([1.0, 1.0]).local_turns(angles, headings, held(False, True), near)
+    assert found[:, 1] == pytest.approx(own[:, 1])
+    assert found[:, 0] == pytest.approx(own[:, 0] + 2 * math.pi * round((20.0 - own[0, 0]) / (2 * math.pi)))
+    alone = links([1.0, 1.0], inherits=[True, False])
+    found = alone.local_turns(angles, headings, held(True, True), near)
+    assert found[:, 0] == pytest.approx(own[:, 0])
+    turned = angles.sum(axis=1) - headings[:, 1]
+    assert found[:, 1] == pytest.approx(turned + 2 * math.pi * round((20.0 - turned[0]) / (2 * math.pi)))
+
+
+@pytest.mark.parametrize("inherits", [(True, True, True), (True, False, True), (False, True, False)])
+def test_angles_of_turns_are_those_that_local_turns_came_from(inherits):
+    linkage = links([1.0, 0.7, 0.5], [0.3, -0.4, 0.2], list(inherits))
+    _, headings = linkage.unturned()
+    turns = np.array([[0.5, -1.2, 0.9]])
+    angles = linkage.angles_of(turns, headings)
+    assert linkage.local_turns(angles, headings, held(False, False, False)) == pytest.approx(turns)
+    bones = np.diff(linkage.joints(turns)[0], axis=0)
+    turned = np.exp(1j * np.cumsum(angles[0]))
+    assert (bones @ (1, 1j)) / np.linalg.norm(bones, axis=1) == pytest.approx(turned)
+
+
+def test_angles_before_any_turn_are_the_smallest_and_go_on_from_frame_to_frame():
+    headings = np.array([[0.3, 3.0, -3.0, -3.0]])
+    assert angles_before(headings) == pytest.approx(np.array([[0.3, 2.7, 2 * math.pi - 6.0, 0.0]]))
+    swing = np.array([[0.0, 3.0], [0.0, 3.3 - 2 * math.pi], [0.0, 3.6 - 2 * math.pi]])
+    assert angles_before(swing) == pytest.approx(np.array([[0.0, 3.0], [0.0, 3.3], [0.0, 3.6]]))
+
+
+# --- Off the plane --------------------------------------------------------------------------------
+
+
+def rest_tip(rig):
+    return np.array(rest_joints(rig.pose_bones)[-1])
+
+
+def test_heights_are_the_tips_over_the_plane_and_no_turn_changes_them():
+    armature = add_armature(
+        {"a": ((1, 0, 0), (1.5, 1, 0), "", 0.0), "b": ((1.5, 1, 0), (0.75, 2, 0), "a", 0.0)}
+    )
+    add_chain(armature, "b", add_target({}), plane='X')
+    rig, linkage = read_now(armature)
+    assert linkage.planar
+    assert linkage.heights == pytest.approx(-0.25, abs=1e-6)
+    assert linkage.tips_turned(np.zeros((1, 2)))[0] == pytest.approx(rest_tip(rig), abs=CLOSE)
+    for turns in ((0.4, -1.3), (2.0, 0.7)):
+        places = in_rest(turn(rig, turns), linkage.to_pose[0])
+        assert linkage.tips_turned(np.array([turns]))[0] == pytest.approx(places[-1], abs=CLOSE)
+
+
+def test_a_hinge_askew_takes_the_tip_off_the_plane_and_it_is_seen_along_the_normal():
+    armature = add_armature(
+        {"a": ((0, 0, 0), (0, 1, 0), "", 0.0), "b": ((0, 1, 0), (0, 2, 0.4), "a", math.radians(8))}
+    )
+    bone = armature.pose.bones["b"]
+    bone.rotation_mode = 'XYZ'
+    bone.lock_rotation = (False, True, True)
+    add_chain(armature, "b", add_target({}), plane='X')
+    rig, linkage = read_now(armature)
+    assert not linkage.planar and rig.joints.askew
+    for turns in ((0.0, 0.0), (0.4, -1.3), (2.0, 0.7)):
+        places = in_rest(turn(rig, turns), linkage.to_pose[0])
+        assert linkage.tips_turned(np.array([turns]))[0] == pytest.approx(places[-1], abs=CLOSE)
+        assert linkage.tips(np.array([turns]))[0] == pytest.approx(rig.plane.project(places[-1]), abs=CLOSE)
+    assert abs(places[-1] @ rig.plane.normal) > 1e-3
+
+
+def test_blenders_own_word_is_taken_where_links_are_not_exact():
+    armature = add_arm(7)
+    armature.data.bones["b"].inherit_scale = 'AVERAGE'
+    rig, linkage = read_now(armature)
+    places = in_rest(turn(rig, TURNS[1]), linkage.to_pose[0])
+    assert linkage.tips_turned(np.array([TURNS[1]]))[0] == pytest.approx(places[-1], abs=CLOSE)
