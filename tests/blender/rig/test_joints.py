@@ -2,6 +2,7 @@
 """What joints may do: limits and weights as the solvers get them, and which locks hold a bone."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,17 +10,27 @@ import pytest
 from rigs import add_leg
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.axes import CLOSE
-from ik2d_addon.rig.joints import Joints, is_locked, locked_channels, read_joints
+from ik2d_addon.rig.axes import EXACT, HINGE
+from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.joints import (
+    Joints,
+    hinge_axis,
+    is_held,
+    locked_channels,
+    read_joints,
+    read_limits,
+    turning_axis,
+)
 
 NAN = math.nan
 X, Y, Z = np.eye(3)
 SLANTED = np.array([0.6, 0.0, 0.8])
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
+MODES = [*EULERS, 'QUATERNION', 'AXIS_ANGLE']
 
 
 def joints(limits=((NAN, NAN), (NAN, NAN)), weights=(1.0, 1.0), fixed=(False, False)):
-    return Joints(np.array(limits), np.array(weights), np.array(fixed))
+    return Joints(np.array(limits), np.array(weights), np.array(fixed), np.array([X, X]), np.zeros(2))
 
 
 # --- What the solvers get -------------------------------------------------------------------------
@@ -50,6 +61,19 @@ def test_a_joint_of_little_weight_is_not_held():
     assert joints(weights=(0.01, 1.0)).limits_from(np.zeros(2)) is None
 
 
+def test_joints_that_may_not_turn_freely_are_held():
+    assert joints().held.tolist() == [False, False]
+    assert joints(weights=(0.01, 0.0)).held.tolist() == [False, True]
+    assert joints(fixed=(True, False)).held.tolist() == [True, False]
+    assert joints(limits=((NAN, NAN), (-4.0, 4.0))).held.tolist() == [False, True]
+    assert joints(limits=((NAN, 1.0), (NAN, NAN))).held.tolist() == [True, False]
+
+
+def test_joints_are_askew_where_any_is_slanted():
+    assert not joints().askew
+    assert replace(joints(), slants=np.array([0.0, 1e-4])).askew
+
+
 # --- Reading --------------------------------------------------------------------------------------
 
 
@@ -74,9 +98,37 @@ def test_bones_whose_locks_hold_them_are_fixed():
     for bone in bones:
         bone.rotation_mode = 'XYZ'
     bones[1].lock_rotation[0] = True
-    assert read_joints(settings(), bones, [X, X]).fixed.tolist() == [False, True]
+    found = read_joints(settings(), bones, [X, X])
+    assert found.fixed.tolist() == [False, True]
+    assert found.axes.tolist() == [[1, 0, 0]] * 2 and not found.askew
     assert read_joints(settings(), bones, [X, Z]).fixed.tolist() == [False, False]
 
+
+def test_hinges_turn_about_their_own_axis_and_say_how_far_that_is_off():
+    bones = [add_leg().pose.bones[name] for name in ("thigh", "shin")]
+    bones[1].lock_rotation = (False, True, True)
+    slanted = np.array([math.cos(0.2), math.sin(0.2), 0.0])
+    found = read_joints(settings(shin={"weight": 0.5, "use_limit": True}), bones, [slanted, slanted])
+    assert found.axes == pytest.approx(np.array([slanted, X]))
+    assert found.slants == pytest.approx([0.0, 0.2]) and found.slants[0] == 0.0
+    again = found.about(bones, [X, -X])
+    assert again.axes.tolist() == [[1, 0, 0], [-1, 0, 0]] and again.slants.tolist() == [0.0, 0.0]
+    assert again.weights.tolist() == [1.0, 0.5] and again.limits[1].tolist() == [-0.5, 0.75]
+
+
+@pytest.mark.parametrize("slant, told", [(0.99 * EXACT, 0.0), (1.01 * EXACT, 1.01 * EXACT)])
+def test_slants_within_32_bits_are_none(slant, told):
+    bones = [add_leg().pose.bones["shin"]]
+    bones[0].lock_rotation = (False, True, True)
+    normal = np.array([math.cos(slant), math.sin(slant), 0.0])
+    assert read_joints(settings(), bones, [normal]).slants == pytest.approx([told], abs=1e-12)
+
+
+def test_limits_and_weights_can_be_read_alone():
+    bones = [add_leg().pose.bones[name] for name in ("thigh", "shin")]
+    limits, weights = read_limits(settings(thigh={"use_limit": True, "weight": 0.25}), bones)
+    assert limits[0].tolist() == [-0.5, 0.75] and np.isnan(limits[1]).all()
+    assert weights.tolist() == [0.25, 1.0]
 
 def test_a_range_of_one_angle_is_fine_and_one_that_runs_backwards_is_not():
     bones = [add_leg().pose.bones["shin"]]
@@ -103,10 +155,17 @@ def bone_in(mode, locks=(), w=None):
     return bone
 
 
-@pytest.mark.parametrize("mode", ['QUATERNION', 'AXIS_ANGLE'])
 @pytest.mark.parametrize("w, first", [(None, False), (False, False), (True, True)])
-def test_modes_of_four_channels_have_w_first(mode, w, first):
-    assert locked_channels(bone_in(mode, [1], w)) == [first, False, True, False]
+def test_modes_of_four_channels_have_w_first(w, first):
+    assert locked_channels(bone_in('QUATERNION', [1], w)) == [first, False, True, False]
+    if w is not None:
+        assert locked_channels(bone_in('AXIS_ANGLE', [1], w)) == [first, False, True, False]
+
+
+def test_an_axis_and_an_angle_without_locks_of_their_own_are_locked_together():
+    """The locks are about the axes that the bone may turn about: an axis needs all of its parts."""
+    assert locked_channels(bone_in('AXIS_ANGLE', [0, 2])) == [False] * 4
+    assert locked_channels(bone_in('AXIS_ANGLE', [0, 1, 2])) == [True] * 4
 
 
 def test_w_counts_only_where_all_four_are_locked_apart():
@@ -115,45 +174,81 @@ def test_w_counts_only_where_all_four_are_locked_apart():
     assert locked_channels(bone) == [False] * 4
 
 
-@pytest.mark.parametrize("mode", EULERS)
-def test_euler_modes_have_three_channels(mode):
-    assert locked_channels(bone_in(mode, [2], True)) == [False, False, True]
+def test_euler_modes_have_three_channels():
+    bone = bone_in('XYZ', [2], True)
+    for bone.rotation_mode in EULERS:
+        assert locked_channels(bone) == [False, False, True]
 
 
-@pytest.mark.parametrize("mode", [*EULERS, 'QUATERNION', 'AXIS_ANGLE'])
-def test_a_bone_without_locks_is_free(mode):
-    bone = bone_in(mode)
+def test_a_bone_without_locks_turns_about_the_normal():
+    bone = bone_in('XYZ')
     bone.rotation_euler = bone.rotation_quaternion[1:] = (0.3, 0.2, 0.1)
-    for axis in (X, Y, Z, -X, SLANTED):
-        assert not is_locked(bone, axis)
+    for bone.rotation_mode in MODES:
+        assert not is_held(bone) and hinge_axis(bone) is None
+        for axis in (X, Y, Z, -X, SLANTED):
+            assert turning_axis(bone, axis) is axis
 
 
-@pytest.mark.parametrize("mode", EULERS)
-def test_an_euler_bone_that_turns_about_its_own_axis_needs_that_channel(mode):
+def test_a_bone_whose_locks_leave_no_axis_is_held():
+    bone = bone_in('XYZ', [0, 1, 2])
+    for bone.rotation_mode in MODES:
+        assert is_held(bone) and hinge_axis(bone) is None
+        assert turning_axis(bone, X) is None
+
+
+def test_an_euler_bone_needs_the_channel_of_the_axis_nearest_to_the_normal():
     for locked in range(3):
-        bone = bone_in(mode, [locked])
-        assert [is_locked(bone, axis) for axis in (X, Y, Z)] == [locked == own for own in range(3)]
+        bone = bone_in('XYZ', [locked])
+        for bone.rotation_mode in EULERS:
+            found = [turning_axis(bone, axis) for axis in (X, Y, Z)]
+            assert [axis is None for axis in found] == [locked == own for own in range(3)]
 
 
-@pytest.mark.parametrize("locked", [0, 1, 2])
-def test_an_euler_bone_that_turns_about_a_slanted_axis_needs_all_three(locked):
-    assert is_locked(bone_in('XYZ', [locked]), SLANTED)
-    little = 0.9 * CLOSE
-    nearly = np.array([math.sqrt(1 - 2 * little**2), little, little])
-    assert is_locked(bone_in('XYZ', [locked]), nearly) == (locked == 0)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("off, leaves", [(0.99 * HINGE, True), (1.01 * HINGE, False)])
+def test_a_hinge_turns_about_its_one_axis_within_fifteen_degrees_of_the_normal(mode, off, leaves):
+    bone = bone_in(mode, [1, 2])
+    assert not is_held(bone) and hinge_axis(bone) == 0
+    for side in (1, -1):
+        normal = side * np.array([math.cos(off), 0.6 * math.sin(off), 0.8 * math.sin(off)])
+        found = turning_axis(bone, normal)
+        if leaves:
+            assert found == pytest.approx(side * X)
+        else:
+            assert found is None
+
+
+@pytest.mark.parametrize("off, leaves", [(0.99 * HINGE, True), (1.01 * HINGE, False)])
+def test_with_one_lock_euler_bones_turn_about_one_axis_and_others_about_any_across_the_lock(off, leaves):
+    normal = np.array([math.cos(off) * 0.8, math.sin(off), math.cos(off) * 0.6])
+    for mode in ('QUATERNION', 'AXIS_ANGLE'):
+        found = turning_axis(bone_in(mode, [1]), normal)
+        if leaves:
+            assert found == pytest.approx(np.array([0.8, 0.0, 0.6]))
+        else:
+            assert found is None
+    assert turning_axis(bone_in('XYZ', [1]), normal) is None  # 37 degrees from X
+    near = np.array([math.cos(off), 0.0, math.sin(off)])
+    found = turning_axis(bone_in('XYZ', [1]), near)
+    if leaves:
+        assert found == pytest.approx(X)
+    else:
+        assert found is None
+
+
+def test_a_hinge_has_one_free_axis():
+    for free in range(3):
+        assert hinge_axis(bone_in('XYZ', {0, 1, 2} - {free})) == free
+        assert hinge_axis(bone_in('XYZ', [free])) is None
 
 
 @pytest.mark.parametrize("mode", ['QUATERNION', 'AXIS_ANGLE'])
-def test_four_channels_need_the_first_and_those_that_the_axis_has(mode):
-    for locked, w, expected in (
-        ([], True, True),
-        ([0], False, True),
-        ([2], False, True),
-        ([1], False, False),
-    ):
-        assert is_locked(bone_in(mode, locked, w), SLANTED) == expected
-    for locked, expected in (([0], True), ([1, 2], False)):
-        assert is_locked(bone_in(mode, locked), X) == expected
+def test_a_locked_angle_holds_the_bone(mode):
+    assert is_held(bone_in(mode, [], True))
+    assert turning_axis(bone_in(mode, [1, 2], True), X) is None
+    assert not is_held(bone_in(mode, [], False))
+    bone = bone_in('XYZ', [], True)
+    assert not is_held(bone)
 
 
 @pytest.mark.parametrize("mode, channel", [('XYZ', 1), ('QUATERNION', 2)])
@@ -162,44 +257,46 @@ def test_a_locked_channel_off_its_rest_holds_the_bone(mode, channel, value, expe
     bone = bone_in(mode, [1])
     values = bone.rotation_euler if mode == 'XYZ' else bone.rotation_quaternion
     values[channel] = value
-    assert is_locked(bone, X) == expected
+    assert is_held(bone) == expected
+    assert (turning_axis(bone, X) is None) == expected
 
 
 def test_an_unlocked_channel_may_stand_anywhere():
     bone = bone_in('XYZ', [1])
     bone.rotation_euler = (1.0, 0.0, 1.0)
-    assert not is_locked(bone, X)
-
-
-def test_a_quaternions_first_channel_is_needed_by_every_turn():
+    assert not is_held(bone)
     bone = bone_in('QUATERNION', [1, 2], False)
-    bone.rotation_quaternion = (0.9, 0.0, 0.0, 0.0)
-    assert not is_locked(bone, X)
-    bone.lock_rotation_w = True
-    assert is_locked(bone, X) and is_locked(bone, Y)
+    bone.rotation_quaternion = (0.9, 0.3, 0.0, 0.0)
+    assert not is_held(bone) and hinge_axis(bone) == 0
+    bone.rotation_quaternion = (0.9, 0.3, 0.2, 0.0)
+    assert is_held(bone) and hinge_axis(bone) is None
 
 
-def test_an_angle_off_rest_holds_but_the_axis_of_a_rest_angle_may_be_any():
+def test_an_axis_may_be_any_unless_its_parts_have_locks_of_their_own():
     bone = bone_in('AXIS_ANGLE', [1])
-    bone.rotation_axis_angle = (0.0, 0.3, 0.9, 0.1)
-    assert not is_locked(bone, X)
+    bone.rotation_axis_angle = (0.4, 0.3, 0.9, 0.1)
+    assert not is_held(bone)  # all four are ours to write
+    bone.lock_rotations_4d = True
+    assert is_held(bone)
     bone = bone_in('AXIS_ANGLE', [1, 2], False)
-    bone.rotation_axis_angle = (0.4, 1.0, 0.0, 0.0)  # unlocked: ours to write
-    assert not is_locked(bone, X)
+    bone.rotation_axis_angle = (0.4, 1.0, 0.0, 0.0)
+    assert not is_held(bone)
 
 
 @pytest.mark.parametrize(
-    "mode, path, width", [('QUATERNION', "rotation_quaternion", 4), ('XYZ', "rotation_euler", 3)]
+    "mode, path, width",
+    [('QUATERNION', "rotation_quaternion", 4), ('XYZ', "rotation_euler", 3), ('AXIS_ANGLE', None, 4)],
 )
 @pytest.mark.parametrize("swing, expected", [(0.0, False), (0.5e-4, False), (2e-4, True)])
 def test_a_locked_channel_whose_keys_differ_holds_the_bone(mode, path, width, swing, expected):
-    bone = bone_in(mode, [2])
+    bone = bone_in(mode, [2], False if path is None else None)
+    path = path or "rotation_axis_angle"
     values = getattr(bone, path)
     for frame, part in ((1, 0.0), (10, 1.0)):
         values[width - 1] = part * swing
         bone.keyframe_insert(path, frame=frame)
     values[width - 1] = 0.0
-    assert is_locked(bone, X) == expected
+    assert is_held(bone) == expected
 
 
 def test_keys_of_other_channels_and_of_other_bones_do_not_hold_a_bone():
@@ -211,4 +308,12 @@ def test_keys_of_other_channels_and_of_other_bones_do_not_hold_a_bone():
         other.rotation_mode = 'XYZ'
         other.rotation_euler = (0.0, 0.0, turn)
         other.keyframe_insert("rotation_euler", frame=frame)
-    assert not is_locked(bone, X)
+    assert not is_held(bone)
+
+
+def test_a_locked_channel_whose_curve_has_no_keys_does_not_hold_the_bone():
+    bone = bone_in('XYZ', [2])
+    bone.keyframe_insert("rotation_euler", frame=1)
+    (curve,) = [curve for curve in existing_fcurves(bone.id_data) if curve.array_index == 2]
+    curve.keyframe_points.clear()
+    assert not is_held(bone)
