@@ -3,17 +3,22 @@
 
 import bpy
 import pytest
-from rigs import add_leg, contents_of, every_bit_of_animation
+from rigs import add_leg, every_bit_of_animation, is_selected
 
 from ik2d_addon.rig.compat import (
-    action_copied,
-    actions_put_back_on_error,
     assign_action,
-    channels,
+    channels_at,
+    channels_copied,
+    curve_at,
     existing_channels,
     existing_fcurves,
-    fcurve,
+    has_curves,
+    heeds_muted_groups,
+    place_of,
+    playing_strips,
+    select_bone,
     sharing_channels,
+    strip_channels,
 )
 
 PATH = 'pose.bones["shin"].location'
@@ -28,34 +33,18 @@ def keyed_leg(name="Rig"):
     return armature
 
 
+def push_down(armature, start=3):
+    """Make a strip of an object's action, of its slot; return it."""
+    animation = armature.animation_data
+    action, slot = animation.action, getattr(animation, "action_slot", None)
+    animation.action = None
+    strip = animation.nla_tracks.new().strips.new("Strip", start, action)
+    if slot is not None:
+        strip.action_slot = slot
+    return strip
+
+
 # --- Channels -------------------------------------------------------------------------------------
-
-
-def test_channels_are_made_once_in_an_action_of_the_objects_name():
-    armature = add_leg()
-    holder = channels(armature)
-    curve = fcurve(holder, PATH, 1, "shin")
-    assert armature.animation_data.action.name == "RigAction"
-    assert (curve.data_path, curve.array_index, curve.group.name) == (PATH, 1, "shin")
-    assert fcurve(channels(armature), PATH, 1, "other") == curve
-    assert curve.group.name == "shin"
-    assert list(existing_fcurves(armature)) == [curve]
-    assert len(bpy.data.actions) == 1
-
-
-def test_bones_of_one_name_share_a_group_of_it():
-    armature = add_leg()
-    first, second = (fcurve(channels(armature), PATH, index, "shin") for index in (0, 1))
-    assert first.group == second.group
-    assert [group.name for group in channels(armature).groups] == ["shin"]
-
-
-def test_an_action_that_is_assigned_is_kept():
-    armature = keyed_leg()
-    action = armature.animation_data.action
-    before = contents_of(action)
-    channels(armature)
-    assert armature.animation_data.action == action and contents_of(action) == before
 
 
 def test_an_object_without_animation_has_no_channels():
@@ -68,7 +57,8 @@ def test_an_object_without_animation_has_no_channels():
 
 def test_existing_channels_are_those_that_keys_are_in():
     armature = keyed_leg()
-    assert existing_channels(armature) == channels(armature)
+    holder = existing_channels(armature)
+    assert [curve.array_index for curve in holder.fcurves] == [0, 1, 2]
     assert {curve.data_path for curve in existing_fcurves(armature)} == {PATH}
 
 
@@ -76,7 +66,6 @@ def test_existing_channels_are_those_that_keys_are_in():
 def test_an_action_without_a_chosen_slot_a_layer_or_a_strip_has_none():
     armature = keyed_leg()
     animation = armature.animation_data
-    slot = animation.action_slot
     animation.action_slot = None
     assert existing_channels(armature) is None
     empty = bpy.data.actions.new("Empty")
@@ -85,14 +74,93 @@ def test_an_action_without_a_chosen_slot_a_layer_or_a_strip_has_none():
     assert existing_channels(armature) is None
     layer = empty.layers.new("Layer")
     assert existing_channels(armature) is None
-    layer.strips.new(type='KEYFRAME')
+    strip = layer.strips.new(type='KEYFRAME')
     assert existing_channels(armature) is None
-    assert channels(armature) == existing_channels(armature)
-    assert (len(empty.layers), len(layer.strips), len(empty.slots)) == (1, 1, 1)
-    assert slot.identifier == "OBRig"
+    bag = strip.channelbag(animation.action_slot, ensure=True)
+    assert existing_channels(armature) == bag
 
 
-# --- Sharing --------------------------------------------------------------------------------------
+def test_channels_are_found_again_by_their_place():
+    armature = keyed_leg()
+    holder, action = existing_channels(armature), armature.animation_data.action
+    place = place_of(holder)
+    assert place == (action, armature.animation_data.action_slot.handle if SLOTS else 0)
+    assert channels_at(place) == holder
+    assert curve_at(place, PATH, 1) == holder.fcurves[1]
+    assert curve_at(place, PATH, 3) is None and curve_at(place, "location", 1) is None
+    if SLOTS:
+        assert channels_at((action, place[1] + 1)) is None
+        assert curve_at((action, place[1] + 1), PATH, 1) is None
+
+
+def test_an_action_has_curves_of_whichever_slot():
+    armature = keyed_leg()
+    action = armature.animation_data.action
+    assert has_curves(action)
+    if SLOTS:
+        armature.animation_data.action_slot = action.slots.new(id_type='OBJECT', name="Other")
+        assert has_curves(action)
+        bag = action.layers[0].strips[0].channelbags[0]
+    else:
+        bag = action
+    bag.fcurves.clear()
+    assert not has_curves(action)
+    assert not has_curves(bpy.data.actions.new("Empty"))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_channels_are_copied_for_a_while(fails):
+    armature = keyed_leg()
+    if SLOTS:
+        armature.animation_data.action.slots.new(id_type='OBJECT', name="Other")
+    before = every_bit_of_animation(armature)
+    try:
+        with channels_copied(armature) as holder:
+            assert holder != existing_channels(armature)
+            assert [curve.data_path for curve in holder.fcurves] == [PATH] * 3
+            holder.fcurves.clear()
+            if fails:
+                raise RuntimeError
+    except RuntimeError:
+        assert fails
+    assert every_bit_of_animation(armature) == before
+    assert list(bpy.data.actions) == [armature.animation_data.action]
+
+
+def test_of_no_channels_there_is_no_copy():
+    armature = add_leg()
+    with channels_copied(armature) as holder:
+        assert holder is None
+    armature.animation_data_create()
+    with channels_copied(armature) as holder:
+        assert holder is None
+
+
+# --- Strips ---------------------------------------------------------------------------------------
+
+
+def test_strips_play_unless_they_or_their_track_are_muted_or_another_plays_solo():
+    armature = keyed_leg()
+    animation = armature.animation_data
+    strip = push_down(armature)
+    other = animation.nla_tracks.new().strips.new("Other", 1, strip.action)
+    first, second = animation.nla_tracks
+
+    def names():
+        return [strip.name for strip in playing_strips(animation)]
+
+    assert names() == ["Strip", "Other"]
+    first.mute = True
+    assert names() == ["Other"]
+    first.mute, other.mute = False, True
+    assert names() == ["Strip"]
+    other.mute, second.is_solo = False, True
+    assert names() == ["Other"]
+    second.mute = True  # solo wins
+    assert names() == ["Other"]
+    animation.use_nla = False
+    assert names() == []
+    assert [curve.data_path for curve in strip_channels(strip).fcurves] == [PATH] * 3
 
 
 def test_others_that_play_the_same_channels_are_found():
@@ -105,6 +173,18 @@ def test_others_that_play_the_same_channels_are_found():
     assert sharing_channels(armature) == [other]
     assert sharing_channels(other) == [armature]
     assert sharing_channels(third) == []
+
+
+def test_others_that_play_them_in_strips_are_found_too():
+    armature, other = keyed_leg(), add_leg("Other")
+    animation = other.animation_data_create()
+    animation.action = armature.animation_data.action
+    if SLOTS:
+        animation.action_slot = armature.animation_data.action_slot
+    strip = push_down(other)
+    assert sharing_channels(armature) == [other]
+    strip.mute = True
+    assert sharing_channels(armature) == []
 
 
 @needs_slots
@@ -126,119 +206,70 @@ def test_without_an_action_nothing_is_shared():
     assert sharing_channels(armature) == []
 
 
-# --- For a while ----------------------------------------------------------------------------------
+def test_what_a_library_owns_is_copied_before_it_is_keyed_so_it_is_not_shared(tmp_path):
+    armature, other = keyed_leg(), add_leg("Other")
+    path = str(tmp_path / "actions.blend")
+    bpy.data.libraries.write(path, {armature.animation_data.action})
+    with bpy.data.libraries.load(path, link=True) as (there, wanted):
+        wanted.actions = there.actions
+    for ob in (armature, other):
+        animation = ob.animation_data or ob.animation_data_create()
+        animation.action = wanted.actions[0]
+        if SLOTS:
+            animation.action_slot = wanted.actions[0].slots[0]
+    assert sharing_channels(armature) == []
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_copy_plays_for_a_while_and_leaves_no_trace(fails):
-    armature = keyed_leg()
-    original, before = armature.animation_data.action, every_bit_of_animation(armature)
-    try:
-        with action_copied(armature):
-            assert armature.animation_data.action != original
-            assert {curve.data_path for curve in existing_fcurves(armature)} == {PATH}
-            channels(armature).fcurves.clear()
-            if fails:
-                raise RuntimeError
-    except RuntimeError:
-        assert fails
-    assert armature.animation_data.action == original
-    assert every_bit_of_animation(armature) == before
-    assert list(bpy.data.actions) == [original]
-
-
-def test_an_object_without_animation_has_none_again():
+def test_muted_groups_are_heeded_where_the_action_is_mixed_and_before_slots_always():
     armature = add_leg()
-    with action_copied(armature):
-        fcurve(channels(armature), PATH, 0, "shin")
-        assert len(existing_fcurves(armature)) == 1
-    assert armature.animation_data is None and not len(bpy.data.actions)
-
-
-def test_animation_data_without_an_action_stays_so():
-    armature = add_leg()
-    armature.animation_data_create()
-    with action_copied(armature):
-        assert armature.animation_data.action
-    assert armature.animation_data is not None and armature.animation_data.action is None
-
-
-def fail(armature, **made):
-    """Make channels, and fail."""
-    with pytest.raises(KeyboardInterrupt), actions_put_back_on_error(armature):
-        for maker in made.values():
-            maker(armature)
-        raise KeyboardInterrupt
-
-
-def test_what_was_made_for_channels_goes_when_that_fails():
-    armature = add_leg()
-    fail(armature, make=channels)
-    assert armature.animation_data is None and not len(bpy.data.actions)
-    armature.animation_data_create()
-    fail(armature, make=channels)
-    assert armature.animation_data.action is None and not len(bpy.data.actions)
-
-
-def test_actions_of_others_and_the_assigned_one_stay():
-    armature, other = keyed_leg(), keyed_leg("Other")
-    before = every_bit_of_animation(armature)
-
-    def another(armature):
-        armature.animation_data.action = bpy.data.actions.new("New")
-        channels(armature)
-
-    fail(armature, make=another)
-    assert every_bit_of_animation(armature) == before
-    assert set(bpy.data.actions) == {armature.animation_data.action, other.animation_data.action}
-
-
-def test_what_was_made_stays_when_nothing_fails():
-    armature = add_leg()
-    with actions_put_back_on_error(armature):
-        fcurve(channels(armature), PATH, 0, "shin")
-    assert len(existing_fcurves(armature)) == 1
-
-
-@needs_slots
-@pytest.mark.parametrize("depth", ["action", "slot", "layer", "strip", "channels"])
-def test_an_action_gets_its_layout_back(depth):
-    armature = add_leg()
-    action = bpy.data.actions.new("Half-made")
-    animation = armature.animation_data_create()
+    assert heeds_muted_groups(armature)
+    armature = keyed_leg("Keyed")
+    assert heeds_muted_groups(armature) != SLOTS
+    animation = armature.animation_data
+    action = animation.action
+    strip = push_down(armature)
     animation.action = action
-    if depth != "action":
-        animation.action_slot = action.slots.new(id_type='OBJECT', name="Rig")
-    if depth in ("layer", "strip", "channels"):
-        layer = action.layers.new("Layer")
-    if depth in ("strip", "channels"):
-        strip = layer.strips.new(type='KEYFRAME')
-    if depth == "channels":
-        other = action.slots.new(id_type='OBJECT', name="Other")
-        strip.channelbag(other, ensure=True).fcurves.new(PATH)
+    assert heeds_muted_groups(armature)
+    strip.mute = True
+    assert heeds_muted_groups(armature) != SLOTS
+    strip.mute, animation.action = False, None
+    animation.nla_tracks[0].select = strip.select = True
+    animation.nla_tracks.active = animation.nla_tracks[0]
+    animation.use_tweak_mode = True
+    assert heeds_muted_groups(armature)
 
-    def layout():
-        strips = [strip for layer in action.layers for strip in layer.strips]
-        bags = [bag.slot.identifier for strip in strips for bag in strip.channelbags]
-        return [slot.identifier for slot in action.slots], len(action.layers), len(strips), bags
 
-    before, slot = layout(), animation.action_slot
-    fail(armature, make=channels)
-    assert layout() == before
-    assert animation.action == action and animation.action_slot == slot
+# --- Assigning, selecting -------------------------------------------------------------------------
 
 
 @needs_slots
-def test_assigning_chooses_the_slot_of_the_same_identifier():
+def test_assigning_chooses_the_slot_of_that_identifier():
     armature = keyed_leg()
     animation = armature.animation_data
-    slot, copy = animation.action_slot, animation.action.copy()
+    identifier, copy = animation.action_slot.identifier, animation.action.copy()
     other = copy.slots.new(id_type='OBJECT', name="Other")
-    assign_action(animation, copy, other)
+    assign_action(animation, copy, other.identifier)
     assert (animation.action, animation.action_slot) == (copy, other)
-    assign_action(animation, copy, slot)
-    assert animation.action_slot.identifier == slot.identifier
-    assign_action(animation, copy, None)
+    assign_action(animation, copy, identifier)
+    assert animation.action_slot.identifier == identifier
+    assign_action(animation, copy, "")
     assert animation.action_slot is None
-    assign_action(animation, None, slot)
-    assert animation.action is None
+    assign_action(animation, copy, "OBNone")
+    assert animation.action_slot is None
+
+
+def test_no_action_can_be_assigned():
+    armature = keyed_leg()
+    action = armature.animation_data.action
+    assign_action(armature.animation_data, None, "OBRig")
+    assert armature.animation_data.action is None
+    assign_action(armature.animation_data, action, "OBRig")
+    assert len(existing_fcurves(armature)) == 3
+
+
+@pytest.mark.parametrize("select", [True, False])
+def test_bones_are_selected_and_taken_out_of_the_selection(select):
+    bone = add_leg().pose.bones["shin"]
+    select_bone(bone, not select)
+    select_bone(bone, select)
+    assert is_selected(bone) == select
