@@ -51,7 +51,7 @@ def keys_of(armature, index=0):
 
 def key_euler(armature, bone="shin", frames=(1, 6)):
     for frame in frames:
-        armature.pose.bones[bone].keyframe_insert("rotation_euler", frame=frame)
+        armature.pose.bones[bone].keyframe_insert("rotation_euler", frame=frame, group=bone)
 
 
 # --- The keys themselves --------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def undo():
 def keyed_leg(name="Rig"):
     """Add a leg with a key on its shin."""
     armature = add_leg(name)
-    armature.pose.bones["shin"].keyframe_insert("location", frame=3)
+    armature.pose.bones["shin"].keyframe_insert("location", frame=3, group="shin")
     return armature
 
 
@@ -356,7 +356,7 @@ def test_the_last_slot_is_known_again():
 
 
 def test_settings_of_groups_are_all_that_blender_has():
-    group = keyed_leg() and existing_channels(bpy.data.objects["Rig"]).groups[0]
+    group = existing_channels(keyed_leg()).groups[0]
     known = {
         prop.identifier
         for prop in group.bl_rna.properties
