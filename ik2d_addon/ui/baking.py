@@ -13,7 +13,7 @@ from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
 from ..rig.clearing import clear_keys, locked_channels
 from ..rig.compat import select_bone
-from ..rig.keys import action_time
+from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
 from .chains import active_armature, allowed, why_not_edit, why_not_solve
 from .registration import register_classes, unregister_classes
@@ -68,6 +68,15 @@ def select_baked(armature: Object, report: BakeReport) -> None:
     baked = {name for chain in report.chains for name in chain.bones}
     for bone in armature.pose.bones:
         select_bone(bone, bone.name in baked)
+
+
+def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
+    """Return a sentence for the motion that a bake of all enabled chains will freeze outside its frames."""
+    if armature.animation_data is None or not len(armature.animation_data.nla_tracks):
+        return []
+    bones = all_bones(chain for chain in armature.ik2d.chains if chain.enabled)
+    start, end, _ = chosen_range(armature, scene)
+    return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
 
 
 class _OfChain:

@@ -9,7 +9,7 @@ from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIL
 
 from ..rig.armature import problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
-from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve
+from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
@@ -311,6 +311,8 @@ class IK2D_PT_bake(_RigSidebar, Panel):
         if several and chain is not None:
             self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
         layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
+        for note in frozen_motion_notes(active_armature(context), context.scene):
+            draw_text(layout.box(), context, note, 'INFO')
 
     @staticmethod
     def _draw_buttons(column: UILayout, context: Context, chain: str, which: str, height: float) -> None:

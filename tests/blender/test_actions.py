@@ -20,6 +20,7 @@ from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.rig.compat import existing_channels, existing_fcurves
 from ik2d_addon.rig.keys import notes_before
+from ik2d_addon.ui.baking import frozen_motion_notes
 
 PLAYED_BACK = 1e-5  # of reach
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -276,6 +277,11 @@ def test_motion_of_strips_that_new_keys_freeze_outside_the_baked_frames_is_said(
     outside = (1, 5, 9, 21, 30, 41)
     before = poses_at(armature, outside)
     assert notes_before(armature, ["thigh", "shin"], range(10, 21)) == [FREEZES]
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 10, 20
+    assert frozen_motion_notes(armature, scene) == [FREEZES]  # as the panel says it
+    scene.frame_start, scene.frame_end = 1, 41
+    assert frozen_motion_notes(armature, scene) == []
     assert bake(armature, frame_start=10, frame_end=20).warnings == (FREEZES,)
     after = poses_at(armature, outside)
     assert after[0] == after[2] and after[3] == after[5], "it is frozen"

@@ -31,7 +31,9 @@ def leg(**settings):
 
 
 def test_every_setting_reaches_the_chain():
-    armature, chain = leg(bend='NEGATIVE', iterations=17, tolerance=0.125, softness=0.25, influence=0.5, name="left")
+    armature, chain = leg(
+        bend='NEGATIVE', iterations=17, tolerance=0.125, softness=0.25, influence=0.5, name="left"
+    )
     rig = read_chain(armature, chain)
     assert rig.armature == armature and rig.name == "left"
     assert rig.bones == ("thigh", "shin")

@@ -30,9 +30,7 @@ def baked_leg(generated=FRAMES, bones=("shin",), paths=("rotation_euler",)):
 
 
 def frames_of(armature):
-    return {
-        tuple(key.co.x for key in curve.keyframe_points) for curve in existing_fcurves(armature)
-    }
+    return {tuple(key.co.x for key in curve.keyframe_points) for curve in existing_fcurves(armature)}
 
 
 def test_an_object_without_channels_has_nothing_to_clear():
@@ -46,9 +44,7 @@ def test_an_object_without_channels_has_nothing_to_clear():
 def test_generated_keys_go_and_what_is_left_empty_goes_too():
     armature = baked_leg(bones=("shin", "thigh"))
     assert clear_keys(armature, ["shin"]) == 15
-    assert {curve.data_path for curve in existing_fcurves(armature)} == {
-        'pose.bones["thigh"].rotation_euler'
-    }
+    assert {curve.data_path for curve in existing_fcurves(armature)} == {'pose.bones["thigh"].rotation_euler'}
     assert [group.name for group in existing_channels(armature).groups] == ["thigh"]
     assert clear_keys(armature, ["shin"]) == 0
 

@@ -130,6 +130,7 @@ def test_limits_and_weights_can_be_read_alone():
     assert limits[0].tolist() == [-0.5, 0.75] and np.isnan(limits[1]).all()
     assert weights.tolist() == [0.25, 1.0]
 
+
 def test_a_range_of_one_angle_is_fine_and_one_that_runs_backwards_is_not():
     bones = [add_leg().pose.bones["shin"]]
     backwards = {"use_limit": True, "limit_min": 0.5, "limit_max": 0.4}

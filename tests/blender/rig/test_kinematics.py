@@ -300,7 +300,9 @@ def test_local_turns_are_relative_to_the_parent_where_rotation_is_inherited():
     linkage = links([1.0] * 3, inherits=[True, True, False])
     headings = np.array([[0.1, 0.2, 0.4]])
     angles = np.array([[0.6, 0.5, -0.3]])  # headings of 0.6, 1.1 and 0.8
-    assert linkage.local_turns(angles, headings, held(False, False, False)) == pytest.approx(np.array([[0.5, 0.4, 0.4]]))
+    assert linkage.local_turns(angles, headings, held(False, False, False)) == pytest.approx(
+        np.array([[0.5, 0.4, 0.4]])
+    )
 
 
 def test_local_turns_put_the_bones_at_the_angles():

@@ -195,9 +195,7 @@ def through(points, joints=STRAIGHT, normal=X):
 def test_points_beside_the_line_lay_the_plane_to_the_side_of_the_other_one(angle):
     aside = np.array((math.cos(angle), math.sin(angle), 0.0))
     for origin in ((0, 0, 0), (5, -3, 1)):
-        plane = through(
-            [origin + aside + (0, 0, 1), origin - 2 * aside + (0, 0, 0.3)], STRAIGHT + origin, X
-        )
+        plane = through([origin + aside + (0, 0, 1), origin - 2 * aside + (0, 0, 0.3)], STRAIGHT + origin, X)
         expected = np.cross(Z, aside)
         assert abs(plane.normal @ expected) == pytest.approx(1.0)
         assert plane.normal @ X > 0.0
