@@ -98,6 +98,13 @@ def heeds_muted_groups(ob: bpy.types.Object) -> bool:
     return bool(animation.use_tweak_mode) or any(True for _ in playing_strips(animation))
 
 
+def plays(ob: bpy.types.Object, curve: bpy.types.FCurve) -> bool:
+    """Return whether no mute keeps the object's own action from playing one of its F-Curves."""
+    if curve.mute:
+        return False
+    return not (curve.group and curve.group.mute and heeds_muted_groups(ob))
+
+
 def strip_channels(strip: bpy.types.NlaStrip) -> Channels | None:
     """Return what holds the F-Curves that an NLA strip plays."""
     return channels_at((strip.action, getattr(strip, "action_slot_handle", 0)))

@@ -204,7 +204,7 @@ def _is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, tim
     if _driver(armature, path):
         return True
     curve = _curve(armature, path)
-    if curve is None or curve.mute or (curve.group and curve.group.mute):
+    if curve is None or not compat.plays(armature, curve):
         return bool(constraint.influence > 0.0)
     return _largest(curve, times) > 0.0
 
@@ -348,10 +348,10 @@ def _halves(corners: Sequence[Vector], time: float) -> tuple[Floats, Floats]:
     """Return the Bezier corners (4, 2) of both parts of a segment that is cut at a time (de Casteljau)."""
     places = np.array(corners, np.float64)
     span = places[3, 0] - places[0, 0]
-    longest = (places[1, 0] - places[0, 0]) + (places[3, 0] - places[2, 0])
-    if longest > span:  # Blender shortens handles that overlap
-        for handle, end in ((1, 0), (2, 3)):
-            places[handle] = places[end] + (places[handle] - places[end]) * span / longest
+    for handle, end in ((1, 0), (2, 3)):
+        length = abs(places[handle, 0] - places[end, 0])
+        if length > span:  # Blender shortens each that is longer than the segment
+            places[handle] = places[end] + (places[handle] - places[end]) * span / length
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0

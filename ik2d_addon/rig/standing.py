@@ -41,7 +41,7 @@ def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, las
     """
     armature = rigs[0].armature
     start, end = _bounds(scene, armature, first, last)
-    curves = _by_path(compat.existing_fcurves(armature))
+    curves = _by_path(armature, compat.existing_fcurves(armature))
     return [_joins(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
 
 
@@ -84,7 +84,7 @@ def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[f
     """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
     turns = np.zeros((len(times), len(rig.bones)))
     with compat.channels_copied(rig.armature) as holder:
-        found = _curves(rig, _by_path(holder.fcurves if holder else ()))
+        found = _curves(rig, _by_path(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
         if curves:
             shown = keys.strip_times(rig.armature, keys.animation_times(scene, times))
@@ -98,9 +98,10 @@ def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[f
 def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
     """Yield what a bake of a chain that blends with keys made by hand does to those in its range."""
     start, end = _bounds(scene, rig.armature, first, last)
+    curves = _by_path(rig.armature, compat.existing_fcurves(rig.armature))
     times = {
         point.co[0]
-        for curve in _curves(rig, _by_path(compat.existing_fcurves(rig.armature))).values()
+        for curve in _curves(rig, curves).values()
         for point in curve.keyframe_points
         if point.type != 'GENERATED' and start <= point.co[0] <= end
     }
@@ -111,12 +112,10 @@ def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: fl
         )
 
 
-def _by_path(curves: Sequence[bpy.types.FCurve]) -> Curves:
-    """Return the F-Curves that play, by path and index."""
+def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> Curves:
+    """Return, of the armature's F-Curves or a copy of them, those that play, by path and index."""
     return {
-        (curve.data_path, curve.array_index): curve
-        for curve in curves
-        if not (curve.mute or (curve.group and curve.group.mute))
+        (curve.data_path, curve.array_index): curve for curve in curves if compat.plays(armature, curve)
     }
 
 

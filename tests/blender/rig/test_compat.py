@@ -16,6 +16,7 @@ from ik2d_addon.rig.compat import (
     heeds_muted_groups,
     place_of,
     playing_strips,
+    plays,
     select_bone,
     sharing_channels,
     strip_channels,
@@ -237,6 +238,23 @@ def test_muted_groups_are_heeded_where_the_action_is_mixed_and_before_slots_alwa
     animation.nla_tracks.active = animation.nla_tracks[0]
     animation.use_tweak_mode = True
     assert heeds_muted_groups(armature)
+
+
+def test_curves_play_unless_they_or_a_group_that_is_heeded_are_muted():
+    armature = add_leg()
+    armature.pose.bones["shin"].keyframe_insert("location", index=0, frame=3, group="shin")
+    (curve,) = existing_fcurves(armature)
+    assert plays(armature, curve)
+    curve.group.mute = True
+    assert plays(armature, curve) == SLOTS
+    armature.animation_data.nla_tracks.new().strips.new("Strip", 1, armature.animation_data.action)
+    assert not plays(armature, curve)
+    curve.group.mute = False
+    assert plays(armature, curve)
+    curve.mute = True
+    assert not plays(armature, curve)
+    alone = existing_channels(armature).fcurves.new("scale")
+    assert alone.group is None and plays(armature, alone)
 
 
 # --- Assigning, selecting -------------------------------------------------------------------------

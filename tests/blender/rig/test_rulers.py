@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which constraints may act on a chain, when they do, what is said of them, and the curves that mute them."""
+
+import itertools
+import math
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_armature, add_chain, add_target, animation_of
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig import rulers
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.rulers import Ruler, find_rulers, mute_rulers, sentences, with_rulers
+
+SLOTS = hasattr(bpy.types, "ActionSlot")
+FIRST, LAST = 11, 20
+SCENE = (1, 40)
+
+
+def leg(turned=0.0):
+    """Add a leg of thigh and shin in the plane x = 0, with a foot below; return it and its chain."""
+    armature = add_armature(
+        {
+            "body": ((0, 0, 2.0), (0, 0, 2.6), "", 0.0),
+            "thigh": ((0, 0, 2.0), (0, -0.1, 1.0), "body", turned),
+            "shin": ((0, -0.1, 1.0), (0, 0, 0.1), "thigh", turned),
+            "foot": ((0, 0, 0.1), (0, -0.3, 0.0), "shin", 0.0),
+        }
+    )
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = SCENE
+    return armature, add_chain(armature, "shin", add_target({}), plane='X')
+
+
+def give(armature, kind, bone="shin", **settings):
+    """Give a bone a constraint."""
+    constraint = armature.pose.bones[bone].constraints.new(kind)
+    for key, value in settings.items():
+        setattr(constraint, key, value)
+    return constraint
+
+
+def found(armature, first=FIRST, last=LAST):
+    return find_rulers(read_chain(armature, armature.ik2d.chains[0]), first, last)
+
+
+def ruler(kind='IK', label="Inverse Kinematics", **settings):
+    values = {"owner": "foot", "constraint": "Con", "bones": ("shin",), "below": True, "driven": False}
+    return Ruler(kind, label, **{**values, **settings})
+
+
+# --- What is said ---------------------------------------------------------------------------------
+
+
+def test_reaching_constraints_have_a_line_each_by_owner():
+    (line,) = sentences("leg", [ruler()])
+    assert line == (
+        "Chain 'leg': bone 'shin' is ruled by the IK constraint 'Con' of bone 'foot' below it; mute it for"
+        " these frames, or disable it"
+    )
+    (line,) = sentences("leg", [ruler('SPLINE_IK', "Spline IK", below=False, owner="shin", driven=True)])
+    assert line == (
+        "Chain 'leg': bone 'shin' is ruled by the Spline IK constraint 'Con' of bone 'shin'; its influence is"
+        " driven: mute it, or disable the driver"
+    )
+    assert len(sentences("leg", [ruler(), ruler(constraint="Second")])) == 2
+    assert sentences("leg", []) == []
+
+
+def own(bone, constraint="Copy", label="Copy Rotation", driven=False):
+    return ruler(
+        'COPY_ROTATION', label, owner=bone, constraint=constraint, bones=(bone,), below=False, driven=driven
+    )
+
+
+def test_constraints_of_one_kind_share_a_line():
+    assert sentences("leg", [own("a")]) == [
+        "Chain 'leg': bone 'a' is ruled by its own constraint 'Copy'; mute it for these frames, or disable it"
+    ]
+    assert sentences("leg", [own("a"), own("a", "Copy.001")]) == [
+        "Chain 'leg': bone 'a' is ruled by Copy Rotation constraints of its own; mute them for these frames,"
+        " or disable them"
+    ]
+    assert sentences("leg", [own("a"), own("b")]) == [
+        "Chain 'leg': bones 'a' and 'b' are ruled by Copy Rotation constraints of their own; mute them for"
+        " these frames, or disable them"
+    ]
+    assert sentences("leg", [own("a", driven=True), own("b", driven=True)]) == [
+        "Chain 'leg': bones 'a' and 'b' are ruled by Copy Rotation constraints of their own; their influences"
+        " are driven: mute them, or disable the drivers"
+    ]
+    assert len(sentences("leg", [own("a"), own("b", label="Copy Scale"), own("c", driven=True)])) == 3
+
+
+@pytest.mark.parametrize(
+    "names, words",
+    [
+        ("abc", "'a', 'b' and 'c' are"),
+        ("abcd", "'a', 'b', 'c' and 'd' are"),
+        ("abcde", "'a', 'b', 'c' and 2 more are"),
+    ],
+)
+def test_more_than_four_bones_are_counted(names, words):
+    (line,) = sentences("leg", [own(name) for name in names])
+    assert f"bones {words} ruled" in line
+
+
+def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
+    armature, chain = leg()
+    rig = read_chain(armature, chain)
+    plain = with_rulers(rig, FIRST, LAST)
+    assert plain.notes == () and not plain.ruled
+    give(armature, 'COPY_ROTATION', target=add_target({}, "Other"))
+    ruled = with_rulers(with_rulers(rig, FIRST, LAST), FIRST, LAST)
+    assert len(ruled.notes) == 2 and ruled.ruled
+    assert ruled.notes[0] == sentences("shin", found(armature))[0]
+
+
+# --- What may act ---------------------------------------------------------------------------------
+
+
+def test_rulers_say_who_they_are():
+    armature, _ = leg()
+    target = add_target({}, "Other")
+    give(armature, 'COPY_ROTATION', "thigh", target=target, name="Copy")
+    give(armature, 'IK', "shin", target=target, name="Own IK", chain_count=1)
+    give(armature, 'IK', "foot", target=target, name="Foot IK").driver_add("influence")
+    give(armature, 'COPY_ROTATION', "foot", target=target)
+    give(armature, 'COPY_ROTATION', "body", target=target)
+    assert [
+        (r.kind, r.label, r.owner, r.constraint, r.bones, r.below, r.driven) for r in found(armature)
+    ] == [
+        ('COPY_ROTATION', "Copy Rotation", "thigh", "Copy", ("thigh",), False, False),
+        ('IK', "Inverse Kinematics", "shin", "Own IK", ("shin",), False, False),
+        ('IK', "Inverse Kinematics", "foot", "Foot IK", ("thigh", "shin"), True, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "count, tail, ruled",
+    [(0, True, 2), (1, True, 0), (2, True, 1), (3, True, 2), (1, False, 1), (2, False, 2), (0, False, 2)],
+)
+def test_ik_reaches_as_far_as_its_length(count, tail, ruled):
+    armature, _ = leg()
+    give(armature, 'IK', "foot", target=add_target({}, "Other"), chain_count=count, use_tail=tail)
+    assert [r.bones for r in found(armature)] == ([("thigh", "shin")[-ruled:]] if ruled else [])
+
+
+@pytest.mark.parametrize("kind, acts", [('LIMIT_SCALE', 0), ('MAINTAIN_VOLUME', 0), ('LIMIT_DISTANCE', 1)])
+def test_scale_alone_rules_nothing(kind, acts):
+    armature, _ = leg()
+    constraint = give(armature, kind)
+    if acts:
+        constraint.target = add_target({}, "Other")
+    assert len(found(armature)) == acts
+
+
+LOCAL = {"owner_space": 'LOCAL'}
+
+
+@pytest.mark.parametrize(
+    "settings, acts",
+    [
+        ({}, False),
+        (LOCAL, False),
+        ({"use_limit_y": True}, True),  # in the world
+        ({"use_limit_y": True, **LOCAL}, False),
+        ({"use_limit_y": True, "min_y": -0.1, "max_y": 0.1, **LOCAL}, False),
+        ({"use_limit_y": True, "min_y": 2e-5, "max_y": 0.1, **LOCAL}, True),
+        ({"use_limit_z": True, "min_z": -0.1, "max_z": -2e-5, **LOCAL}, True),
+        ({"use_limit_z": True, "min_z": -0.1, "max_z": -0.9e-5, **LOCAL}, False),
+        ({"use_limit_z": True, "min_z": 0.9e-5, "max_z": 1.0, **LOCAL}, False),
+        ({"use_limit_x": True, "min_x": -7.0, "max_x": 7.0, **LOCAL}, True),  # no limit of ours
+        ({"use_limit_y": True, "min_y": 0.1, "max_y": -0.1, **LOCAL}, False),  # ends the wrong way round
+    ],
+)
+def test_limits_of_rotation_act_where_they_may_stop_a_turn(settings, acts):
+    armature, _ = leg()
+    give(armature, 'LIMIT_ROTATION', **settings)
+    assert len(found(armature)) == acts
+
+
+@pytest.mark.parametrize("turned", [0.0, math.pi])
+@pytest.mark.parametrize(
+    "low, high, acts",
+    [
+        (-0.5, 0.75, False),
+        (-0.5 + 0.9e-5, 0.75 - 0.9e-5, False),
+        (-0.5 + 1.2e-5, 0.75, True),
+        (-0.5, 0.75 - 1.2e-5, True),
+    ],
+)
+def test_limits_that_a_joint_keeps_itself_do_not_act(turned, low, high, acts):
+    """To either side: of a bone that is turned round its own X points the other way."""
+    armature, chain = leg(turned)
+    joint = chain.joints["shin"]
+    joint.use_limit, joint.limit_min, joint.limit_max = True, -0.5, 0.75
+    axis = read_chain(armature, chain).joints.axes[1]
+    assert abs(axis[0]) > 0.99
+    low, high = (low, high) if axis[0] > 0.0 else (-high, -low)
+    give(armature, 'LIMIT_ROTATION', use_limit_x=True, min_x=low, max_x=high, **LOCAL)
+    assert len(found(armature)) == acts
+
+
+def test_a_joint_that_is_held_turns_by_nothing():
+    armature, _ = leg()
+    give(armature, 'LIMIT_ROTATION', use_limit_x=True, min_x=-0.1, max_x=0.1, **LOCAL)
+    assert len(found(armature)) == 1
+    armature.pose.bones["shin"].lock_rotation = (True, True, True)
+    assert found(armature) == []
+
+
+def test_limits_about_the_axes_of_a_bone_that_turns_about_none_of_them_act():
+    armature, _ = leg(0.7)
+    constraint = give(armature, 'LIMIT_ROTATION', **LOCAL)
+    assert found(armature) == []
+    constraint.use_limit_y = True
+    assert len(found(armature)) == 1
+
+
+@pytest.mark.parametrize(
+    "settings, acts",
+    [
+        ({}, False),
+        (LOCAL, False),
+        ({"use_min_x": True, "min_x": -9.0}, True),  # in the world
+        ({"use_max_x": True, "max_x": 9.0}, True),
+        ({"use_min_x": True, "min_x": 0.25, **LOCAL}, False),
+        ({"use_min_x": True, "min_x": 0.26, **LOCAL}, True),
+        ({"use_max_x": True, "max_x": 0.25, **LOCAL}, False),
+        ({"use_max_x": True, "max_x": 0.24, **LOCAL}, True),
+        ({"use_max_z": True, "max_z": 0.01, **LOCAL}, False),
+        ({"use_max_z": True, "max_z": -0.01, **LOCAL}, True),
+        ({"use_min_y": True, "min_y": 0.01, **LOCAL}, True),
+    ],
+)
+def test_limits_of_location_act_where_the_bone_is_beyond(settings, acts):
+    armature, _ = leg()
+    armature.pose.bones["shin"].location = (0.25, 0.0, 0.0)
+    give(armature, 'LIMIT_LOCATION', **settings)
+    assert len(found(armature)) == acts
+
+
+# --- What has all it needs ------------------------------------------------------------------------
+
+
+def test_what_has_no_target_does_not_act():
+    armature, _ = leg()
+    other = add_armature({"pad": ((0, 0, 0), (0, 0, 1), "", 0.0)}, "Other")
+    for kind, whole in (('COPY_ROTATION', True), ('IK', False)):
+        constraint = give(armature, kind)
+        assert found(armature) == []
+        constraint.target = other
+        assert len(found(armature)) == whole  # of an armature IK wants a bone
+        constraint.subtarget = "pod"
+        assert found(armature) == []
+        constraint.subtarget = "pad"
+        assert len(found(armature)) == 1
+        constraint.target = add_target({}, "Empty")
+        assert len(found(armature)) == 1
+        armature.pose.bones["shin"].constraints.remove(constraint)
+
+
+def test_an_armature_constraint_needs_one_bone_at_least():
+    armature, _ = leg()
+    constraint = give(armature, 'ARMATURE')
+    target = constraint.targets.new()
+    assert found(armature) == []
+    target.target = armature
+    assert found(armature) == []
+    second = constraint.targets.new()
+    second.target, second.subtarget = armature, "body"
+    assert len(found(armature)) == 1
+
+
+def test_an_action_constraint_needs_an_action_too():
+    armature, _ = leg()
+    constraint = give(armature, 'ACTION', target=add_target({}, "Other"))
+    assert found(armature) == []
+    constraint.action = bpy.data.actions.new("Pose")
+    assert len(found(armature)) == 1
+    constraint.target = None
+    assert found(armature) == []
+
+
+# --- When -----------------------------------------------------------------------------------------
+
+
+def ik(armature, name="IK"):
+    return give(armature, 'IK', "foot", target=add_target({}, f"{name} target"), name=name)
+
+
+def key(constraint, values, path="influence"):
+    for frame, value in values.items():
+        setattr(constraint, path, value)
+        constraint.keyframe_insert(path, frame=frame, group="foot")
+
+
+def influence_curve(armature, name="IK"):
+    path = f'pose.bones["foot"].constraints["{name}"].influence'
+    return next(curve for curve in existing_fcurves(armature) if curve.data_path == path)
+
+
+def test_influence_as_it_stands_counts_where_nothing_animates_it():
+    armature, _ = leg()
+    constraint = ik(armature)
+    constraint.influence = 0.0
+    assert found(armature) == []
+    constraint.influence = 0.01
+    assert len(found(armature)) == 1
+    constraint.mute = True
+    assert found(armature) == []
+
+
+def test_a_mute_that_something_animates_may_end():
+    armature, _ = leg()
+    constraint = ik(armature)
+    key(constraint, {1: True}, "mute")
+    assert constraint.mute and len(found(armature)) == 1
+    armature.animation_data_clear()
+    constraint.mute = True
+    driver = constraint.driver_add("mute")
+    assert len(found(armature)) == 1
+    driver.mute = True
+    assert found(armature) == []
+
+
+@pytest.mark.parametrize(
+    "keys, acts",
+    [
+        ({1: 0.0, 30: 0.0}, False),
+        ({1: 0.0, 15: 0.5, 30: 0.0}, True),
+        ({10: 1.0, 11: 0.0, 20: 0.0, 21: 1.0}, False),
+        ({11: 1.0, 12: 0.0}, True),
+        ({19: 0.0, 20: 0.5}, True),
+        ({1: 1.0, 40: 0.0}, True),
+        ({1: 0.0, 40: 1.0}, True),
+    ],
+)
+def test_keyed_influence_counts_at_its_keys_and_at_both_ends(keys, acts):
+    armature, _ = leg()
+    constraint = ik(armature)
+    key(constraint, keys)
+    assert len(found(armature)) == acts
+    constraint.influence = 0.0 if acts else 1.0  # as it stands says nothing
+    assert len(found(armature)) == acts
+
+
+def test_keys_that_do_not_play_do_not_count():
+    armature, _ = leg()
+    constraint = ik(armature)
+    key(constraint, {1: 1.0})
+    constraint.influence = 0.0
+    curve = influence_curve(armature)
+    assert len(found(armature)) == 1
+    curve.mute = True
+    assert found(armature) == []
+    curve.mute, curve.group.mute = False, True
+    assert len(found(armature)) == SLOTS  # from 4.4 on Blender plays them all the same
+
+
+def test_keys_count_in_the_scenes_time():
+    armature, _ = leg()
+    key(ik(armature), {5: 0.0, 7: 1.0, 11: 0.0})
+    assert len(found(armature, 6, 8)) == 1
+    assert found(armature, 12, 20) == []
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    assert len(found(armature, 12, 20)) == 1
+
+
+def test_driven_influence_counts_unless_the_driver_is_muted():
+    armature, _ = leg()
+    constraint = ik(armature)
+    constraint.influence = 0.0
+    driver = constraint.driver_add("influence")
+    assert [r.driven for r in found(armature)] == [True]
+    driver.mute = True
+    assert found(armature) == []
+    constraint.influence = 1.0
+    assert [r.driven for r in found(armature)] == [False]
+
+
+def halves(corners, time):
+    return rulers._halves([np.array(corner, np.float64) for corner in corners], time)
+
+
+@pytest.mark.parametrize("right, left", [(8.0, 5.0), (13.0, 4.0), (3.0, 12.0), (12.0, 15.0), (3.0, 3.0)])
+def test_both_parts_of_a_segment_are_what_blender_plays_of_it(right, left):
+    """Also where handles are longer than the segment, which Blender shortens, each by itself."""
+    armature, _ = leg()
+    key(ik(armature), {10: 0.0, 20: 1.0})
+    curve = influence_curve(armature)
+    first, last = curve.keyframe_points
+    for point in (first, last):
+        point.handle_left_type = point.handle_right_type = 'FREE'
+    first.handle_right, last.handle_left = (10 + right, 0.3), (20 - left, 0.6)
+    first.handle_left, last.handle_right = (9, 0), (21, 1)
+    curve.update()
+    parts = halves([first.co, first.handle_right, last.handle_left, last.co], 13.25)
+    assert parts[0][3] == pytest.approx((13.25, curve.evaluate(13.25)), abs=1e-6)
+    assert (parts[0][3] == parts[1][0]).all()
+    for part in parts:
+        for u in np.linspace(0.0, 1.0, 9):
+            weights = np.array([(1 - u) ** 3, 3 * u * (1 - u) ** 2, 3 * u * u * (1 - u), u**3])
+            x, y = weights @ part
+            assert curve.evaluate(x) == pytest.approx(y, abs=1e-5)
+
+
+# --- Muted ----------------------------------------------------------------------------------------
+
+
+def mute(armature, first=FIRST, last=LAST):
+    scene = bpy.context.scene
+    return mute_rulers(armature, find_rulers_of(armature), scene, first, last)
+
+
+def find_rulers_of(armature):
+    return found(armature, *SCENE)
+
+
+@pytest.mark.parametrize(
+    "first, last, whole", [(1, 40, True), (0, 41, True), (2, 40, False), (1, 39, False)]
+)
+def test_all_frames_of_the_scene_are_muted_and_fewer_are_keyed(first, last, whole):
+    armature, _ = leg()
+    constraint = ik(armature)
+    muted, driven = mute(armature, first, last)
+    assert [one.constraint for one in muted] == ["IK"] and driven == []
+    assert constraint.mute == whole
+    assert bool(animation_of(armature)) != whole
+
+
+def test_driven_influence_stays_unless_all_frames_are_muted():
+    armature, _ = leg()
+    constraint, free = ik(armature), ik(armature, "Second")
+    constraint.driver_add("influence")
+    muted, driven = mute(armature)
+    assert [r.constraint for r in muted] == ["Second"] and [r.constraint for r in driven] == ["IK"]
+    muted, driven = mute(armature, *SCENE)
+    assert {r.constraint for r in muted} == {"IK", "Second"} and driven == []
+    assert constraint.mute and free.mute
+
+
+def test_without_keys_it_is_keyed_as_it_stands_around_the_frames():
+    armature, _ = leg()
+    constraint = ik(armature)
+    constraint.influence = 0.75
+    mute(armature)
+    curve = influence_curve(armature)
+    assert [tuple(key.co) for key in curve.keyframe_points] == [(10, 0.75), (11, 0), (20, 0), (21, 0.75)]
+    assert [key.interpolation for key in curve.keyframe_points][:3] == ['CONSTANT'] * 3
+    assert curve.group.name == "foot"
+    assert constraint.influence == (0.75 if bpy.context.scene.frame_current < FIRST else 0.0)
+
+
+KINDS = [('CONSTANT',), ('LINEAR',), ('BEZIER',), ('BEZIER', 'LINEAR')]
+KEYS = [
+    {2: 1.0, 8: 0.25},
+    {5: 1.0, 14: 0.5, 30: 0.75},
+    {5: 1.0, 30: 0.25},
+    {10: 0.5, 21: 1.0},
+    {25: 0.25, 33: 0.75},
+    {8: 0.2, 10.4: 0.8, 20.5: 0.9, 26: 0.3},
+]
+
+
+@pytest.mark.parametrize("kinds", KINDS, ids="-".join)
+def test_before_and_after_it_plays_as_it_did(kinds):
+    armature, _ = leg()
+    ik(armature)
+    outside = [*np.arange(1.0, 10.01, 0.25), *np.arange(21.0, 40.0, 0.25)]
+    for keys in KEYS:
+        armature.animation_data_clear()
+        key(armature.pose.bones["foot"].constraints["IK"], keys)
+        curve = influence_curve(armature)
+        for point, kind in zip(curve.keyframe_points, itertools.cycle(kinds), strict=False):
+            point.interpolation = kind
+        before = [curve.evaluate(time) for time in outside]
+        mute(armature)
+        assert [curve.evaluate(time) for time in outside] == pytest.approx(before, abs=1e-5), keys
+        assert not any(curve.evaluate(time) for time in np.arange(11.0, 20.01, 0.25)), keys
+        frames = [point.co.x for point in curve.keyframe_points]
+        assert [frame for frame in frames if 10 <= frame <= 21] == [10, 11, 20, 21]
+        assert frames == sorted(set(frames)) and found(armature) == []
+
+
+def test_segments_that_are_eased_keep_their_kind_where_they_are_not_cut():
+    armature, _ = leg()
+    key(ik(armature), {2: 1.0, 8: 0.25, 24: 0.75, 30: 0.5})
+    curve = influence_curve(armature)
+    for point in curve.keyframe_points:
+        point.interpolation = 'SINE'
+    outside = [*np.arange(1.0, 8.01, 0.25), *np.arange(24.0, 40.0, 0.25)]
+    before = [curve.evaluate(time) for time in outside]
+    mute(armature)
+    assert [curve.evaluate(time) for time in outside] == pytest.approx(before, abs=1e-6)
+    kinds = {point.co.x: point.interpolation for point in curve.keyframe_points}
+    assert kinds[21] == 'SINE' and kinds[10] == kinds[11] == kinds[20] == 'CONSTANT'
+
+
+@pytest.mark.parametrize("kind", ['AUTO', 'AUTO_CLAMPED', 'VECTOR', 'ALIGNED', 'FREE'])
+def test_a_segment_that_is_cut_keeps_its_shape_whatever_its_handles(kind):
+    armature, _ = leg()
+    key(ik(armature), {1: 0.1, 7: 0.9, 25: 0.3, 38: 0.8})
+    curve = influence_curve(armature)
+    for point in curve.keyframe_points:
+        point.handle_left_type = point.handle_right_type = kind
+        if kind in ('ALIGNED', 'FREE'):
+            point.handle_left = (point.co.x - 9, point.co.y - 0.05)
+            point.handle_right = (point.co.x + 11, point.co.y + 0.04)  # past one another
+    curve.update()
+    outside = [*np.arange(1.0, 10.01, 0.25), *np.arange(21.0, 40.0, 0.25)]
+    before = [curve.evaluate(time) for time in outside]
+    mute(armature)
+    curve.update()
+    assert [curve.evaluate(time) for time in outside] == pytest.approx(before, abs=2e-5)
+
+
+def test_keys_are_put_where_the_scene_is_remapped_to():
+    armature, _ = leg()
+    ik(armature)
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    mute(armature)
+    assert [key.co.x for key in influence_curve(armature).keyframe_points] == [5, 5.5, 10, 10.5]
+
+
+@pytest.mark.parametrize("what", ["curve", "group"])
+def test_locked_influence_is_refused(what):
+    armature, _ = leg()
+    key(ik(armature), {1: 1.0})
+    curve = influence_curve(armature)
+    (curve if what == "curve" else curve.group).lock = True
+    before = animation_of(armature)
+    with pytest.raises(IK2DError) as caught:
+        mute(armature)
+    assert str(caught.value) == f"'Rig': channel {curve.data_path} is locked; unlock it to mute it"
+    assert animation_of(armature) == before
+
+
+def test_samples_are_refused():
+    armature, _ = leg()
+    key(ik(armature), {1: 1.0, 30: 1.0})
+    curve = influence_curve(armature)
+    ruling = find_rulers_of(armature)
+    curve.convert_to_samples(1, 30)
+    with pytest.raises(IK2DError) as caught:
+        mute_rulers(armature, ruling, bpy.context.scene, FIRST, LAST)
+    assert str(caught.value) == f"'Rig': channel {curve.data_path} holds samples; turn them into keys"
+
+
+def test_tweaked_strips_are_refused_unless_all_frames_are_muted():
+    armature, _ = leg()
+    constraint = ik(armature)
+    animation = armature.animation_data_create()
+    track = animation.nla_tracks.new()
+    strip = track.strips.new("Strip", 1, bpy.data.actions.new("Other"))
+    track.select = strip.select = True
+    animation.nla_tracks.active = track
+    animation.use_tweak_mode = True
+    ruling = find_rulers_of(armature)
+    scene = bpy.context.scene
+    with pytest.raises(IK2DError) as caught:
+        mute_rulers(armature, ruling, scene, FIRST, LAST)
+    assert str(caught.value) == "'Rig' is in the NLA's tweak mode; leave it (Tab in the NLA editor)"
+    assert mute_rulers(armature, [], scene, FIRST, LAST) == ([], [])
+    mute_rulers(armature, ruling, scene, *SCENE)
+    assert constraint.mute
