@@ -301,9 +301,7 @@ def test_without_a_place_half_of_the_name_makes_it_likely(name, lost, likeliest)
     ids=str,
 )
 def test_places_parents_and_order_make_it_likely_too(change, likely):
-    armature = add_armature(
-        {"p": ((0, 3, -1), (0, 3, 0), "", 0.0), "q": ((0, 3, 0), (0, 3, 2), "p", 0.0)}
-    )
+    armature = add_armature({"p": ((0, 3, -1), (0, 3, 0), "", 0.0), "q": ((0, 3, 0), (0, 3, 2), "p", 0.0)})
     chain = armature.ik2d.chains.add()
     chain["tip"] = "xyz"
     joint = chain.joints.add()

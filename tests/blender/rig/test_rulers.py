@@ -420,9 +420,7 @@ def find_rulers_of(armature):
     return found(armature, *SCENE)
 
 
-@pytest.mark.parametrize(
-    "first, last, whole", [(1, 40, True), (0, 41, True), (2, 40, False), (1, 39, False)]
-)
+@pytest.mark.parametrize("first, last, whole", [(1, 40, True), (0, 41, True), (2, 40, False), (1, 39, False)])
 def test_all_frames_of_the_scene_are_muted_and_fewer_are_keyed(first, last, whole):
     armature, _ = leg()
     constraint = ik(armature)

@@ -324,3 +324,96 @@ def test_solving_now_is_checked_too():
     rig.armature.scale = (1, 0, 1)
     with pytest.raises(IK2DError, match="is scaled to nothing at frame 1; mend"):
         sample_now(bpy.context.scene, [rig])
+
+
+# --- Alone, settings, parts -----------------------------------------------------------------------
+
+
+def test_alone_is_the_same_without_a_step_of_the_scene():
+    rig = moving_leg()
+    bpy.context.scene.frame_set(4)
+    before = everything()
+    result = sampling.sample_alone(bpy.context.scene, [rig], TIMES[:2], TIMES[2:])
+    _, expected = steps([rig], TIMES)
+    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
+        assert (getattr(result.chains[0], name) == getattr(expected.chains[0], name)).all(), name
+    assert result.full_scene == "" and everything() == before
+
+
+def test_alone_is_none_where_it_takes_the_full_scene(monkeypatch):
+    rig = moving_leg()
+    monkeypatch.setattr(sampling, "_difference", lambda *_: "elsewhere")
+    assert sampling.sample_alone(bpy.context.scene, [rig], TIMES) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(sampling.stage, "doubt", lambda *_: "a test wants it")
+    assert sampling.sample_alone(bpy.context.scene, [rig], TIMES) is None
+
+
+def test_extra_times_come_last_and_are_not_checked(sampled_in):
+    rig = moving_leg()
+    for frame, size in ((3, 1.0), (4, 0.0)):
+        rig.armature.scale = (1.0, size, 1.0)
+        rig.armature.keyframe_insert("scale", frame=frame)
+    _, result = steps([rig], [3.0, 1.0], extra=[4.0, 2.0])
+    (samples,) = result.chains
+    assert samples.world[:, 1, 1].tolist() == pytest.approx([1.0, 1.0, 0.0, 1.0])
+    _, alone = steps([rig], [1.0, 2.0, 3.0])
+    assert samples.at([1, 3, 0]).targets == pytest.approx(alone.chains[0].targets)
+    with pytest.raises(IK2DError, match="scaled to nothing at frame 4"):
+        steps([rig], [3.0, 4.0], extra=[1.0])
+
+
+@pytest.mark.parametrize("how", ["keys", "driver", "strip"])
+def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
+    armature = add_leg()
+    chain = add_chain(armature, "shin", add_target({}), bend='NEGATIVE', softness=0.25, influence=0.5)
+    assert not sampling.settings_animated(armature)
+    armature.pose.bones["body"].keyframe_insert("location", frame=1)
+    assert not sampling.settings_animated(armature)
+    rig = read_chain(armature, chain)
+    _, result = steps([rig], [1.0, 11.0])
+    (samples,) = result.chains
+    assert samples.softness.tolist() == [0.25, 0.25] and samples.influence.tolist() == [0.5, 0.5]
+    assert samples.bend.tolist() == [-1.0, -1.0]
+    if how == "driver":
+        armature.driver_add('ik2d.chains["shin"].influence').driver.expression = "frame / 20"
+        softness = [0.25, 0.25]
+    else:
+        for frame, value, bend in ((1, 0.05, 'POSITIVE'), (11, 0.55, 'NEGATIVE')):
+            chain.softness, chain.influence, chain.bend = value, value, bend
+            for name in ("softness", "influence", "bend"):
+                chain.keyframe_insert(name, frame=frame)
+        softness = [0.05, 0.55]
+    if how == "strip":
+        animation = armature.animation_data
+        action, slot = animation.action, getattr(animation, "action_slot", None)
+        animation.action = None
+        strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
+        if slot is not None:
+            strip.action_slot = slot
+    assert sampling.settings_animated(armature)
+    _, result = steps([rig], [1.0, 11.0])
+    (samples,) = result.chains
+    assert samples.softness == pytest.approx(softness)
+    assert samples.influence == pytest.approx([0.05, 0.55])
+    assert samples.bend.tolist() == ([-1.0, -1.0] if how == "driver" else [1.0, -1.0])
+
+
+def test_parts_are_joined_in_order():
+    rig = moving_leg()
+    (samples,) = steps([rig])[1].chains
+    joined = sampling.ChainSamples.joined([samples.at([2, 0]), samples.at(slice(1, 2))])
+    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
+        assert (getattr(joined, name) == getattr(samples, name)[[2, 0, 1]]).all(), name
+    rootless = dataclasses.replace(samples, parent=None)
+    assert sampling.ChainSamples.joined([rootless, rootless.at([0])]).parent is None
+    assert rootless.at([0]).parent is None
+
+
+def test_steps_are_run_to_their_end():
+    def counting():
+        yield 1
+        yield 2
+        return "done"
+
+    assert sampling.finished(counting()) == "done"
