@@ -114,9 +114,7 @@ def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: fl
 
 def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> Curves:
     """Return, of the armature's F-Curves or a copy of them, those that play, by path and index."""
-    return {
-        (curve.data_path, curve.array_index): curve for curve in curves if compat.plays(armature, curve)
-    }
+    return {(curve.data_path, curve.array_index): curve for curve in curves if compat.plays(armature, curve)}
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:
