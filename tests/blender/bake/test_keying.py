@@ -239,6 +239,13 @@ def test_segments_lead_from_the_first_row_to_the_last_each_as_long_as_it_can_be(
     assert slopes.shape == (5, 2, 2) and yielded == [20] * 5
 
 
+def test_a_segment_as_long_as_the_one_before_is_found_with_few_fits():
+    cubics = Bounded(2001, lambda first: 40)
+    _, (rows, _) = finished(keying._fewest(cubics, list(range(2001)), 1.0))
+    assert rows.tolist() == list(range(0, 2001, 40))
+    assert len(cubics.fits) < 9 * 50  # its neighbour, as long, twice as long, and halves of the gap
+
+
 def test_only_the_rows_given_are_keyed():
     cubics = Bounded(20, lambda first: 5)
     _, (rows, _) = finished(keying._fewest(cubics, [0, 4, 8, 12, 16, 19], 1.0))

@@ -77,6 +77,8 @@ def test_between_frames_the_tip_may_be_further_off_than_on_them():
         one = strayed(between, distance=np.array([0.0, on_frames, 0.05, 0.0]))
         assert one.max_between == between
         assert (one.max_error, one.max_error_frame) == expected
+    near = strayed(0.1, distance=np.array([0.0, 0.3, 0.05, 0.0]))
+    assert near.max_error_from == "off the plane"
     same = strayed(0.3, distance=np.array([0.0, 0.3, 0.0, 0.0]))
     assert same.max_error_frame == 12.0
     assert chain().max_between == chain().max_error == 0.0
