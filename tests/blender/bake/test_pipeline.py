@@ -74,6 +74,18 @@ def test_warnings_of_channels_are_the_rigs():
     assert len(bake(armature, frame_start=1, frame_end=3).rig_warnings) == 8
 
 
+def test_keys_made_by_hand_are_told_where_an_influence_below_one_blends_with_them():
+    armature, _ = leg_with_target()
+    for influence, told in ((1.0, False), (0.9, True)):
+        armature.pose.bones["shin"].keyframe_insert("rotation_quaternion", frame=2)
+        armature.ik2d.chains[0].influence = influence
+        report = bake(armature, frame_start=1, frame_end=3)
+        assert (
+            any("its influence blends with keys made by hand" in one for one in report.rig_warnings) is told
+        )
+        armature.animation_data_clear()
+
+
 def test_chains_that_are_named_alone_are_baked_and_reported_in_that_order():
     armature = add_two()
     report = bake(armature, ["upper"], 1, 12)
