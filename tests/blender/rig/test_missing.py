@@ -78,9 +78,9 @@ def test_python_that_is_blocked_is_told_with_the_way_out():
     )
 
 
-@pytest.mark.parametrize(
-    "path, index, counts",
-    [
+def test_drivers_of_places_count_and_those_of_looks_do_not():
+    rig, target = leg()
+    for path, index, counts in (
         ("location", 0, True),
         ("delta_location", 0, True),
         ("rotation_euler", 0, True),
@@ -89,14 +89,12 @@ def test_python_that_is_blocked_is_told_with_the_way_out():
         ("scale", 0, True),
         ("delta_scale", 0, True),
         ("color", 0, False),
-        ("hide_viewport", -1, False),
         ("empty_display_size", -1, False),
-    ],
-)
-def test_drivers_of_places_count_and_those_of_looks_do_not(path, index, counts):
-    rig, target = leg()
-    break_driver(target, path, index)
-    assert bool(refused(rig)) == counts
+        ("hide_viewport", -1, False),  # last: what is hidden Blender does not evaluate
+    ):
+        break_driver(target, path, index)
+        assert bool(refused(rig)) == counts, path
+        target.driver_remove(path, index)
 
 
 def test_drivers_of_constraints_count():

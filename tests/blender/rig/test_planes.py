@@ -96,7 +96,7 @@ def test_a_straight_chain_takes_its_first_bones_x(roll):
 @pytest.mark.parametrize("aside, expected", [(0.009, "first bone's Z"), (0.011, "first bone's X")])
 def test_where_x_is_along_the_line_z_is_taken(aside, expected):
     """As of a first bone that stands across a long line of others."""
-    first = 1e-6  # so short that the line is that of the others
+    first = 1e-4  # so short that the line is that of the others
     direction = np.array((math.cos(aside), 0.0, math.sin(aside)))
     points = [(0, -first, 0), (0, 0, 0), direction, 2 * direction]
     chain, bones = add_arm(points)

@@ -282,9 +282,8 @@ def test_without_a_place_half_of_the_name_makes_it_likely(name, lost, likeliest)
     assert likeliest_bone(armature, chain) == likeliest
 
 
-@pytest.mark.parametrize(
-    "change, likely",
-    [
+def test_places_parents_and_order_make_it_likely_too():
+    cases = [
         ({}, True),  # of head 1, tail 1, parent 0.5 and order 0.5
         ({"head": (0, 0, 9)}, True),
         ({"head": (0, 0, 9), "tail": (0, 0, 9)}, True),
@@ -297,22 +296,19 @@ def test_without_a_place_half_of_the_name_makes_it_likely(name, lost, likeliest)
         ({"head": (0, 3, 1.5), "tail": (0, 0, 9), "index": 7}, False),
         ({"tail": (0, 3, 2.5), "head": (0, 0, 9), "parent": "z"}, True),
         ({"tail": (0, 3, 3.5), "head": (0, 0, 9), "parent": "z"}, False),
-    ],
-    ids=str,
-)
-def test_places_parents_and_order_make_it_likely_too(change, likely):
+    ]
     armature = add_armature({"p": ((0, 3, -1), (0, 3, 0), "", 0.0), "q": ((0, 3, 0), (0, 3, 2), "p", 0.0)})
     chain = armature.ik2d.chains.add()
     chain["tip"] = "xyz"
     joint = chain.joints.add()
     joint.name = "xyz"
-    place = {"head": (0, 3, 0), "tail": (0, 3, 2), "parent": "p", "index": 1, "count": 9, **change}
-    for key, value in place.items():
-        setattr(joint.place, key, value)
-    found = likeliest_bone(armature, chain)
-    assert found == ("q" if likely else "")
-    joint.place.index = -1  # then nothing else of it counts
-    assert likeliest_bone(armature, chain) == ""
+    known = {"head": (0, 3, 0), "tail": (0, 3, 2), "parent": "p", "index": 1, "count": 9}
+    for change, likely in cases:
+        for key, value in {**known, **change}.items():
+            setattr(joint.place, key, value)
+        assert likeliest_bone(armature, chain) == ("q" if likely else ""), change
+        joint.place.index = -1  # then nothing else of it counts
+        assert likeliest_bone(armature, chain) == "", change
 
 
 def test_a_bone_without_a_parent_is_not_like_one_that_had_none():
@@ -341,9 +337,8 @@ def test_a_targets_bone_has_a_likeliest_one_too():
 # --- Names ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name, taken, avoided, expected",
-    [
+def test_a_free_name_is_numbered_as_blender_does():
+    for name, taken, avoided, expected in (
         ("leg", set(), set(), "leg"),
         ("leg", set(), {"leg"}, "leg"),
         ("leg", {"leg"}, set(), "leg.001"),
@@ -353,10 +348,8 @@ def test_a_targets_bone_has_a_likeliest_one_too():
         ("leg.L", {"leg.L"}, set(), "leg.L.001"),
         ("leg.", {"leg."}, set(), "leg..001"),
         ("7", {"7"}, set(), "7.001"),
-    ],
-)
-def test_a_free_name_is_numbered_as_blender_does(name, taken, avoided, expected):
-    assert unique_name(name, taken, avoided) == expected
+    ):
+        assert unique_name(name, taken, avoided) == expected
 
 
 def test_a_thousandth_name_has_four_digits():
