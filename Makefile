@@ -49,7 +49,7 @@ bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmark
 	@$(ENVIRONMENT) bench
 	"$(PYTHON)" -m benchmarks
 
-mutants:  ## Change the code in 210 small places, one at a time, and see whether a test notices (most of an hour)
+mutants:  ## Change the code in 210 places, one at a time, to see whether a test notices (half an hour)
 	@$(ENVIRONMENT) dev bench mutants
 	"$(PYTHON)" -m tools.mutants $(ARGS)
 

@@ -35,9 +35,9 @@ def main() -> int:
         return 0
     if options.mutant:
         print(diff(mutants[0], _source(mutants[0])), flush=True)
-    found = _run(mutants, options.jobs, show=bool(options.mutant))
+    found = _run(mutants, options)
     if not options.mutant:
-        results.save(found, BUILD)
+        results.save(found)
         print(f"\n{results.summary(found)}\n\nSurvivors: {BUILD / 'survivors.txt'}")
     return int(options.fail_under is not None and results.score(found) < options.fail_under)
 
@@ -86,16 +86,27 @@ def _source(mutant: Mutant) -> str:
     return (ROOT / mutant.path).read_text(encoding="utf-8")
 
 
-def _run(mutants: Sequence[Mutant], jobs: int, show: bool) -> list[Result]:
-    """Run the mutants and say what comes of each; return it, in their order."""
+def _run(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Result]:
+    """Run the mutants and say what comes of each; return it, in their order.
+
+    A sample that was broken off goes on where it was.
+    """
     from . import covering, run
 
     os.chdir(ROOT)
-    began, found = time.monotonic(), {}
-    for result in run.outcomes(mutants, covering.load(), jobs, show):
+    began, tests = time.monotonic(), covering.load()
+    key = covering.fingerprint("covering.py", "plugins.py", "mutant.py", "operators.py")[:16]
+    found = {} if options.again or options.mutant else results.kept(key)
+    found = {mutant.name: found[mutant.name] for mutant in mutants if mutant.name in found}
+    print(
+        f"{len(mutants)} mutants" + (f", {len(found)} of them known from before" if found else ""), flush=True
+    )
+    left = [mutant for mutant in mutants if mutant.name not in found]
+    for result in run.outcomes(left, tests, options.jobs, show=bool(options.mutant)):
         found[result.mutant.name] = result
+        results.keep(result, key)
         print(f"[{len(found):3}/{len(mutants)}] {result}", flush=True)
-    print(f"{len(found)} mutants in {time.monotonic() - began:.0f} s")
+    print(f"{len(left)} mutants run in {time.monotonic() - began:.0f} s")
     return [found[mutant.name] for mutant in mutants]
 
 

@@ -5,6 +5,7 @@ The child alone imports bpy, whose threads do not outlive a fork, and the mutate
 """
 
 import json
+import math
 import os
 import resource
 import shutil
@@ -24,6 +25,8 @@ from .mutant import ROOT, Mutant, mutated
 
 # Some mutants ask for memory without end.
 MEMORY = 8 << 30
+# A busy machine takes so many times as long by the clock as by the processor's time.
+PATIENCE = 4
 # The exit code of a child that did not come as far as pytest.
 BROKEN = 70
 
@@ -53,11 +56,12 @@ class MutatedModule(SourceFileLoader):
 class Child:
     """A forked process that runs tests, in a process group and with a folder of its own.
 
-    task: returns its exit code. limit: seconds. show: print on the terminal what pytest prints.
+    task: returns its exit code. limit: seconds of the processor's time, PATIENCE times as many by the clock.
+    show: print on the terminal what pytest prints.
     """
 
     task: Callable[["Child"], int]
-    limit: float = float("inf")
+    limit: float = 3600.0
     show: bool = False
     timed_out: bool = False
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="ik2d-mutant-")))
@@ -80,6 +84,7 @@ class Child:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(self.limit), math.ceil(self.limit) + 5))
             os.environ["TMPDIR"] = tempfile.tempdir = str(self.folder)
             if not self.show:
                 output = os.open(self.folder / "output.txt", os.O_WRONLY | os.O_CREAT)
@@ -98,8 +103,10 @@ class Child:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid:
             self._kill_group()
-            return os.waitstatus_to_exitcode(status)
-        if self.seconds > self.limit:
+            code = os.waitstatus_to_exitcode(status)
+            self.timed_out = code == -signal.SIGXCPU
+            return code
+        if self.seconds > PATIENCE * self.limit:
             self.timed_out = True
             self.kill()
             return -signal.SIGKILL

@@ -56,22 +56,23 @@ def in_stages(tests: Iterable[str]) -> list[list[str]]:
 
 def load() -> Covering:
     """Return what was found earlier, or find it anew where the code or the tests have changed."""
-    file, traced, key = BUILD / "seconds.json", BUILD / "coverage", fingerprint()
+    file, traced, key = BUILD / "seconds.json", BUILD / "coverage", fingerprint("covering.py", "plugins.py")
     kept = json.loads(file.read_text()) if file.exists() else {}
-    if kept.get("key") != key:
+    if kept.get("key") != key or not traced.exists():
         began = time.monotonic()
         print("Which test runs which line: two runs of all tests, some minutes ...", flush=True)
+        file.unlink(missing_ok=True)
         kept = {"key": key, "seconds": _checked(*_traced(traced))}
         file.write_text(json.dumps(kept, indent=1))
         print(f"{len(kept['seconds'])} tests, found in {time.monotonic() - began:.0f} s", flush=True)
     return Covering(kept["seconds"], _contexts(traced))
 
 
-def fingerprint() -> str:
-    """Return a hash of all that decides which test runs which line."""
+def fingerprint(*tools: str) -> str:
+    """Return a hash of the code, the tests, and some files of this folder."""
     folders = (PACKAGE, ROOT / "tests", ROOT / "benchmarks", ROOT / "sample_scenes")
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    own = [Path(__file__).with_name(name) for name in ("covering.py", "plugins.py")]
+    own = [Path(__file__).with_name(name) for name in tools]
     digest = hashlib.sha256((sys.version + version("bpy")).encode())
     for path in [*paths, *own, ROOT / "pyproject.toml"]:
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())

@@ -39,6 +39,11 @@ class Chosen:
         if self.rank:
             items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that cannot even be imported."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note how long it took, and whether it failed."""
         self.seconds[report.nodeid] += report.duration

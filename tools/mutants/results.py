@@ -40,22 +40,35 @@ class Result:
         return f"{self.outcome:9} {self.seconds:6.1f} s  {self.mutant}{by}"
 
 
-def save(results: Sequence[Result], folder: Path) -> None:
+def save(results: Sequence[Result]) -> None:
     """Write all results, and the survivors again: for --again, and to read."""
-    folder.mkdir(parents=True, exist_ok=True)
     survivors = [result for result in results if result.outcome in LOST]
     for name, some in (("results", results), ("survivors", survivors)):
         rows = [asdict(result) | {"name": result.mutant.name} for result in some]
-        (folder / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (folder / "survivors.txt").write_text(survivors_text(survivors))
+        (BUILD / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")
+    (BUILD / "survivors.txt").write_text(survivors_text(survivors))
 
 
 def read(file: Path) -> list[Result]:
     """Return the results in a file that `save` wrote."""
-    return [
-        Result(Mutant(**row["mutant"]), Outcome(row["outcome"]), row["by"], row["seconds"])
-        for row in json.loads(file.read_text())
-    ]
+    return [_result(row) for row in json.loads(file.read_text())]
+
+
+def keep(result: Result, key: str) -> None:
+    """Note a result at once, so that a run which is broken off can go on."""
+    with (BUILD / f"{key}.jsonl").open("a") as file:
+        file.write(json.dumps(asdict(result)) + "\n")
+
+
+def kept(key: str) -> dict[str, Result]:
+    """Return by name what was kept for a state of the code and the tests."""
+    file = BUILD / f"{key}.jsonl"
+    found = [_result(json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
+    return {result.mutant.name: result for result in found}
+
+
+def _result(row: dict) -> Result:
+    return Result(Mutant(**row["mutant"]), Outcome(row["outcome"]), row["by"], row["seconds"])
 
 
 def score(results: Sequence[Result]) -> float:
