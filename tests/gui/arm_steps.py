@@ -49,7 +49,7 @@ def shift_click(x, y):
 def click_target():
     """Click the target until it is the active object: a view that still turns moves it from the mouse."""
     target = bpy.data.objects["Target"]
-    for _ in range(4):
+    for _ in range(10):
         place = target.matrix_world.translation
         x, y = at(place)
         size = at(place + Vector((target.empty_display_size, 0, 0)))[0] - x
@@ -57,7 +57,7 @@ def click_target():
         yield 1.0
         if bpy.context.object == target:
             return
-    raise AssertionError("four clicks did not select the target")
+    raise AssertionError("ten clicks did not select the target")
 
 
 def select_target_then_tip():
