@@ -318,3 +318,21 @@ def test_solve_starts_from_what_stands_there_where_the_scene_would_be_stepped_th
         bpy.app.handlers.frame_change_post.pop()
     assert not seen
     assert apart(followed, pose(armature)) > 0.5
+
+
+@pytest.mark.parametrize("mode", ['XYZ', 'ZXY'])
+def test_slanted_euler_angles_go_on_from_the_key_before(mode):
+    """About an axis that is none of the bone's own, all three angles move, and each has many names."""
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    for frame in range(1, 61):
+        turn = 0.35 * frame  # three times round the root
+        target.location = (0.0, 0.8 * math.sin(turn), 2.0 - 0.8 * math.cos(turn))
+        target.keyframe_insert("location", frame=frame)
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    bake(armature, frame_start=1, frame_end=60)
+    bake(armature, frame_start=41, frame_end=60)
+    for curve in existing_fcurves(armature):
+        values = np.array([curve.evaluate(frame) for frame in range(38, 46)])
+        assert np.abs(np.diff(values)).max() < 2.0, (curve.data_path, curve.array_index, values)

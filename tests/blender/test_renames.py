@@ -327,3 +327,18 @@ def test_a_chain_that_never_got_a_name_is_baked_by_its_default():
     chain = armature.ik2d.chains.add()
     chain.tip, chain.bone_count, chain.target = "shin", 2, target
     assert bake(armature, [chain.name], 1, 2).chains[0].name == chain.name == "Chain"
+
+
+def test_a_targets_bone_is_followed_from_where_it_was_last():
+    armature, _ = leg_with_target()
+    other = add_armature({"goal": ((0, -0.4, 0.7), (0, -0.4, 1.0), "", 0.0)}, "Goals")
+    chain = armature.ik2d.chains[0]
+    chain.target, chain.subtarget = other, "goal"
+    activate(other)
+    bpy.ops.object.mode_set(mode='EDIT')
+    other.data.edit_bones["goal"].head, other.data.edit_bones["goal"].tail = (0, 0.4, 0.7), (0, 0.4, 0.9)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    straighten(armature)
+    other.data.bones["goal"].name = "aim"
+    straighten(armature)
+    assert chain.subtarget == "aim"
