@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operator that turns a chain's plane to where its target goes."""
 
-import bpy
 from bpy.types import Operator
 
 from ..core import IK2DError
 from ..rig.target_plane import plane_to_target
 from .baking import chosen_range
 from .chains import active_armature, active_chain, allowed, why_not_edit
+from .registration import register_classes, unregister_classes
 
 
 class IK2D_OT_plane_to_target(Operator):
@@ -43,11 +43,9 @@ classes = (IK2D_OT_plane_to_target,)
 
 def register() -> None:
     """Register the operator."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
+    register_classes(classes)
 
 
 def unregister() -> None:
     """Unregister the operator."""
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)

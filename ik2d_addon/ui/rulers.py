@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What rules the active chain's bones in place of its keys, as the sidebar tells it, and the way out."""
 
-import bpy
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ..core import IK2DError
@@ -9,6 +8,7 @@ from ..rig.armature import read_chain
 from ..rig.rulers import Ruler, find_rulers, mute_rulers, sentences
 from .baking import chosen_range
 from .chains import active_armature, active_chain, allowed, why_not_edit
+from .registration import register_classes, unregister_classes
 
 
 def rulers_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Ruler]:
@@ -69,11 +69,9 @@ classes = (IK2D_OT_mute_rulers,)
 
 def register() -> None:
     """Register the operator."""
-    for cls in classes:
-        bpy.utils.register_class(cls)
+    register_classes(classes)
 
 
 def unregister() -> None:
     """Unregister the operator."""
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+    unregister_classes(classes)
