@@ -17,7 +17,7 @@ _MODULES = (
     ".ui.plane",
     ".ui.panels",
     ".ui.upkeep",
-    ".cli",
+    ".cli.program",
 )
 
 

@@ -3,33 +3,37 @@
 
 import os
 import sys
+from importlib.util import find_spec
+
+from .cli.console import complain, streams_open
+from .cli.session import temporary_folder
+from .cli.signals import heeded
 
 
 def main() -> int:
     """Run the command line in the bpy module and return its exit code."""
-    try:
-        import bpy  # noqa: F401
-    except ModuleNotFoundError:
-        print(
-            "ik2d: error: there is no bpy module here; `pip install bpy`, or use Blender itself",
-            file=sys.stderr,
-        )
+    if find_spec("bpy") is None:
+        complain("ik2d: error: there is no bpy module here; `pip install bpy`, or use Blender itself")
         return 2
-    from . import register, unregister
-    from .cli import run
+    with streams_open(), heeded(), temporary_folder():
+        from . import register, unregister  # what Blender opens and writes at once has its place now
+        from .cli.program import run
 
-    register()
-    try:
-        return run(sys.argv[1:], opens_scene=True)
-    except SystemExit as leaving:  # argparse: --help, or wrong options
-        return leaving.code if isinstance(leaving.code, int) else 2
-    finally:
-        unregister()
+        register()
+        try:
+            return run(sys.argv[1:], opens_scene=True)
+        except SystemExit as leaving:  # argparse: --help
+            return leaving.code if isinstance(leaving.code, int) else 2
+        finally:
+            unregister()
 
 
 if __name__ == "__main__":
     code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # closed, or nobody reads it
+            pass
     # Blender's own teardown in the bpy module can crash or hang Python's exit.
     os._exit(code)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ik2d bake` of one file: all is worked out, then saved, then told."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext
+from typing import TextIO
+
+import bpy
+
+from ..bake import BakeOptions, BakeReport, bake
+from ..bake.request import read_rigs
+from ..core import IK2DError
+from ..rig.order import armatures_in_order
+from . import files, reports, scene
+from .console import complain, say, stdout_to_stderr
+from .signals import asked_to_end, stop_if_asked
+
+EXIT_DONE, EXIT_OVER_MAX_ERROR = 0, 1
+# A bake quicker than this needs no progress line.
+_PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
+
+
+def bake_file(options: argparse.Namespace) -> int:
+    """Bake what the options ask for, save it, and return the exit code. Raises IK2DError, Interrupted."""
+    _refuse_empty("--output", options.output)
+    _refuse_empty("--report", options.report)
+    with ExitStack() as open_ones:
+        stdout = None
+        if reports.goes_to_stdout(options.report):
+            stdout = open_ones.enter_context(stdout_to_stderr())
+        output = files.target_of(options.output or options.scene or _opened())
+        files.check_can_write(output)
+        open_ones.enter_context(files.locked(output))
+        if options.scene:
+            scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
+        else:
+            scene.check_opened(forced=options.force)
+            if options.output is None:
+                scene.check_unchanged()
+        scene.check_no_library(output)
+        report = options.report and reports.file_of(options.report, output)
+        if report:
+            open_ones.enter_context(files.locked(report))
+        stop_if_asked()
+        done = _baked(options)
+        _save(options, output, report, done, stdout)
+        say(f"ik2d: saved '{output}'")
+        for result in done:
+            _tell(result)
+        if interrupted := asked_to_end():
+            complain(f"ik2d: interrupted when '{output}' was saved already")
+            return interrupted.exit_code
+        return _exit_code(done, options.max_error)
+
+
+def _opened() -> str:
+    if not bpy.data.filepath:
+        raise IK2DError("no .blend file is open; name an existing one, before --command or after bake")
+    path: str = bpy.data.filepath
+    return path
+
+
+def _baked(options: argparse.Namespace) -> list[BakeReport]:
+    armatures = _armatures(options)
+    scene.leave_edit_mode(armatures)
+    return [_bake_armature(armature, options) for armature in _in_order(armatures, options)]
+
+
+def _save(
+    options: argparse.Namespace,
+    output: str,
+    report: str | None,
+    done: Sequence[BakeReport],
+    stdout: TextIO | None,
+) -> None:
+    """Put scene and report in their places, or neither."""
+    reporting = nullcontext()
+    if options.report is not None:
+        text = reports.report_text(options.report, output, done)
+        reporting = reports.report_written(options.report, report, text, output, stdout)
+    with reporting, scene.saved_beside(output) as written:
+        stop_if_asked()
+        try:
+            files.put_in_place(written, output, scene.versions_kept())
+        except OSError as error:
+            raise IK2DError(
+                f"'{output}' could not be saved ({error.strerror}), so nothing is changed;"
+                " choose another place"
+            ) from None
+
+
+def _tell(report: BakeReport) -> None:
+    say(f"ik2d: {report.armature}: {report.sentence()}")
+    for chain in report.chains:
+        say(f"ik2d:   {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
+    for warning in report.warnings:
+        complain(f"ik2d: warning: {warning}")
+
+
+def _exit_code(done: Sequence[BakeReport], allowed: float | None) -> int:
+    worst = max(report.max_error for report in done)
+    left_out = sum(len(report.left_out) for report in done)
+    if allowed is None or (worst <= allowed and not left_out):
+        return EXIT_DONE
+    if left_out:
+        complain(f"ik2d: {left_out} faulty chain(s) left out, so --max-error does not hold")
+        return EXIT_OVER_MAX_ERROR
+    complain(
+        f"ik2d: the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
+    )
+    return EXIT_OVER_MAX_ERROR
+
+
+def _refuse_empty(option: str, path: str | None) -> None:
+    # As a script writes it whose variable is not set; it must not mean "over the scene itself".
+    if path == "":
+        raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
+
+
+def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
+    if options.armature is not None:
+        armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
+        if armature is None:
+            known = ", ".join(f"'{o.name}'" for o in bpy.data.objects if o.type == 'ARMATURE') or "none"
+            raise IK2DError(f"there is no armature '{options.armature}'; the file's armatures are: {known}")
+        return [armature]
+    armatures = [o for o in bpy.context.scene.objects if o.type == "ARMATURE"]
+    if options.chains:
+        found = [o for o in armatures if any(name in _chain_names(o) for name in options.chains)]
+    else:
+        found = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
+    if not found:
+        wanted = (
+            f"chain named {' or '.join(map(repr, options.chains))}" if options.chains else "enabled chain"
+        )
+        raise IK2DError(
+            f"no armature of the scene has a {wanted}; add chains in the IK 2D tab of the sidebar"
+        )
+    return found
+
+
+def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) -> list[bpy.types.Object]:
+    """Return the armatures so that each comes after those that move its targets or its roots."""
+    if len(armatures) < 2:
+        return armatures
+    now = [bpy.context.scene.frame_float]
+    return armatures_in_order(
+        [rig for armature in armatures for rig in read_rigs(armature, _wanted(armature, options), now)[0]]
+    )
+
+
+def _wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
+    """Return the names of the armature's chains to bake; None for all that are enabled."""
+    if options.chains and options.armature is None:
+        return _names_on(armature, options.chains)
+    names: list[str] | None = options.chains
+    return names
+
+
+def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> BakeReport:
+    start, end, step = options.frames
+    return bake(
+        armature,
+        _wanted(armature, options),
+        start,
+        end,
+        step,
+        options=BakeOptions(
+            verify=options.verify,
+            reduce=options.reduce,
+            on_target_keys=options.target_keys,
+            single_axis=options.single_axis,
+        ),
+        progress=_ProgressLine(armature.name),
+    )
+
+
+def _names_on(armature: bpy.types.Object, names: list[str]) -> list[str]:
+    """Return the names that this armature has; raise IK2DError for one that none has."""
+    armatures = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE"]
+    for name in names:
+        if not any(name in _chain_names(ob) for ob in armatures):
+            raise IK2DError(f"no armature of the scene has a chain '{name}'")
+    return [name for name in names if name in _chain_names(armature)]
+
+
+def _chain_names(armature: bpy.types.Object) -> list[str]:
+    return [chain.name for chain in armature.ik2d.chains]
+
+
+class _ProgressLine:
+    """Prints how far a long bake is, now and then; stops it where the process was asked to end."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._next = time.monotonic() + _PROGRESS_AFTER
+
+    def __call__(self, done: int, total: int) -> None:
+        stop_if_asked()
+        if time.monotonic() >= self._next:
+            say(f"ik2d: {self._name}: {done} of {total} frames")
+            self._next = time.monotonic() + _PROGRESS_EVERY

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What may be asked on the command line."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..bake.playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
+from ..core import IK2DError
+
+_FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
+_BELOW_ZERO = re.compile(r"-[0-9]")
+_DIGITS = 12  # a number with more of them is no frame
+EXIT_CODES = (
+    "Exit code 0: all done. 1: done, but a tip is further off than --max-error. 2: bad input. 3: an error of"
+    " IK 2D itself. 130: interrupted."
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others: one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise IK2DError(f"{' '.join(message.splitlines())}; --help lists the options")
+
+
+def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
+    """Return the arguments as options; raise IK2DError for those that make no sense.
+
+    opens_scene: whether they must name the .blend; if not, Blender may have opened it.
+    """
+    joined: list[str] = []
+    for argument in arguments:
+        # argparse takes a range that begins below zero, such as -5:5, for an option.
+        if joined and joined[-1] == "--frames" and _BELOW_ZERO.match(argument):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    for argument in joined:
+        if argument.endswith("=--"):  # argparse of Python 3.11 fails on it
+            raise IK2DError(f"{argument[:-3]} is given without a value; --help lists the options")
+    return _parser(opens_scene).parse_args(joined)
+
+
+def _parser(opens_scene: bool) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m ik2d_addon" if opens_scene else "blender SCENE.blend --command ik2d",
+        description="Drive planar bone chains with exact 2D inverse kinematics.",
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    bake_parser = commands.add_parser(
+        "bake",
+        help="key the bone rotations that follow the targets",
+        description="Key the bone rotations that bring each chain's tip to its target, and save the file.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
+    _add_scene(bake_parser, opens_scene)
+    for add_options in (_add_choices, _add_files, _add_keys, _add_checks):
+        add_options(bake_parser)
+    return parser
+
+
+def _add_scene(parser: argparse.ArgumentParser, opens_scene: bool) -> None:
+    parser.add_argument(
+        "scene",
+        metavar="SCENE.blend",
+        nargs=None if opens_scene else "?",
+        help="the file to bake" if opens_scene else "the file to bake (default: the one that is open)",
+    )
+    parser.add_argument(
+        "--enable-autoexec",
+        "-y",
+        action="store_true",
+        help="trust the file: run the Python in its drivers",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on with warnings: a newer Blender saved the file, a driver is blocked, a library is missing",
+    )
+    parser.add_argument(
+        "--debug", action="store_true", help="show where in the code an unexpected error happened"
+    )
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--armature", metavar="NAME", help="armature to bake (default: all that have enabled chains)"
+    )
+    parser.add_argument(
+        "--chain",
+        metavar="NAME",
+        action="append",
+        dest="chains",
+        help="chain to bake, repeatable (default: all enabled)",
+    )
+    parser.add_argument(
+        "--frames",
+        metavar="A:B[:STEP]",
+        type=_frames,
+        default=(None, None, 1),
+        help="frames to bake, both ends included (default: the scene's range)",
+    )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", metavar="OUT.blend", help="file to save (default: over the scene itself)")
+    parser.add_argument(
+        "--report",
+        metavar="OUT.json",
+        help="also write what came of each frame: a table if it ends in .csv, else JSON; -: on stdout",
+    )
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reduce",
+        metavar="LENGTH",
+        type=_length,
+        default=0.0,
+        help="leave out keys as long as the tip strays no further than this for it",
+    )
+    parser.add_argument(
+        "--target-keys", action="store_true", help="key only the frames on which the target has keys"
+    )
+    parser.add_argument(
+        "--single-axis",
+        action="store_true",
+        help="give each bone one Euler angle curve where possible; changes rotation modes",
+    )
+
+
+def _add_checks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--verify",
+        metavar="SAMPLE|ALL|NONE",
+        type=str.upper,
+        choices=(VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING),
+        default=VERIFY_SAMPLE,
+        help="play back a sample of the frames and measure them, all, or none (default: SAMPLE)",
+    )
+    parser.add_argument(
+        "--max-error",
+        metavar="LENGTH",
+        type=_length,
+        help="exit with 1 if a tip, as solved or as played back, is further than this from its target",
+    )
+
+
+def _frames(text: str) -> tuple[int, int, int]:
+    found = _FRAMES.fullmatch(text)
+    if not found or any(len(number) > _DIGITS for number in found.groups("")):
+        raise argparse.ArgumentTypeError(f"'{text}' is not A:B or A:B:STEP, such as 1:250 or 1:250:2")
+    first, last, step = found.groups("1")
+    return int(first), int(last), int(step)
+
+
+def _length(text: str) -> float:
+    try:
+        length = float(text)
+    except ValueError:
+        length = -1.0
+    if not 0.0 <= length < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a length of zero or more")
+    return length
