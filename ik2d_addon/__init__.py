@@ -4,8 +4,11 @@
 Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
 """
 
+import sys
 from contextlib import ExitStack
 from importlib import import_module
+
+from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
@@ -23,6 +26,8 @@ _MODULES = (
 
 def register() -> None:
     """Register every part with Blender, in order; where one fails, those before it go again."""
+    if "--command" in sys.argv:
+        heed_from_now()  # while the parts and the file are loaded too
     with ExitStack() as undo:
         for name in _MODULES:
             part = import_module(name, __package__)

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
             return interrupted.exit_code
         except Exception as error:
             complain(
-                f"ik2d: error: unexpected, nothing is changed: {type(error).__name__}: {error};"
+                f"ik2d: error: unexpected: {type(error).__name__}: {error};"
                 " please report it, with the file if you can (--debug shows where it happened)"
             )
             if "--debug" in arguments:

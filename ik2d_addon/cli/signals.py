@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 _ASKED = (signal.SIGINT, signal.SIGTERM)
 
@@ -26,17 +27,19 @@ class Interrupted(BaseException):
 @contextmanager
 def heeded() -> Iterator[None]:
     """Note meanwhile that the process shall end, rather than end it at once; a second time ends it."""
-    before = {}
-    with suppress(ValueError):  # not in the main thread: then whoever has it takes care of signals
-        for number in _ASKED:
-            before[number] = signal.signal(number, _note)
+    before = _set_handlers()
     try:
         yield
     finally:
         _noted.clear()
         for number, handler in before.items():
-            # None is a handler of Blender's own, which Python cannot set.
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            if handler is not None:  # as Blender's own is, which Python cannot set again
+                signal.signal(number, handler)
+
+
+def heed_from_now() -> None:
+    """Note from now on that the process shall end: Blender takes Ctrl-C for an end of rendering alone."""
+    _set_handlers()
 
 
 def asked_to_end() -> Interrupted | None:
@@ -48,6 +51,15 @@ def stop_if_asked() -> None:
     """Raise Interrupted if the process was asked to end."""
     if interrupted := asked_to_end():
         raise interrupted
+
+
+def _set_handlers() -> dict[int, Any]:
+    """Have the signals noted; return the handlers before."""
+    before = {}
+    with suppress(ValueError):  # not in the main thread: then whoever has it takes care of signals
+        for number in _ASKED:
+            before[number] = signal.signal(number, _note)
+    return before
 
 
 def _note(number: int, _: FrameType | None) -> None:
