@@ -2,7 +2,7 @@
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
 from typing import TypeVar
@@ -47,18 +47,19 @@ def bake(
     armature_object: an armature with chains in `Object.ik2d`. chains: names; None takes all that
     are enabled. frame_start, frame_end: inclusive; None takes the scene's. step: frames from one
     key to the next. progress(done, total) is called now and then.
+    What it raises ends the bake, and nothing has changed.
     All keys of the chains' rotation channels from the first frame to the last are replaced; all
     else stays. Returns a BakeReport. Raises IK2DError for bad input; nothing has changed then.
     """
-    steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as finished:
-            report: BakeReport = finished.value
-            return report
-        if progress:
-            progress(done, total)
+    with closing(bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)) as steps:
+        while True:
+            try:
+                done, total = next(steps)
+            except StopIteration as finished:
+                report: BakeReport = finished.value
+                return report
+            if progress:
+                progress(done, total)
 
 
 def bake_steps(

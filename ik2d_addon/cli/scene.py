@@ -9,6 +9,7 @@ import bpy
 
 from ..core import IK2DError
 from . import console, files
+from .blends import is_whole
 
 # Of each file that Blender opened, by its path: what it was just before.
 _Identity = tuple[int, int, int]
@@ -107,28 +108,33 @@ def saved_beside(path: str) -> Iterator[str]:
 
     path: absolute, with links followed. Raises IK2DError where it cannot be saved.
     """
-    preferences = bpy.context.preferences.filepaths
-    versions = preferences.save_version
     with files.temporary(path, ".blend") as written:
-        preferences.save_version = 0  # else Blender keeps the empty file as a version of its own
-        try:
-            bpy.ops.wm.save_as_mainfile(
-                filepath=written,
-                copy=True,
-                compress=_is_compressed(bpy.data.filepath),
-                relative_remap=not _is_over_itself(path),
-            )
-        except (RuntimeError, OSError) as error:
-            words = files.why_not_written(path, _size(bpy.data.filepath)) or " ".join(
-                str(error).removeprefix("Error: ").split()
-            )
+        if words := _saved(written, path):
+            words = files.why_not_written(path, _size(bpy.data.filepath)) or words
             raise IK2DError(
                 f"'{path}' could not be saved ({words}), so nothing is changed; make room,"
                 " or choose another place"
-            ) from None
-        finally:
-            preferences.save_version = versions
+            )
         yield written
+
+
+def _saved(written: str, path: str) -> str:
+    """Save what is open to a file that shall take the place of `path`; return what went wrong, if any."""
+    preferences = bpy.context.preferences.filepaths
+    versions = preferences.save_version
+    preferences.save_version = 0  # else Blender keeps the empty file as a version of its own
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=written,
+            copy=True,
+            compress=_is_compressed(bpy.data.filepath),
+            relative_remap=not is_over_itself(path),
+        )
+        return "" if is_whole(written) else "it was cut off"
+    except (RuntimeError, OSError) as error:
+        return " ".join(str(error).removeprefix("Error: ").split())
+    finally:
+        preferences.save_version = versions
 
 
 def versions_kept() -> int:
@@ -137,7 +143,7 @@ def versions_kept() -> int:
     return versions
 
 
-def _is_over_itself(path: str) -> bool:
+def is_over_itself(path: str) -> bool:
     """Return whether the open file is saved over itself: its paths stay as they are then."""
     return os.path.realpath(bpy.data.filepath) == path
 

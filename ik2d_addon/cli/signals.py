@@ -55,7 +55,7 @@ def stop_if_asked() -> None:
 
 def _set_handlers() -> dict[int, Any]:
     """Have the signals noted; return the handlers before."""
-    before = {}
+    before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread: then whoever has it takes care of signals
         for number in _ASKED:
             before[number] = signal.signal(number, _note)
