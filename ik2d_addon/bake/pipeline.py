@@ -14,7 +14,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig import keys
 from ..rig.armature import RigChain
-from ..rig.missing import refuse_failed_drivers
+from ..rig.missing import with_drivers_checked
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
@@ -81,9 +81,9 @@ def bake_steps(
     options = options or BakeOptions()
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
-    rigs, left_out = read_rigs(armature_object, chains, frames)
+    rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options.single_axis))
+    solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options))
     rotations = _rotations(solved)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
@@ -127,7 +127,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
     with ExitStack() as poses:
         for number, ready in enumerate(in_order(rigs)):
             sampling = sample_now(scene, ready)
-            refuse_failed_drivers(ready)
+            ready = with_drivers_checked(ready)
             found = [
                 _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0)
                 for rig, samples in zip(ready, sampling.chains, strict=True)
@@ -196,7 +196,7 @@ def _without(
 
 
 def _solve_frames(
-    rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan, single_axis: bool
+    rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan, options: BakeOptions
 ) -> Steps[tuple[list[KeyedChain], str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
@@ -215,7 +215,7 @@ def _solve_frames(
             sampled = [*times, *plan.half_way, *sorted(set(beyond.values()))]
             steps = sample_steps(scene, ready, times, sampled[len(times) :])
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
-            refuse_failed_drivers(ready)
+            ready = with_drivers_checked(ready, options.force)
             full_scene = full_scene or sampling.full_scene
             rigs_there = list(map(facing_target, ready, sampling.chains))
             joins = joins_of(scene, rigs_there, times[0], times[-1])
@@ -230,7 +230,7 @@ def _solve_frames(
                 solving = solve_chain(rig, samples, times, join, there, without)
                 chain = yield from _counted(solving, part, total)
                 channels = join.before.channels if join.before else None
-                keying = key_chain(plan, chain, samples, half_way, single_axis, channels)
+                keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
                 new.append((yield from _counted(keying, part, total)))
             yield before + 2 * len(times), total
             solved += new

@@ -63,6 +63,7 @@ class ChainReport:
     keys: int = 0  # on each channel
     plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
     plane: str = ""  # what plane the chain bent in, in words
+    forced: tuple[str, ...] = ()  # what would have been refused without BakeOptions.force
 
     @property
     def errors(self) -> Floats:
@@ -116,10 +117,11 @@ class ChainReport:
     def reached(self) -> bool:
         """Whether the tip is on its target on every frame, and near it between, as far as is known.
 
-        Between keys that are further than a frame apart nothing is known until it was played back.
+        Between keys that are further than a frame apart nothing is known until it was played back; and
+        nothing where the bake was forced, since the target may not be where it should.
         """
         known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all())
-        return known and not self.strays and not self.missed.any()
+        return known and not self.forced and not self.strays and not self.missed.any()
 
     @property
     def worst_frame(self) -> int:
@@ -132,11 +134,12 @@ class ChainReport:
 
     def sentence(self) -> str:
         """Return what came of the chain: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
+        by_force = ", baked by force" if self.forced else ""
         if self.missed.any():
-            return self.missed_words()
+            return f"{self.missed_words()}{by_force}"
         count = _count(len(self.frames), "frame")
         if not self.reached:
-            return f"{count}, {self.doubt_words('target')}"
+            return f"{count}, {self.doubt_words('target')}{by_force}"
         on_all = " on all" * (len(self.frames) > 1)
         return f"{count}, target reached{on_all}{self.unverified_words()}{self.between_words()}"
 
@@ -161,6 +164,8 @@ class ChainReport:
                 f"{subject} reached on the frames, but up to {self._length(self.max_between)} off"
                 f" half-way between two (frame {at:g})"
             )
+        if self.forced:
+            return f"{subject} reached, if it is where it should be"
         return f"{subject} reached on the keys, not verified between them"
 
     def unverified_words(self) -> str:
@@ -207,6 +212,7 @@ class ChainReport:
             "max_error_frame": self.max_error_frame,
             "max_error_from": self.max_error_from,
             "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
+            "forced": list(self.forced),
             "warnings": list(self.warnings),
             "frames": self.frames.tolist(),
             "status": [Status(int(status)).name for status in self.status],
@@ -261,6 +267,11 @@ class BakeReport:
         )
 
     @property
+    def forced(self) -> tuple[str, ...]:
+        """What would have been refused without BakeOptions.force; where there is any, no distance is sure."""
+        return tuple(dict.fromkeys(problem for chain in self.chains for problem in chain.forced))
+
+    @property
     def all_reached(self) -> bool:
         """Whether every tip is on its target, as far as is known, also as Blender plays it back."""
         return not self.left_out and all(chain.reached for chain in self.chains)
@@ -279,7 +290,12 @@ class BakeReport:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames = len(self.chains[0].frames)
         done = f"{self.verb} {_count(frames, 'frame')} on {_count(len(self.chains), 'chain')}{self._keys()}"
-        return f"{done}; {self._outcome()}{self._left_out()}"
+        return f"{done}; {self._outcome()}{self._by_force()}{self._left_out()}"
+
+    def _by_force(self) -> str:
+        """Return "; 1 chain by force" where one was."""
+        forced = sum(bool(chain.forced) for chain in self.chains)
+        return f"; {_count(forced, 'chain')} by force, see the warnings" if forced else ""
 
     def _left_out(self) -> str:
         """Return "; 1 faulty chain left out" where one was."""

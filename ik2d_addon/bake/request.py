@@ -9,11 +9,14 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
+from ..rig import keys
 from ..rig.armature import RigChain, read_chain
 from ..rig.missing import with_inputs_checked
-from ..rig.order import refuse_moved_target, refuse_shared
+from ..rig.order import in_order, refuse_moved_target, refuse_shared
+from ..rig.pose import bone_rotations
 from ..rig.renames import straighten
 from ..rig.rulers import with_rulers
+from .keying import plan_keys
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
 
@@ -25,13 +28,15 @@ class BakeOptions:
     reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
     would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
     itself, and the first and the last frame. single_axis: give each bone that turns about its own X
-    or Z one Euler angle curve; sets its rotation mode.
+    or Z one Euler angle curve; sets its rotation mode. force: bake also what hangs on a driver that
+    does not run, or on a library that is missing; such a chain never counts as reached.
     """
 
     verify: str = VERIFY_SAMPLE
     reduce: float = 0.0
     on_target_keys: bool = False
     single_axis: bool = False
+    force: bool = False
 
     def __post_init__(self) -> None:
         if self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
@@ -79,14 +84,75 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
 
 
 def read_rigs(
-    armature: bpy.types.Object, names: Sequence[str] | None, frames: Sequence[float]
+    armature: bpy.types.Object,
+    names: Sequence[str] | None,
+    frames: Sequence[float],
+    force: bool = False,
 ) -> tuple[list[RigChain], list[str]]:
     """Read the chains named, or all enabled ones; return them, and what is wrong with those left out.
 
     Each has a warning for what rules its bones on the frames. Of all enabled ones, those that are faulty,
-    or share a bone with one before them, are left out. Raises IK2DError where there are none, where one
-    that is named is faulty or needs what is missing, and where all are.
+    or share a bone with one before them, are left out. force: as in `BakeOptions`. Raises IK2DError where
+    there are none, where one that is named is faulty or needs what is missing, and where all are.
     """
+    rigs, faults = _read(armature, names, force)
+    if faults and (names is not None or not rigs):
+        raise IK2DError(faults[0])
+    ruled = [with_rulers(rig, frames[0], frames[-1]) for rig in rigs]
+    return ruled, [f"Left out: {fault}" for fault in faults]
+
+
+def problems(
+    armature: bpy.types.Object,
+    names: Sequence[str] | None = None,
+    frames: tuple[int | None, int | None, int] = (None, None, 1),
+    options: BakeOptions | None = None,
+) -> list[str]:
+    """Return a sentence for each thing that would stop a bake, or have it leave out a chain; [] if none.
+
+    frames: first, last and step, as `bake` takes them. Only what can be known without sampling: a
+    target that is nowhere at some frame is found by the bake alone. Keys and poses are not touched; as
+    on loading, chains follow bones that were renamed, and get names of their own.
+    """
+    options = options or BakeOptions()
+    try:
+        scene = scene_of(armature)
+        chosen = frame_range(scene, *frames)
+        rigs, found = _read(armature, names, options.force)
+    except IK2DError as error:
+        return [str(error)]
+    for check in (
+        lambda: _check_order(armature, rigs),
+        lambda: plan_keys(scene, rigs, chosen, options.reduce, options.on_target_keys),
+        lambda: _check_channels(armature, rigs, options.single_axis),
+    ):
+        try:
+            check()
+        except IK2DError as error:
+            found.append(str(error))
+    return found
+
+
+def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
+    """Raise IK2DError for chains that cannot be baked one after the other."""
+    if len(in_order(rigs)) > 1:
+        keys.refuse_tweak_mode(armature)
+
+
+def _check_channels(armature: bpy.types.Object, rigs: Sequence[RigChain], single_axis: bool) -> None:
+    """Raise IK2DError for chains whose bones' channels cannot take keys."""
+    at_rest = [
+        rotation
+        for rig in rigs
+        for rotation in bone_rotations(rig, np.zeros((1, len(rig.bones))), single_axis)
+    ]
+    keys.check_writable(armature, at_rest, [0.0])
+
+
+def _read(
+    armature: bpy.types.Object, names: Sequence[str] | None, force: bool
+) -> tuple[list[RigChain], list[str]]:
+    """Return the chains that can be solved, and a sentence for each other one that was asked for."""
     straighten(armature)
     chosen = _chosen(armature, names)
     bpy.context.view_layer.update()  # so that Blender has tried all drivers
@@ -94,19 +160,15 @@ def read_rigs(
     faults: list[str] = []
     for settings in chosen:
         try:
-            rig = with_inputs_checked(read_chain(armature, settings))
+            rig = with_inputs_checked(read_chain(armature, settings, lost_target=force), force)
             if names is None:
                 refuse_shared([*rigs, rig])
                 refuse_moved_target(rig)
         except IK2DError as error:
-            if names is not None:
-                raise
             faults.append(str(error))
         else:
-            rigs.append(with_rulers(rig, frames[0], frames[-1]))
-    if not rigs:
-        raise IK2DError(faults[0])
-    return rigs, [f"Left out: {fault}" for fault in faults]
+            rigs.append(rig)
+    return rigs, faults
 
 
 def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:

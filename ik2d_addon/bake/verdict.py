@@ -77,6 +77,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         keys=keyed.keys,
         plays_back_worse_by=max(0.0, _worst_excess(keyed.solved, plan, played)[0]),
         plane=rig.plane_taken,
+        forced=rig.forced,
     )
 
 

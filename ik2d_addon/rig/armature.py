@@ -41,11 +41,12 @@ class RigChain:
     plane_taken: str  # what plane it is, in words
     notes: tuple[str, ...] = ()  # what else the user should know before
     ruled: bool = False  # whether a warning names what rules the bones in place of their keys
+    forced: tuple[str, ...] = ()  # what would have been refused: inputs that are not there or do not run
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before it is solved."""
-        return (*_held(self), *self.notes)
+        return (*_held(self), *self.notes, *map(_in_doubt, self.forced))
 
     def in_plane(self, plane: Plane, taken: str) -> "RigChain":
         """Return the chain as it bends in another plane; taken: what plane that is, in words."""
@@ -64,14 +65,17 @@ class RigChain:
         return [self.armature.pose.bones[name] for name in self.bones]
 
 
-def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain:
+def read_chain(
+    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, lost_target: bool = False
+) -> RigChain:
     """Return the chain that `settings` (one of `Object.ik2d.chains`) describes.
 
+    lost_target: whether the target may be what Blender puts in place of one whose library is missing.
     Raises IK2DError with a sentence for the user where it is incomplete or impossible.
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     solver = _solver(settings, len(bones))
-    _check_target(armature, settings, bones)
+    _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     return RigChain(
@@ -96,6 +100,10 @@ def read_chain(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
     return [normal_in_bone(plane, bone) for bone in bones]
+
+
+def _in_doubt(problem: str) -> str:
+    return f"{problem}; it is baked by force, to where the target seems to be without that"
 
 
 def _held(rig: RigChain) -> Iterator[str]:
@@ -191,14 +199,17 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int) -> str:
 
 
 def _check_target(
-    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]
+    armature: bpy.types.Object,
+    settings: bpy.types.PropertyGroup,
+    bones: list[bpy.types.PoseBone],
+    lost_target: bool = False,
 ) -> None:
     """Raise IK2DError unless the target exists and does not hang on the chain itself."""
     target, subtarget = settings.target, settings.subtarget
     if target is None:
         raise IK2DError(f"Chain '{settings.name}' has no target; choose the object that its tip follows")
     lost = target.library if target.is_missing else None
-    if lost is not None:
+    if lost is not None and not lost_target:
         raise IK2DError(
             f"Chain '{settings.name}': its target '{target.name}' is in the library '{lost.filepath}', which"
             " is missing; put the file back, or relocate the library (File > External Data)"

@@ -230,16 +230,21 @@ def _put_keys_back(place: compat.Place, path: str, index: int, columns: Columns)
         _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
 
 
-@contextmanager
-def previewed(
-    armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
-) -> Iterator[None]:
-    """Have the rotations keyed for a while, in a copy of the action that then goes again."""
+def refuse_tweak_mode(armature: bpy.types.Object) -> None:
+    """Raise IK2DError for an armature in the NLA's tweak mode, where keys cannot be previewed."""
     if armature.animation_data and armature.animation_data.use_tweak_mode:
         raise IK2DError(
             f"'{armature.name}' is in the NLA's tweak mode, where chains that hang on one another cannot be"
             " baked together; leave it (Tab in the NLA editor), or bake them one by one"
         )
+
+
+@contextmanager
+def previewed(
+    armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
+) -> Iterator[None]:
+    """Have the rotations keyed for a while, in a copy of the action that then goes again."""
+    refuse_tweak_mode(armature)
     with made.action_copied(armature), channels_kept(armature, rotations):
         write(armature, frames, rotations)
         yield

@@ -2,7 +2,7 @@
 """Inputs that are not there or do not run: blocked drivers, lost libraries, deleted targets."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -17,15 +17,14 @@ _PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")
 _Driver = tuple[bpy.types.ID, bpy.types.FCurve]
 
 
-def with_inputs_checked(rig: RigChain) -> RigChain:
+def with_inputs_checked(rig: RigChain, force: bool = False) -> RigChain:
     """Return a chain with a warning where its target is in no scene, only in a collection or a library.
 
     Raises IK2DError for a target that was deleted, for what lies in a library that is missing, and
-    for a driver that does not run, among all that the places of target and chain depend on.
+    for a driver that does not run, among all that the places of target and chain depend on. With
+    `force` the latter two are noted in `RigChain.forced` instead.
     """
-    for block, _ in _needed(rig):
-        _refuse_lost(rig.name, block)
-    refuse_failed_drivers([rig])
+    rig = _noted(rig, (*_lost(rig), *_failed_drivers(rig)), force)
     target = rig.target
     if target.users_scene:
         return rig
@@ -45,22 +44,37 @@ def with_inputs_checked(rig: RigChain) -> RigChain:
     return replace(rig, notes=(*rig.notes, warning))
 
 
-def refuse_failed_drivers(rigs: Sequence[RigChain]) -> None:
-    """Raise IK2DError for a driver that did not run when Blender evaluated it last, as above.
+def with_drivers_checked(rigs: Sequence[RigChain], force: bool = False) -> list[RigChain]:
+    """Do the same for the drivers alone, as they ran when Blender evaluated them last.
 
     What is hidden Blender evaluates only when it is sampled: hence to be asked again then.
     """
-    for rig in rigs:
-        for owner, curve in _drivers(_needed(rig)):
-            if curve.driver.is_valid:
-                continue
-            what = f"Chain '{rig.name}': the driver of '{owner.name}' ({curve.data_path})"
-            if bpy.app.autoexec_fail and not curve.driver.is_simple_expression:
-                raise IK2DError(
-                    f"{what} is blocked: Blender does not run its Python, since the file is not trusted; open"
-                    " it as Trusted Source, on the command line with --enable-autoexec"
-                )
-            raise IK2DError(f"{what} does not work; mend its expression or its variables, or remove it")
+    return [_noted(rig, _failed_drivers(rig), force) for rig in rigs]
+
+
+def _noted(rig: RigChain, problems: Iterable[str], force: bool) -> RigChain:
+    """Return the chain with the problems noted as forced, each once; without `force` raise the first."""
+    for problem in problems:
+        if not force:
+            raise IK2DError(problem)
+        if problem not in rig.forced:
+            rig = replace(rig, forced=(*rig.forced, problem))
+    return rig
+
+
+def _failed_drivers(rig: RigChain) -> Iterator[str]:
+    """Yield a sentence for each driver that did not run."""
+    for owner, curve in _drivers(_needed(rig)):
+        if curve.driver.is_valid:
+            continue
+        what = f"Chain '{rig.name}': the driver of '{owner.name}' ({curve.data_path})"
+        if bpy.app.autoexec_fail and not curve.driver.is_simple_expression:
+            yield (
+                f"{what} is blocked: Blender does not run its Python, since the file is not trusted; open"
+                " it as Trusted Source, on the command line with --enable-autoexec"
+            )
+        else:
+            yield f"{what} does not work; mend its expression or its variables, or remove it"
 
 
 def _needed(rig: RigChain) -> list[Node]:
@@ -69,15 +83,17 @@ def _needed(rig: RigChain) -> list[Node]:
     return walk([(rig.armature, above.name if above else ""), (rig.target, rig.subtarget)], movers)
 
 
-def _refuse_lost(chain_name: str, block: bpy.types.ID) -> None:
-    """Raise IK2DError for a data block, or an object's data, that Blender could not find in its library."""
-    for lost in (block, getattr(block, "data", None)):
-        if lost is not None and lost.is_missing:
-            path = lost.library.filepath if lost.library else "its library"
-            raise IK2DError(
-                f"Chain '{chain_name}': it needs '{block.name}' from the library '{path}', which is missing;"
-                " put the file back, or relocate the library (File > External Data)"
-            )
+def _lost(rig: RigChain) -> Iterator[str]:
+    """Yield a sentence for each data block, or object's data, that Blender could not find in its library."""
+    for block, _ in _needed(rig):
+        for lost in (block, getattr(block, "data", None)):
+            if lost is not None and lost.is_missing:
+                path = lost.library.filepath if lost.library else "its library"
+                yield (
+                    f"Chain '{rig.name}': it needs '{block.name}' from the library '{path}', which is"
+                    " missing; put the file back, or relocate the library (File > External Data)"
+                )
+                break
 
 
 def _drivers(nodes: Sequence[Node]) -> Iterator[_Driver]:

@@ -2,12 +2,13 @@
 """Inputs that are blocked or missing are not success: the bake says so, and what to do about it."""
 
 import os
+import re
 
 import bpy
 import pytest
 from rigs import add_chain, add_leg, add_target, animation_of, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import bake, solve
+from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.cli import run
 from ik2d_addon.core import IK2DError
 
@@ -158,8 +159,64 @@ def test_a_target_whose_library_is_missing_is_an_error_that_names_the_library(th
         bpy.ops.wm.open_mainfile(filepath=shot)
     except RuntimeError:
         pass  # Blender says so too
-    words = refused(bpy.data.objects["Rig"], "props.blend.* is missing")
+    armature = bpy.data.objects["Rig"]
+    words = refused(armature, "props.blend.* is missing")
     assert "'Prop'" in words
+    if through == "bone":  # what is in its place has no bones
+        with pytest.raises(IK2DError, match="target 'Prop' has no bone 'thigh'"):
+            bake(armature, frame_start=1, frame_end=5, options=BakeOptions(force=True))
+    else:
+        forced(armature, "needs 'Prop' from the library.*props.blend.* is missing")
+
+
+# --- By force ---------------------------------------------------------------------------------------
+
+
+def forced(armature, words):
+    """Bake by force; it must warn with these words, and count nothing as reached."""
+    report = bake(armature, frame_start=1, frame_end=5, options=BakeOptions(force=True))
+    (problem,) = report.forced
+    assert re.search(words, problem) and report.chains[0].forced == (problem,)
+    assert [w for w in report.warnings if w.startswith(problem) and "baked by force" in w]
+    assert not report.all_reached and not report.chains[0].reached
+    assert "1 chain by force" in report.sentence() and "by force" in report.chains[0].sentence()
+    assert report.to_dict()["chains"][0]["forced"] == [problem]
+    assert len(animation_of(armature)) == 8
+    return report
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_by_force_a_blocked_driver_is_a_warning_and_the_chain_in_doubt(hidden, untrusted):
+    armature, target = leg_with_target()
+    target.hide_viewport = hidden
+    drive(target, expression=f"-0.5 + 0 * {PYTHON}")
+    refused(armature, BLOCKED)
+    forced(armature, BLOCKED)
+
+
+def test_a_target_out_of_reach_says_that_it_was_forced_too(untrusted):
+    armature, target = leg_with_target()
+    drive(target)
+    target.animation_data.action = None
+    target.location.z = 50.0
+    assert "out of reach" in forced(armature, BLOCKED).sentence()
+
+
+def test_of_two_chains_the_one_that_needs_no_force_is_not_in_doubt(untrusted):
+    armature, target = leg_with_target()
+    other = add_target({1: (0, 0, 3)}, "Other")
+    add_chain(armature, "body", other, bone_count=1)
+    drive(target)
+    report = bake(armature, frame_start=1, frame_end=5, options=BakeOptions(force=True))
+    assert [bool(chain.forced) for chain in report.chains] == [True, False]
+    assert bake(armature, ["body"], 1, 5, options=BakeOptions(force=True)).forced == ()
+
+
+def test_a_deleted_target_is_refused_by_force_too():
+    armature, target = leg_with_target()
+    bpy.context.scene.collection.objects.unlink(target)
+    with pytest.raises(IK2DError, match="was deleted"):
+        bake(armature, frame_start=1, frame_end=5, options=BakeOptions(force=True))
 
 
 # --- Ghosts -----------------------------------------------------------------------------------------

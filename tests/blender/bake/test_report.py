@@ -326,6 +326,16 @@ def test_keys_are_told_where_there_are_fewer_than_frames(keys, words):
     assert report(*chains).sentence() == f"Baked 4 frames on {noun}{words}; every target reached"
 
 
+def test_a_forced_chain_is_never_reached_and_says_so():
+    one = chain(forced=("blocked",))
+    assert not one.reached
+    assert one.sentence().endswith("target reached, if it is where it should be, baked by force")
+    both = report(one, chain(forced=("blocked",)))
+    assert both.forced == ("blocked",) and not both.all_reached
+    assert both.sentence().endswith("; 2 chains by force, see the warnings")
+    assert report(chain()).forced == ()
+
+
 def test_warnings_are_the_rigs_and_then_the_chains():
     one, two = chain(warnings=("c",)), chain(warnings=("d", "e"))
     assert report(one, two, rig_warnings=("a", "b")).warnings == ("a", "b", "c", "d", "e")
@@ -372,6 +382,7 @@ def test_the_dictionary_holds_every_number():
         "max_error_frame": 12.0,
         "max_error_from": "stopped by limits",
         "plays_back_worse_by": 0.5,
+        "forced": [],
         "warnings": ["look"],
         "frames": [11, 12],
         "status": ["REACHED", "LIMITED"],

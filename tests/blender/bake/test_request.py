@@ -7,17 +7,20 @@ import re
 import bpy
 import numpy as np
 import pytest
-from rigs import add_chain, add_leg, add_target, leg_with_target
+from rigs import add_chain, add_leg, add_target, every_bit_of_animation, leg_with_target
 
+from ik2d_addon.bake import bake
 from ik2d_addon.bake.request import (
     BakeOptions,
     chosen_options,
     chosen_range,
     frame_range,
+    problems,
     read_rigs,
     scene_of,
 )
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.compat import existing_fcurves
 
 
 def refused(words):
@@ -185,6 +188,63 @@ def test_what_rules_the_bones_on_the_frames_is_a_warning():
         ((rig,), _) = read_rigs(armature, None, frames)
         assert rig.ruled is ruled
         assert any("ruled by" in warning for warning in rig.warnings) is ruled
+
+
+# --- What would stop a bake -----------------------------------------------------------------------
+
+
+def test_a_chain_that_can_be_baked_has_no_problem_and_stays_as_it_is():
+    armature = two_chains()
+    before = every_bit_of_animation(armature), [chain.name for chain in armature.ik2d.chains]
+    assert problems(armature) == []
+    assert problems(armature, ["shin"], (1, 5, 2), BakeOptions(reduce=0.1)) == []
+    assert (every_bit_of_animation(armature), [chain.name for chain in armature.ik2d.chains]) == before
+
+
+def test_each_problem_is_told_all_faulty_chains_at_once():
+    armature = two_chains()
+    armature.ik2d.chains["shin"].target = None
+    armature.ik2d.chains["body"].tip = "gone"
+    found = problems(armature)
+    assert [sentence.split(":")[0].split(" has ")[0] for sentence in found] == [
+        "Chain 'shin'",
+        "Chain 'body'",
+    ]
+    assert problems(armature, ["arm"]) == ["'Rig' has no chain 'arm'; its chains are: 'shin', 'body'"]
+    (words,) = problems(armature, ["body"])
+    assert words.startswith("Chain 'body'")
+
+
+def test_frames_scene_and_targets_without_keys_are_problems_too():
+    armature = two_chains()
+    reversed_ = "The frame range 3 to 2 is reversed; give the first frame before the last"
+    assert problems(armature, None, (3, 2, 1)) == [reversed_]
+    armature.ik2d.chains["body"].target = add_target({}, "Still")
+    (words,) = problems(armature, options=BakeOptions(on_target_keys=True))
+    assert "'Still'" in words
+    armature.data.pose_position = 'REST'
+    assert problems(armature) == ["'Rig' shows its rest position; set it to Pose Position first"]
+
+
+@pytest.mark.parametrize("locked", ["curve", "mode"])
+def test_channels_that_cannot_take_keys_are_a_problem(locked):
+    armature = two_chains()
+    shin = armature.pose.bones["shin"]
+    if locked == "curve":
+        shin.keyframe_insert("rotation_quaternion", frame=1)
+        existing_fcurves(armature)[0].lock = True
+    else:
+        shin.keyframe_insert("rotation_mode", frame=1)
+    (words,) = problems(armature)
+    with refused(words):
+        bake(armature, frame_start=1, frame_end=3)
+
+
+def test_chains_that_share_a_bone_when_named_are_a_problem():
+    armature, target = leg_with_target()
+    add_chain(armature, "thigh", target, bone_count=1)
+    shared = "Chains 'shin' and 'thigh' share the bone 'thigh'; disable one of them"
+    assert problems(armature) == problems(armature, ["shin", "thigh"]) == [shared]
 
 
 # --- What the sidebar shows -----------------------------------------------------------------------

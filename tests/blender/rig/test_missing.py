@@ -9,7 +9,7 @@ from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.missing import refuse_failed_drivers, with_inputs_checked
+from ik2d_addon.rig.missing import with_drivers_checked, with_inputs_checked
 
 
 def leg():
@@ -34,7 +34,7 @@ def refused(rig):
     """Return what the chain is refused with; "" for nothing."""
     bpy.context.view_layer.update()
     try:
-        refuse_failed_drivers([rig])
+        with_drivers_checked([rig])
     except IK2DError as error:
         return str(error)
     return ""
@@ -64,7 +64,7 @@ def test_the_chains_are_gone_through_one_by_one():
     break_driver(second.target)
     assert refused(rig) == ""
     with pytest.raises(IK2DError, match="^Chain 'second': the driver of 'Second'"):
-        refuse_failed_drivers([rig, second])
+        with_drivers_checked([rig, second])
 
 
 def test_python_that_is_blocked_is_told_with_the_way_out():
