@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
 from .errors import IK2DError
-from .inputs import Floats, finite_floats, floats, frozen
+from .inputs import LARGEST_ANGLE, LONGEST, SHORTEST, Floats, finite_floats, floats, floats_within, frozen
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
@@ -18,17 +18,16 @@ AT_LIMIT = 1e-9
 # A target so many reaches away and one farther off in the same direction get the same pose: from here
 # on powers of the distance would be no floats.
 FAR = 1e70
-# Lengths of more are no use to anyone, and their sums no floats.
-LONGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """A planar chain: its bones' lengths, joint to joint, root to tip, and how its joints may turn.
 
-    lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed.
-    limits: (n, 2) least and greatest value of each joint's angle, in radians; NaN or infinite where
-    it is free. An angle keeps its range as a number, not modulo a turn. None: all joints are free.
+    lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed, and so is a
+    chain of none else; but their sum must not be less than SHORTEST otherwise.
+    limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_ANGLE; NaN or
+    infinite where it is free. An angle keeps its range as a number, not modulo a turn. None: all are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
     Raises IK2DError for no bones, other shapes, and numbers out of range.
     """
@@ -84,6 +83,8 @@ def _checked_lengths(values: ArrayLike) -> Floats:
         raise IK2DError(f"lengths must not be negative; bone {int(lengths.argmin())} is {lengths.min()}")
     if (lengths > LONGEST).any():
         raise IK2DError(f"lengths must not exceed {LONGEST}; bone {int(lengths.argmax())} is {lengths.max()}")
+    if 0.0 < lengths.sum() < SHORTEST:
+        raise IK2DError(f"lengths must come to {SHORTEST} or more, or to zero, not to {lengths.sum()}")
     return lengths
 
 
@@ -93,6 +94,7 @@ def _checked_limits(values: ArrayLike, n: int) -> Floats:
     if limits.shape != (n, 2):
         raise IK2DError(f"limits must be {n} pairs of least and greatest angle, not of shape {limits.shape}")
     free = ~np.isfinite(limits)
+    floats_within(np.where(free, 0.0, limits), "limits", LARGEST_ANGLE, " radians")
     limits = np.where(free, [-np.inf, np.inf], limits)
     crossed = limits[:, 0] > limits[:, 1]
     if crossed.any():
@@ -118,26 +120,34 @@ def forward(chain: Chain, angles: ArrayLike) -> Floats:
 
     p[0] = 0;  p[i+1] = p[i] + lengths[i] (cos a, sin a),  a = angles[0] + ... + angles[i]
     angles: (..., n) radians, each relative to the bone before. Returns (..., n + 1, 2).
-    Raises IK2DError where the angles are not finite or not n.
+    Raises IK2DError where there are not n, or one is beyond twice LARGEST_ANGLE (of a start at that,
+    answers may go a little further).
     """
-    directions = np.cumsum(checked_angles(chain, angles), axis=-1)
+    return joints_at(chain, checked_angles(chain, angles, most=2.0 * LARGEST_ANGLE))
+
+
+def joints_at(chain: Chain, angles: Floats) -> Floats:
+    """Do what `forward` does for angles that need no check."""
+    directions = np.cumsum(angles, axis=-1)
     joints = np.zeros((*directions.shape[:-1], len(chain) + 1, 2))
     np.cumsum(chain.lengths * np.cos(directions), axis=-1, out=joints[..., 1:, 0])
     np.cumsum(chain.lengths * np.sin(directions), axis=-1, out=joints[..., 1:, 1])
     return joints
 
 
-def checked_angles(chain: Chain, angles: ArrayLike, name: str = "angles") -> Floats:
-    """Return angles (..., n) as floats; raise IK2DError where there are not n finite ones."""
-    checked = finite_floats(angles, name)
+def checked_angles(
+    chain: Chain, angles: ArrayLike, name: str = "angles", most: float = LARGEST_ANGLE
+) -> Floats:
+    """Return angles (..., n) as floats; raise IK2DError where there are not n, or one is beyond `most`."""
+    checked = floats_within(angles, name, most, " radians")
     if checked.ndim == 0 or checked.shape[-1] != len(chain):
         raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
     return checked
 
 
 def checked_targets(target: ArrayLike) -> Floats:
-    """Return targets (..., 2) as floats; raise IK2DError where one is not a finite point."""
-    checked = finite_floats(target, "target")
+    """Return targets (..., 2) as floats; raise IK2DError where one is not a point within LONGEST."""
+    checked = floats_within(target, "target", LONGEST)
     if checked.ndim == 0 or checked.shape[-1] != 2:
         raise IK2DError(f"a target is two numbers, x and y, not shape {checked.shape}")
     return checked

@@ -8,6 +8,12 @@ from .errors import IK2DError
 
 Floats = NDArray[np.float64]
 
+# Lengths and distances of more are no use to anyone, and their sums no floats; a chain that is shorter, but
+# for none, has no digits left for its tolerance.
+LONGEST, SHORTEST = 1e300, 1e-290
+# A greater angle (radians) has no digits left for the finest turns: its last one is worth 1e-10 here.
+LARGEST_ANGLE = 1e6
+
 
 def floats(values: ArrayLike, name: str) -> Floats:
     """Return `values` as an array of floats; raise IK2DError where they are no numbers."""
@@ -23,6 +29,16 @@ def finite_floats(values: ArrayLike, name: str) -> Floats:
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise IK2DError(f"{name} must be finite numbers; at {list(where)} it is {array[where]}")
+    return array
+
+
+def floats_within(values: ArrayLike, name: str, most: float, units: str = "") -> Floats:
+    """Return `values` as an array of floats; raise IK2DError naming the first that is not in -most..most."""
+    array = floats(values, name)
+    if not np.abs(array).max(initial=0.0) <= most:
+        finite_floats(array, name)
+        where = tuple(int(i) for i in np.argwhere(np.abs(array) > most)[0])
+        raise IK2DError(f"{name} must not exceed {most:g}{units}; at {list(where)} it is {array[where]}")
     return array
 
 

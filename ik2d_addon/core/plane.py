@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import IK2DError
-from .inputs import Floats, finite_floats, frozen_floats
+from .inputs import LONGEST, Floats, finite_floats, floats_within, frozen_floats
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
@@ -40,11 +40,11 @@ class Plane:
         perpendicular to the chain. The origin is the root, x points along the first bone.
         Raises IK2DError for fewer than two joints, and for joints that all lie in one point.
         """
-        joints = _checked_joints(points)
+        joints = _to_size_one(_checked_joints(points))
         _, _, axes = np.linalg.svd(joints - joints.mean(axis=0))
         if _is_straight(joints):
-            return cls.facing(joints, straight_normal, along=axes[0])
-        return cls.facing(joints, axes[2] * _bend_side(joints, axes[2]))
+            return cls.facing(points, straight_normal, along=axes[0])
+        return cls.facing(points, axes[2] * _bend_side(joints, axes[2]))
 
     @classmethod
     def turning_about(cls, points: ArrayLike, axis: ArrayLike) -> "Plane":
@@ -53,11 +53,11 @@ class Plane:
         The normal is the axis, to the side that makes the chain bend to the positive one; the axis as
         it is for a chain that is straight as seen along it. Raises IK2DError as `facing` does.
         """
-        joints = _checked_joints(points)
+        joints = _to_size_one(_checked_joints(points))
         n = _unit(finite_floats(axis, "axis"))
         seen = _across(joints, n)
         straight = not np.ptp(seen, axis=0).any() or _is_straight(seen)
-        return cls.facing(joints, n if straight else n * _bend_side(joints, n))
+        return cls.facing(points, n if straight else n * _bend_side(joints, n))
 
     @staticmethod
     def is_straight(points: ArrayLike) -> bool:
@@ -65,7 +65,7 @@ class Plane:
 
         Raises IK2DError as `fit` does.
         """
-        return _is_straight(_checked_joints(points))
+        return _is_straight(_to_size_one(_checked_joints(points)))
 
     @classmethod
     def facing(cls, points: ArrayLike, normal: ArrayLike, along: ArrayLike | None = None) -> "Plane":
@@ -75,37 +75,45 @@ class Plane:
         Raises IK2DError where the normal is zero, or has no part perpendicular to `along`.
         """
         joints = _checked_joints(points)
-        n = finite_floats(normal, "normal")
+        n = _unit(finite_floats(normal, "normal"))
         if along is not None:
-            n = _without(n, _unit(finite_floats(along, "along")))
-        n = _unit(n)
-        x = _first_direction(np.diff(joints, axis=0), n)
+            n = _unit(_without(n, _unit(finite_floats(along, "along"))))
+        x = _first_direction(np.diff(_to_size_one(joints), axis=0), n)
         return cls(origin=joints[0], x=x, y=np.cross(n, x), normal=n)
 
     def project(self, points: ArrayLike) -> Floats:
         """Return points (..., 3) in the plane's own x and y: (..., 2)."""
-        offsets = finite_floats(points, "points") - self.origin
+        offsets = floats_within(points, "points", LONGEST) - self.origin
         return np.stack((offsets @ self.x, offsets @ self.y), axis=-1)
 
     def lift(self, points: ArrayLike) -> Floats:
         """Return points (..., 2) of the plane as points in space: (..., 3)."""
-        flat = finite_floats(points, "points")
+        flat = floats_within(points, "points", LONGEST)
         lifted: Floats = self.origin + flat[..., :1] * self.x + flat[..., 1:] * self.y
         return lifted
 
     def distance(self, points: ArrayLike) -> Floats:
         """Return how far points (..., 3) are off the plane, to either side: (...) lengths."""
-        heights: Floats = (finite_floats(points, "points") - self.origin) @ self.normal
+        heights: Floats = (floats_within(points, "points", LONGEST) - self.origin) @ self.normal
         return np.abs(heights)
 
 
 def _checked_joints(points: ArrayLike) -> Floats:
-    joints = finite_floats(points, "points")
+    joints = floats_within(points, "points", LONGEST)
     if joints.ndim != 2 or joints.shape[1] != 3 or len(joints) < 2:
         raise IK2DError(f"a chain's plane takes two or more joints of x, y, z, not shape {joints.shape}")
     if not np.ptp(joints, axis=0).any():
         raise IK2DError("the joints of the chain all lie in one point: it has no plane")
     return joints
+
+
+def _to_size_one(joints: Floats) -> Floats:
+    """Return joints with an extent of about 1, by a power of two, which changes no digit.
+
+    Of very large and very small ones no squares could be taken.
+    """
+    extent = max(np.ptp(joints, axis=0).max(), 1e-300 * np.abs(joints).max())
+    return np.ldexp(joints, -int(np.frexp(extent)[1]))
 
 
 def _is_straight(joints: Floats) -> bool:
@@ -158,7 +166,9 @@ def _across(vectors: Floats, unit: Floats) -> Floats:
 
 
 def _unit(vector: Floats) -> Floats:
-    length = float(np.linalg.norm(vector))
-    if length == 0.0:
+    largest = float(np.abs(vector).max())
+    if largest == 0.0:
         raise IK2DError("a direction must not be zero")
-    return vector / length
+    scaled = np.ldexp(vector, -int(np.frexp(largest)[1]))  # of others no squares could be taken
+    unit: Floats = scaled / np.linalg.norm(scaled)
+    return unit

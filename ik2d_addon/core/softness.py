@@ -8,6 +8,9 @@ from .chain import Chain
 from .errors import IK2DError
 from .inputs import Floats, floats
 
+# exp(-x) of so much or more is zero.
+_NOTHING_LEFT = 800.0
+
 
 def checked_softness(softness: ArrayLike) -> Floats:
     """Return softness (...) as floats in 0..1; raise IK2DError where one is not."""
@@ -38,7 +41,8 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
     inner, outer = chain.reach
     width = np.minimum(softness * outer, outer - inner)
     over = np.maximum(distance - (outer - width), 0.0)
-    eased = outer - width * np.exp(-over / np.where(width > 0.0, width, 1.0))
+    over_in_widths = np.minimum(over, _NOTHING_LEFT * width) / np.where(width > 0.0, width, 1.0)
+    eased = outer - width * np.exp(-over_in_widths)
     return np.where((width > 0.0) & (over > 0.0), eased, distance)
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .chain import Chain, forward
+from .chain import Chain, joints_at
 from .inputs import Floats
 
 
@@ -57,7 +57,7 @@ class Solution:
 
 def distances_to(chain: Chain, angles: Floats, targets: Floats) -> Floats:
     """Return the distances (...) from the tip to the targets (..., 2)."""
-    offset = forward(chain, angles)[..., -1, :] - targets
+    offset = joints_at(chain, angles)[..., -1, :] - targets
     return np.hypot(offset[..., 0], offset[..., 1])
 
 

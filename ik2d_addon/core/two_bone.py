@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, at_limits, checked_angles, checked_targets, forward, in_reaches, within_limits
+from .chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, joints_at, within_limits
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
@@ -164,7 +164,7 @@ def _solve_rigid(chain: Chain, targets: Floats, _sides: Floats, kept: Floats, to
     if not rigid.all():
         aim = _elbow_aim if rigid[0] else _arm_aim
         turned = within_limits(chain, aim(chain.lengths.tolist(), targets, angles), angles)
-        pivot = forward(chain, angles)[:, 1 if rigid[0] else 0]
+        pivot = joints_at(chain, angles)[:, 1 if rigid[0] else 0]
         elsewhere = (targets != pivot).any(axis=1, keepdims=True)  # else every direction is as good
         angles = np.where(~rigid & elsewhere, turned, angles)
     return _judged(chain, angles, targets, tolerance)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arithmetic import FLOATS, Arithmetic, Number
-from ..chain import Chain, checked_angles, checked_targets, forward, in_reaches
+from ..chain import Chain, checked_angles, checked_targets, in_reaches, joints_at
 from ..errors import IK2DError
 from ..inputs import Floats, wrapped
 
@@ -80,7 +80,7 @@ def ccd_step(
     limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
     x, y = in_reaches(chain, point).tolist()
     new = np.array(sweep(Bones.of(chain), start.tolist(), x, y, stop=limit / outer))
-    joints = forward(chain, new)
+    joints = joints_at(chain, new)
     if np.hypot(*(joints[-1] - point)) <= limit:
         result = CCDResult.SUCCESS
     else:
