@@ -38,7 +38,7 @@ def parents(node: Node) -> Iterator[Node]:
 def movers(node: Node) -> Iterator[Node]:
     """Yield what the place of an object or a bone depends on.
 
-    By parents, constraints, drivers, and the skin that a vertex parent holds on to.
+    By parents, constraints, drivers, and what deforms the vertices that a vertex parent holds on to.
     """
     ob, bone = node
     if not isinstance(ob, bpy.types.Object):
@@ -49,7 +49,8 @@ def movers(node: Node) -> Iterator[Node]:
         holder = ob.pose.bones[bone]
     elif ob.parent and ob.parent_type.startswith('VERTEX'):
         held = ob.parent_vertices[: 3 if ob.parent_type == 'VERTEX_3' else 1]
-        yield from _skin_bones(ob.parent, [i for i in held if i < len(ob.parent.data.vertices)])
+        yield from _skin_bones(ob.parent, held)
+        yield from _hooks(ob.parent, held)
     yield from _constraint_targets(holder)
     yield from _driver_sources(ob, holder)
 
@@ -72,13 +73,25 @@ def influences(node: Node) -> Iterator[Node]:
 
 
 def _skin_bones(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
-    """Yield the bones that deform some vertices of a mesh."""
-    if ob.type != 'MESH':
+    """Yield the bones that deform some vertices of a mesh, or points of a lattice; others have no groups."""
+    points = {'MESH': "vertices", 'LATTICE': "points"}.get(ob.type)
+    if points is None:
         return
-    names = {ob.vertex_groups[g.group].name for i in vertices for g in ob.data.vertices[i].groups}
+    all_points, groups = getattr(ob.data, points), ob.vertex_groups
+    held = [all_points[i] for i in vertices if i < len(all_points)]
+    names = {groups[g.group].name for point in held for g in point.groups if g.group < len(groups)}
     for modifier in ob.modifiers:
-        if modifier.type == 'ARMATURE' and modifier.object:
+        if modifier.type == 'ARMATURE' and modifier.object and modifier.object.pose:
             yield from ((modifier.object, name) for name in names if name in modifier.object.pose.bones)
+
+
+def _hooks(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
+    """Yield what vertices hang on by hooks: of what is no mesh and counts them otherwise, by any hook."""
+    for modifier in ob.modifiers:
+        if modifier.type == 'HOOK' and modifier.object:
+            hooked = set(modifier.vertex_indices)
+            if ob.type != 'MESH' or modifier.vertex_group or hooked.intersection(vertices):
+                yield modifier.object, modifier.subtarget
 
 
 def _constraint_targets(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Node]:

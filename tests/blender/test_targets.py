@@ -172,6 +172,35 @@ def held_by_a_vertex(armature):
     return target, ""
 
 
+def held_by_points_of(kind, parent_type):
+    """Return a kind of target: held by control points of a curve, surface or lattice that moves."""
+
+    def held(armature):
+        if kind == 'LATTICE':
+            data = bpy.data.lattices.new("Carrier")
+            data.points_u = 1  # in the plane of the leg
+        else:
+            data = bpy.data.curves.new("Carrier", kind)
+            spline = data.splines.new('BEZIER' if kind == 'CURVE' else 'NURBS')
+            points = spline.bezier_points if kind == 'CURVE' else spline.points
+            points.add(3)
+            for i, point in enumerate(points):
+                point.co = (0.0, 0.1 * i, 0.01 * i * i, 1.0)[: len(point.co)]
+        carrier = bpy.data.objects.new("Carrier", data)
+        bpy.context.scene.collection.objects.link(carrier)
+        carrier.scale = (0.01, 0.01, 0.01)
+        for frame, place in SWING.items():
+            carrier.location = place
+            carrier.keyframe_insert("location", frame=frame)
+        target = add_empty("Target", (0, 0, 0))
+        target.parent, target.parent_type = carrier, parent_type
+        target.parent_vertices = (0, 1, 2)
+        return target, ""
+
+    held.__name__ = f"held_by_{parent_type}_of_{kind}"
+    return held
+
+
 def hidden(armature):
     target, _ = parented(armature)
     target.hide_viewport = True
@@ -213,6 +242,8 @@ KINDS = [
     a_bone_of_another_armature,
     held_by_a_bone,
     held_by_a_vertex,
+    *(held_by_points_of(kind, 'VERTEX') for kind in ('CURVE', 'SURFACE', 'LATTICE')),
+    *(held_by_points_of(kind, 'VERTEX_3') for kind in ('CURVE', 'SURFACE', 'LATTICE')),
     hidden,
     hidden_in_the_view_layer,
     in_an_excluded_collection,

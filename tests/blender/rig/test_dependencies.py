@@ -157,6 +157,45 @@ def test_a_vertex_parent_brings_the_bones_that_deform_its_vertices(kind):
     assert named(movers((child, ""))) == {("Skin", "")}
 
 
+def test_a_point_of_a_lattice_brings_the_bones_that_deform_it():
+    leg, child = add_leg(), add_empty("Child")
+    lattice = bpy.data.objects.new("Lattice", bpy.data.lattices.new("Lattice"))
+    bpy.context.scene.collection.objects.link(lattice)
+    lattice.vertex_groups.new(name="shin").add([1], 1.0, 'REPLACE')
+    lattice.modifiers.new("Armature", 'ARMATURE').object = leg
+    child.parent, child.parent_type, child.parent_vertices = lattice, 'VERTEX', (1, 0, 0)
+    assert named(movers((child, ""))) == {("Lattice", ""), ("Rig", "shin")}
+    child.parent_vertices = (0, 1, 1)
+    assert named(movers((child, ""))) == {("Lattice", "")}
+
+
+@pytest.mark.parametrize("kind", ['CURVE', 'SURFACE', 'MESH'])
+def test_a_vertex_parent_brings_what_its_vertices_are_hooked_to(kind):
+    leg, child = add_leg(), add_empty("Child")
+    carrier = add_mesh("Carrier")
+    if kind != 'MESH':
+        carrier = bpy.data.objects.new("Curve", bpy.data.curves.new("Carrier", kind))
+        bpy.context.scene.collection.objects.link(carrier)
+    child.parent, child.parent_type, child.parent_vertices = carrier, 'VERTEX', (2, 0, 0)
+    hook = carrier.modifiers.new("Hook", 'HOOK')
+    assert named(movers((child, ""))) == {(carrier.name, "")}
+    hook.object, hook.subtarget = leg, "shin"
+    if kind == 'MESH':
+        hook.vertex_indices_set([0])
+        assert named(movers((child, ""))) == {(carrier.name, "")}
+        hook.vertex_indices_set([1, 2])
+    assert named(movers((child, ""))) == {(carrier.name, ""), ("Rig", "shin")}
+
+
+def test_an_armature_that_has_no_pose_yet_deforms_nothing():
+    skin, child = add_mesh("Skin"), add_empty("Child")
+    skin.vertex_groups.new(name="bone").add([0], 1.0, 'REPLACE')
+    new = bpy.data.objects.new("New", bpy.data.armatures.new("New"))
+    skin.modifiers.new("Armature", 'ARMATURE').object = new
+    child.parent, child.parent_type, child.parent_vertices = skin, 'VERTEX', (0, 0, 0)
+    assert new.pose is None and named(movers((child, ""))) == {("Skin", "")}
+
+
 def test_a_vertex_parent_that_is_no_mesh_has_no_skin():
     curve = bpy.data.objects.new("Curve", bpy.data.curves.new("Curve", 'CURVE'))
     bpy.context.scene.collection.objects.link(curve)
