@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random options, sensible and absurd: an exit code of 0 to 2, and for 2 one sentence and no file changed."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from . import judge
+from .case import Case, Result
+from .values import FRAMES, NUMBERS, PATHS, TEXTS
+
+LIMIT = 40.0
+WITH_VALUE = {
+    "--armature": TEXTS,
+    "--chain": TEXTS,
+    "--frames": FRAMES,
+    "--output": PATHS,
+    "--report": PATHS,
+    "--reduce": NUMBERS,
+    "--verify": ("SAMPLE", "ALL", "NONE", "all", "", "x", "SAMPLE|ALL", "ſample"),
+    "--max-error": NUMBERS,
+    "--jobs": NUMBERS,
+}
+FLAGS = (
+    *(
+        "--target-keys",
+        "--single-axis",
+        "--enable-autoexec",
+        "-y",
+        "--force",
+        "--debug",
+        "--json",
+        "--help",
+        "-h",
+    ),
+    *("--version", "--frame", "--", "-", "-yy", "--unknown", "@file", ""),
+)
+SCENES = (
+    "scene.blend",
+    "other.blend",
+    "missing.blend",
+    "sub",
+    "",
+    "null",
+    "link.blend",
+    b"\xff.blend",
+    "a\nb.blend",
+)
+
+
+def run(case: Case) -> Result:
+    """Run the program with random options."""
+    _furnish(case)
+    words = _words(case)
+    before = judge.files(case.place)
+    ended = case.blender.run(words, case.place, LIMIT)
+    complaints = judge.manners(ended) + judge.litter(case.place, before)
+    after = judge.files(case.place)
+    if ended.code in (0, 1):
+        complaints += judge.whole(case.place.glob("*.blend"), case.blender.look)
+        kept = {name: content for name, content in before.items() if not len(content) == 64}
+        changed = judge.changes(kept, {name: after.get(name, "gone") for name in kept})
+        complaints += [f"{change}, which was no regular file" for change in changed]
+    elif not ended.crashed:
+        complaints += judge.unchanged(before, case.place)
+    if words[:1] != ["bake"]:
+        complaints += [c for c in judge.unchanged(before, case.place) if b".blend" in os.fsencode(c)]
+    return case.of_code(" ".join(_shown(word) for word in words), complaints, ended)
+
+
+def _words(case: Case) -> list[str | bytes]:
+    random = case.random
+    commands = ("bake",) * 12 + ("check", "list", "check", "list", "", "Bake", "--help", "bake\n", b"\xff")
+    words: list[str | bytes] = [random.choice(commands)]
+    number = random.choice((1,) * 12 + (0, 2, 2, 3))
+    words += [random.choice(SCENES) if random.random() < 0.15 else "scene.blend" for _ in range(number)]
+    for _ in range(random.choice((0, 1, 1, 2, 2, 3, 5))):
+        at = random.randrange(1, len(words) + 1) if random.random() < 0.1 else len(words)
+        words[at:at] = _option(random)
+    return words
+
+
+def _option(random) -> list[str | bytes]:
+    if random.random() < 0.2:
+        return [random.choice(FLAGS)]
+    name = random.choice(list(WITH_VALUE))
+    value = random.choice(WITH_VALUE[name if random.random() < 0.85 else random.choice(list(WITH_VALUE))])
+    if random.random() < 0.05:
+        return [name]
+    if random.random() < 0.4:
+        return [os.fsencode(name) + b"=" + os.fsencode(value)]
+    return [name, value]
+
+
+def _furnish(case: Case) -> None:
+    """Put into the case's place what options name: a scene, a folder, links, files that are no regular ones.
+
+    `null` and `stdout` stand in for those of /dev, which a faulty program run as root would harm.
+    """
+    place = case.place
+    case.scene("05_deadlock")
+    case.scene("02_excavator", "other.blend")
+    case.scene("05_deadlock", "real.blend")
+    (place / "scene.blend1").write_bytes(b"an earlier backup")
+    (place / "sub").mkdir()
+    for name, to in (
+        *(("link.blend", "real.blend"), ("dangling.blend", "nowhere.blend")),
+        *(("loop.blend", "loop.blend"), ("stdout", "/proc/self/fd/1")),
+    ):
+        (place / name).symlink_to(to)
+    os.mkfifo(place / "fifo")
+    make_null(place / "null")
+
+
+def make_null(path: Path) -> bool:
+    """Make a device like /dev/null, if this user may; return whether."""
+    with suppress(PermissionError):
+        os.mknod(path, 0o020666, os.makedev(1, 3))
+    return path.exists()
+
+
+def _shown(word: str | bytes) -> str:
+    shown = repr(os.fsencode(word))[1:]
+    return shown if len(shown) < 60 else f"{shown[:40]}...' ({len(word)} characters)"
