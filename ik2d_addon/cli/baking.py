@@ -3,7 +3,7 @@
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TextIO
 
@@ -100,17 +100,23 @@ def _tell(report: BakeReport) -> None:
 
 
 def _exit_code(done: Sequence[BakeReport], allowed: float | None) -> int:
-    worst = max(report.max_error for report in done)
-    left_out = sum(len(report.left_out) for report in done)
-    if allowed is None or (worst <= allowed and not left_out):
+    if allowed is None:
         return EXIT_DONE
-    if left_out:
-        complain(f"ik2d: {left_out} faulty chain(s) left out, so --max-error does not hold")
-        return EXIT_OVER_MAX_ERROR
-    complain(
-        f"ik2d: the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
-    )
-    return EXIT_OVER_MAX_ERROR
+    over = list(_over_max_error(done, allowed))
+    for words in over:
+        complain(f"ik2d: {words}")
+    return EXIT_OVER_MAX_ERROR if over else EXIT_DONE
+
+
+def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]:
+    """Yield why --max-error does not hold."""
+    if left_out := sum(len(report.left_out) for report in done):
+        yield f"{left_out} faulty chain(s) left out, so --max-error does not hold"
+    if forced := sum(len(report.forced) for report in done):
+        yield f"{forced} thing(s) that chains depend on do not run or are missing, so --max-error does not hold"
+    worst = max(report.max_error for report in done)
+    if worst > allowed:
+        yield f"the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
 
 
 def _refuse_empty(option: str, path: str | None) -> None:
@@ -147,7 +153,11 @@ def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) ->
         return armatures
     now = [bpy.context.scene.frame_float]
     return armatures_in_order(
-        [rig for armature in armatures for rig in read_rigs(armature, _wanted(armature, options), now)[0]]
+        [
+            rig
+            for armature in armatures
+            for rig in read_rigs(armature, _wanted(armature, options), now, options.force)[0]
+        ]
     )
 
 
@@ -172,6 +182,7 @@ def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> B
             reduce=options.reduce,
             on_target_keys=options.target_keys,
             single_axis=options.single_axis,
+            force=options.force,
         ),
         progress=_ProgressLine(armature.name),
     )

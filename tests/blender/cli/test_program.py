@@ -114,3 +114,22 @@ def test_importing_the_command_line_needs_no_blender():
     code = "import sys; import ik2d_addon.cli.signals, ik2d_addon.cli.session; print('bpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_what_is_blocked_stops_a_bake_unless_it_is_forced(tmp_path, capsys):
+    import bpy
+
+    path = leg_file(tmp_path)
+    target = bpy.data.objects["Target"]
+    target.animation_data_clear()
+    target.driver_add("location", 2).driver.expression = "0.3 + 0.01 * [frame][0]"  # not a simple expression
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    before = path.read_bytes()
+    arguments = path, "--max-error", "1000", "--output", tmp_path / "out.blend"
+    assert in_shell('"$@"', "bake", *arguments).returncode == 2
+    assert path.read_bytes() == before
+    done = in_shell('"$@"', "bake", *arguments, "--force")
+    assert done.returncode == 1 and b"so --max-error does not hold" in done.stderr
+    assert b"warning: " in done.stderr and b"is blocked" in done.stderr
+    assert in_shell('"$@"', "bake", path, "--force").returncode == 0
+    assert in_shell('"$@"', "bake", path, "-y", "--max-error", "1").returncode == 0

@@ -30,7 +30,9 @@ def save(path: Path, **options) -> Path:
 def saved_again(path: Path) -> Contents:
     """Return what is in the file after Blender has opened and saved it, with nothing done in between."""
     again = path.with_name(f"again_{path.name}")
-    bpy.ops.wm.read_factory_settings(use_empty=True)  # as before a bake: libraries that are open stay as they are
+    bpy.ops.wm.read_factory_settings(
+        use_empty=True
+    )  # as before a bake: libraries that are open stay as they are
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=True)
     compressed = path.read_bytes()[:7] != b"BLENDER"
     bpy.ops.wm.save_as_mainfile(filepath=str(again), copy=True, compress=compressed, relative_remap=False)
