@@ -113,7 +113,7 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
     if left_out := sum(len(report.left_out) for report in done):
         yield f"{left_out} faulty chain(s) left out, so --max-error does not hold"
     if forced := sum(len(report.forced) for report in done):
-        yield f"{forced} thing(s) that chains depend on do not run or are missing, so --max-error does not hold"
+        yield f"{forced} thing(s) that chains need do not run or are missing, so --max-error does not hold"
     worst = max(report.max_error for report in done)
     if worst > allowed:
         yield f"the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
