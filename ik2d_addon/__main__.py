@@ -15,7 +15,7 @@ def main() -> int:
     if find_spec("bpy") is None:
         complain("ik2d: error: there is no bpy module here; `pip install bpy`, or use Blender itself")
         return 2
-    with streams_open(), heeded(), temporary_folder():
+    with heeded(), streams_open(), temporary_folder():
         from . import register, unregister  # what Blender opens and writes at once has its place now
         from .cli.program import run
 

@@ -36,7 +36,7 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
 
     opens_scene: whether the arguments must name the .blend; if not, Blender may have opened it.
     """
-    with streams_open(), heeded():
+    with heeded(), streams_open():
         try:
             return bake_file(parsed(arguments, opens_scene))
         except IK2DError as error:

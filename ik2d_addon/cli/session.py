@@ -2,16 +2,16 @@
 """A temporary folder for one run with the bpy module, which never removes its own. Needs no Blender."""
 
 import os
+import re
+import secrets
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .locks import free, hold
+from .locks import hold, let_go
 
-_PREFIX, _LOCK = "ik2d-run-", "in-use"
-_JUST_MADE = 60.0  # seconds: a younger folder may be about to get its lock
+_LOCK = re.compile(r"(ik2d-run-[0-9a-f]{16})\.lock")
 
 
 @contextmanager
@@ -21,9 +21,10 @@ def temporary_folder() -> Iterator[None]:
     Those that killed runs have left behind go too.
     """
     try:
-        parent = tempfile.gettempdir()
-        folder = tempfile.mkdtemp(prefix=_PREFIX)
-        lock = hold(os.path.join(folder, _LOCK))
+        parent = _parent()
+        folder = os.path.join(parent, f"ik2d-run-{secrets.token_hex(8)}")
+        lock = hold(f"{folder}.lock")  # first: a folder without one would be nobody's
+        os.mkdir(folder, 0o700)
     except OSError:  # there is none to write to: Blender copes, and has its own way
         yield
         return
@@ -37,25 +38,31 @@ def temporary_folder() -> Iterator[None]:
             del os.environ["TMPDIR"]
         else:
             os.environ["TMPDIR"] = before
-        if lock is not None:
-            os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            let_go(f"{folder}.lock", lock)
+
+
+def _parent() -> str:
+    if os.name == "nt":
+        return tempfile.gettempdir()
+    return os.environ.get("TMPDIR") or "/tmp"  # tempfile would write a file there to try it
 
 
 def _remove_left_behind(parent: str) -> None:
     """Remove the folders of runs that are no more."""
     with suppress(OSError):
-        for entry in os.scandir(parent):
-            if not entry.name.startswith(_PREFIX) or not _is_ours(entry):
+        for entry in list(os.scandir(parent)):
+            found = _LOCK.fullmatch(entry.name)
+            if not found or not _is_ours(entry):
                 continue
-            lock = os.path.join(entry.path, _LOCK)
-            old = time.time() - entry.stat().st_mtime > _JUST_MADE
-            if free(lock) if os.path.exists(lock) else old:
-                shutil.rmtree(entry.path, ignore_errors=True)
+            if (number := hold(entry.path)) is not None:
+                shutil.rmtree(os.path.join(parent, found.group(1)), ignore_errors=True)
+                let_go(entry.path, number)
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """Return whether it is a folder of this user's."""
-    return entry.is_dir(follow_symlinks=False) and (
-        not hasattr(os, "getuid") or entry.stat(follow_symlinks=False).st_uid == os.getuid()
-    )
+    """Return whether it is a file of this user's."""
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    return not hasattr(os, "getuid") or entry.stat(follow_symlinks=False).st_uid == os.getuid()

@@ -2,8 +2,7 @@
 """The temporary folder of a run: nothing is left, and what killed runs left goes."""
 
 import os
-import tempfile
-import time
+from pathlib import Path
 
 import pytest
 from programs import in_shell, is_baked, leg_file
@@ -17,7 +16,6 @@ def parent(tmp_path, monkeypatch):
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", None)
     return folder
 
 
@@ -34,20 +32,19 @@ def test_a_run_goes_on_without_a_folder_for_temporary_ones(tmp_path):
 
 
 def test_folders_of_killed_runs_go_and_others_stay(parent):
-    killed, young, old, running, stranger = (
-        parent / name for name in ("ik2d-run-1", "ik2d-run-2", "ik2d-run-3", "ik2d-run-4", "ik2d-mine")
-    )
-    for folder in (killed, young, old, running, stranger):
+    killed, before_its_folder, running = (parent / f"ik2d-run-{digit * 16}" for digit in "012")
+    stranger, unlocked = parent / "ik2d-mine", parent / "ik2d-run-mine"
+    for folder in (killed, running, stranger, unlocked):
         folder.mkdir()
-    for folder in (killed, stranger):
-        (folder / "in-use").touch()
-    hour_ago = time.time() - 3600
-    os.utime(old, (hour_ago, hour_ago))
-    number = locks.hold(str(running / "in-use"))
+        (folder / "blender_abc").mkdir()
+    for folder in (killed, before_its_folder, stranger):
+        folder.with_name(f"{folder.name}.lock").touch()
+    number = locks.hold(f"{running}.lock")
+    stay = {running, parent / f"{running.name}.lock", stranger, parent / "ik2d-mine.lock", unlocked}
     with session.temporary_folder():
-        (own,) = [p for p in parent.iterdir() if p not in (killed, young, old, running, stranger)]
-        assert os.environ["TMPDIR"] == str(own)
-    assert sorted(parent.iterdir()) == sorted([young, running, stranger])
+        own = Path(os.environ["TMPDIR"])
+        assert set(parent.iterdir()) == {*stay, own, parent / f"{own.name}.lock"}
+    assert set(parent.iterdir()) == stay
     assert os.environ["TMPDIR"] == str(parent)
     os.close(number)
 
@@ -55,8 +52,10 @@ def test_folders_of_killed_runs_go_and_others_stay(parent):
 def test_a_link_in_its_place_is_not_followed(parent, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "in-use").touch()
-    (parent / "ik2d-run-link").symlink_to(outside)
+    (outside / "mine").touch()
+    (parent / f"ik2d-run-{'0' * 16}").symlink_to(outside)
+    (parent / f"ik2d-run-{'0' * 16}.lock").touch()
+    (parent / f"ik2d-run-{'1' * 16}.lock").symlink_to(outside / "mine")
     with session.temporary_folder():
         pass
-    assert (outside / "in-use").exists()
+    assert (outside / "mine").exists()
