@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo test test-gui test-processors bench mutants lint build samples pictures clean
+.PHONY: help demo test test-gui test-processors bench mutants fuzz lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -52,6 +52,10 @@ bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmark
 mutants:  ## Change the code in 210 places, one at a time, to see whether a test notices (half an hour)
 	@$(ENVIRONMENT) dev bench mutants
 	"$(PYTHON)" -m tools.mutants $(ARGS)
+
+fuzz:  ## Hurt the command line for five minutes: damaged files, odd options, kills (ARGS=--short for one)
+	@$(ENVIRONMENT)
+	"$(PYTHON)" -m tools.fuzz $(ARGS)
 
 lint:  ## Check style (ruff) and types (mypy)
 	@$(ENVIRONMENT) dev

@@ -42,8 +42,8 @@ def main() -> int:
         results.save(found)
     failed = results.failures(found)
     print(f"\n{results.summary(found)}")
-    if failed:
-        print(f"\nFailures: {BUILD / 'failures.txt'}")
+    if failed and not options.case:
+        print(f"\nFailures: {BUILD}/*-failures.txt")
     return int(bool(failed))
 
 

@@ -60,31 +60,41 @@ def save_damaged_settings(source: Path, path: Path, draw: str) -> list[str]:
     bpy.ops.wm.open_mainfile(filepath=os.fspath(source))
     bpy.context.preferences.filepaths.save_version = 0
     random, done = Random(draw), []
-    places = [(ob.name, *place) for ob in bpy.data.objects for place in _settings(ob)]
-    for name, group, key in random.sample(places, min(len(places), random.choice((1, 1, 2, 3, 6)))):
+    for _ in range(random.choice((1, 1, 2, 3, 6))):
+        groups = [places for ob in bpy.data.objects for places in _settings(ob)]
+        if not groups:
+            break
+        group, key = random.choice(random.choice(groups))
         value = random.choice(SETTING_VALUES)
         with suppress(TypeError, ValueError, KeyError, OverflowError):
             if value is None:
                 del group[key]
             else:
                 group[key] = value
-            done.append(f"{name} {key} = {value!r:.60}")
+            done.append(f"{key} = {value!r:.60}")
     bpy.ops.wm.save_as_mainfile(filepath=os.fspath(path), compress=True)
     return done
 
 
-def _settings(ob: bpy.types.Object) -> Iterator[tuple[object, str]]:
-    """Yield each group of an object's settings with each of its names, and those that a chain may have."""
+def _settings(ob: bpy.types.Object) -> Iterator[list[tuple[object, str]]]:
+    """Yield the groups of an object's settings: each with its names, and others that it may have.
+
+    A chain comes three times, since most that a bake reads is in it.
+    """
     root = ob.bl_system_properties_get() if hasattr(ob, "bl_system_properties_get") else ob
-    if root is None or "ik2d" not in root:
+    settings = root["ik2d"] if root is not None and "ik2d" in root else None
+    if not hasattr(settings, "keys"):
         return
-    yield root, "ik2d"
-    settings = root["ik2d"]
-    yield from ((settings, key) for key in sorted({*settings.keys(), *OWN}))
-    for chain in settings.get("chains", ()):
-        yield from ((chain, key) for key in sorted({*chain.keys(), *OF_CHAIN}))
-        for joint in chain.get("joints", ()):
-            yield from ((joint, key) for key in sorted({*joint.keys(), *OF_JOINT}))
+    yield [(root, "ik2d"), *((settings, key) for key in sorted({*settings.keys(), *OWN}))]
+    for chain in _groups(settings, "chains"):
+        yield from [[(chain, key) for key in sorted({*chain.keys(), *OF_CHAIN})]] * 3
+        for joint in _groups(chain, "joints"):
+            yield [(joint, key) for key in sorted({*joint.keys(), *OF_JOINT})]
+
+
+def _groups(owner: object, key: str) -> list:
+    items = owner.get(key, ())
+    return [item for item in items if hasattr(item, "keys")] if isinstance(items, list) else []
 
 
 OWN = ("use_custom_range", "frame_start", "frame_end", "frame_step", "last_bake", "verify", "reduce_error")

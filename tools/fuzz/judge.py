@@ -25,8 +25,8 @@ def manners(ended: Ended, codes: Iterable[int] = (0, 1, 2)) -> list[str]:
     errors = [line for line in ended.err.splitlines() if line.startswith(ERROR)]
     if ended.code == 2 and len(errors) != 1:
         complaints.append(f"exit code 2 with {len(errors)} sentences on stderr")
-    if ended.code == 0 and errors:
-        complaints.append(f"exit code 0, yet: {errors[0]}")
+    if ended.code in (0, 1) and errors:
+        complaints.append(f"{ended.words()}, yet: {errors[0]}")
     if any("Success" in error for error in errors):
         complaints.append(f"calls an error a success: {errors[0]}")
     return complaints

@@ -46,7 +46,7 @@ def run(case: Case) -> Result:
     if random.random() < 0.5:
         backup.write_bytes(case.samples["04_out_of_reach"].read_bytes())
     report = ["--report", "r.json"] if random.random() < 0.5 else []
-    usual = _usual(case, sample)
+    usual = _usual(case, sample, tuple(report))
     before = judge.files(case.place)
     what, process = _start(case, number, usual, ["bake", scene, *report])
     in_time = _is_old(case, before)  # the signal was sent before the scene was saved
@@ -150,42 +150,39 @@ def _of_the_next(case: Case, again: Ended, report: list[str]) -> list[str]:
     return complaints + judge.empty(case.temporary)
 
 
-_known: dict[tuple[Program, str], Bake] = {}
+_known: dict[tuple, Bake] = {}
 
 
-def _usual(case: Case, sample: str) -> Bake:
+def _usual(case: Case, sample: str, report: tuple[str, ...]) -> Bake:
     """Measure undisturbed bakes of a sample, once."""
-    key = case.program, sample
+    key = case.program, sample, report
     if key not in _known:
-        _known[key] = _measured(Case(case.part, 0, 0, case.folder / "usual", *_same(case)), sample)
+        own = Case(case.part, 0, 0, case.folder / "usual", case.samples, case.program, case.blender)
+        _known[key] = _measured(own, sample, report)
     return _known[key]
 
 
-def _same(case: Case) -> tuple:
-    return case.samples, case.program, case.blender
-
-
-def _measured(case: Case, sample: str) -> Bake:
+def _measured(case: Case, sample: str, report: tuple[str, ...]) -> Bake:
     whole, saving = [], []
     options = {"env": {"TMPDIR": str(case.temporary)}, "before": lambda: os.chdir(case.place)}
-    for _ in range(3):
+    for _ in range(2):
         scene = case.scene(sample)
         (case.place / "scene.blend1").unlink(missing_ok=True)
         began, names = time.monotonic(), set(os.listdir(case.place))
-        process = case.program.start(["bake", scene], **options)
+        process = case.program.start(["bake", scene, *report], **options)
         _wait_for_writing(case.place, names, process)
         writing = time.monotonic()
         ended(process)
         whole.append(time.monotonic() - began)
         saving.append(time.monotonic() - writing)
-    return Bake(statistics.median(whole), statistics.median(saving), _steps(case, sample, options))
+    return Bake(statistics.median(whole), statistics.median(saving), _steps(case, sample, report, options))
 
 
-def _steps(case: Case, sample: str, options: dict) -> int:
-    """Count the steps of a bake with a report; 0 where the program is not Python's."""
+def _steps(case: Case, sample: str, report: tuple[str, ...], options: dict) -> int:
+    """Count the steps of a bake; 0 where the program is not Python's."""
     if case.program != Program():
         return 0
     note = case.folder / "note.txt"
-    words = ["bake", case.scene(sample), "--report", "r.json"]
+    words = ["bake", case.scene(sample), *report]
     replace(case.program, command=(*HOOKED, "0", "SIGTERM", note)).run(words, **options)
     return int(note.read_text())

@@ -21,6 +21,17 @@ WITH_VALUE = {
     "--max-error": NUMBERS,
     "--jobs": NUMBERS,
 }
+SENSIBLE = {
+    "--armature": ("Rig", "Arm", "Excavator"),
+    "--chain": ("Chain", "Arm"),
+    "--frames": ("1:10", "1:10:3", "-5:5", "1048570:1048574"),
+    "--output": ("out.blend", "{name}_baked.blend", "sub/{name}.blend", "link.blend", "scene.blend"),
+    "--report": ("r.json", "r.csv", "-", "{name}.json", "stdout"),
+    "--reduce": ("0.001", "0"),
+    "--verify": ("ALL", "NONE"),
+    "--max-error": ("0", "1e-5", "10"),
+    "--jobs": ("1", "2"),
+}
 FLAGS = (
     *(
         "--target-keys",
@@ -54,7 +65,8 @@ def run(case: Case) -> Result:
     words = _words(case)
     before = judge.files(case.place)
     ended = case.blender.run(words, case.place, LIMIT)
-    complaints = judge.manners(ended) + judge.litter(case.place, before)
+    codes = (0, 1, 2) if any(b"--max-error" in os.fsencode(word) for word in words) else (0, 2)
+    complaints = judge.manners(ended, codes) + judge.litter(case.place, before)
     after = judge.files(case.place)
     if ended.code in (0, 1):
         complaints += judge.whole(case.place.glob("*.blend"), case.blender.look)
@@ -84,7 +96,8 @@ def _option(random) -> list[str | bytes]:
     if random.random() < 0.2:
         return [random.choice(FLAGS)]
     name = random.choice(list(WITH_VALUE))
-    value = random.choice(WITH_VALUE[name if random.random() < 0.85 else random.choice(list(WITH_VALUE))])
+    values = WITH_VALUE[name if random.random() < 0.85 else random.choice(list(WITH_VALUE))]
+    value = random.choice(SENSIBLE[name] if random.random() < 0.6 else values)
     if random.random() < 0.05:
         return [name]
     if random.random() < 0.4:

@@ -18,11 +18,12 @@ TABLE = re.compile(r"(?<=<!-- fuzz -->\n).*?(?=<!-- /fuzz -->)", re.DOTALL)
 
 
 def save(results: Sequence[Result]) -> None:
-    """Write a file for each part that was run, and the failures to read."""
+    """Write a file for each part that was run, and its failures to read."""
     for part in dict.fromkeys(result.part for result in results):
         rows = [asdict(result) for result in results if result.part == part]
         (BUILD / f"{part}.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (BUILD / "failures.txt").write_text("\n".join(failure(result) for result in failures(results)))
+        failed = [failure(result) for result in failures(results) if result.part == part]
+        (BUILD / f"{part}-failures.txt").write_text("\n".join(failed))
 
 
 def read(parts: Iterable[str]) -> list[Result]:

@@ -20,7 +20,7 @@ def run(case: Case) -> Result:
     what = f"{sample}: {'; '.join(done)}"
     before = judge.files(case.place)
     ended = case.blender.run(["bake", scene], case.place, LIMIT)
-    complaints = judge.manners(ended) + judge.litter(case.place)
+    complaints = judge.manners(ended, {0, 2}) + judge.litter(case.place)
     if ended.code in (0, 1):
         complaints += judge.whole([scene], case.blender.look)
     elif not ended.crashed:

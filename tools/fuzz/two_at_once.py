@@ -9,7 +9,7 @@ from . import judge
 from .case import Case, Outcome, Result
 from .program import Ended, ended, pause
 
-LOCKED = re.compile("lock|another|other process|in use|being")
+LOCKED = re.compile("by another ik2d process")
 DELAYS = (0.0, 0.0, 0.0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.7)  # seconds
 
 
