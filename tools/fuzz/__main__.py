@@ -38,8 +38,9 @@ def main() -> int:
                 print(results.failure(result) if options.case else result, flush=True)
     except KeyboardInterrupt:
         print("broken off")
-    if not options.case:
-        results.save(found)
+    finally:
+        if not options.case:
+            results.save(found)
     failed = results.failures(found)
     print(f"\n{results.summary(found)}")
     if failed and not options.case:

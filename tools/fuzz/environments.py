@@ -54,7 +54,7 @@ def run(case: Case) -> Result:
     if made.lost:
         complaints = [complaint for complaint in complaints if "sentences" not in complaint]
     after = judge.files(case.place)
-    allowed = {name.encode() for name in made.written} if ran.code in (0, 1) else set()
+    allowed = {os.fsencode(name) for name in made.written} if ran.code in (0, 1) else set()
     others = {name: content for name, content in before.items() if name not in allowed}
     complaints += judge.changes(others, {n: c for n, c in after.items() if n not in allowed})
     if ran.code in (0, 1):
