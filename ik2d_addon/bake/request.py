@@ -19,6 +19,9 @@ from ..rig.rulers import with_rulers
 from .keying import plan_keys
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
+# Blender has no frames further from 0 than this.
+FRAMES = 1048574
+
 
 @dataclass(frozen=True)
 class BakeOptions:
@@ -56,26 +59,35 @@ def chosen_range(armature: bpy.types.Object, scene: bpy.types.Scene) -> tuple[in
 
 
 def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
-    """Return the options of a bake that the sidebar shows."""
-    return BakeOptions(
-        verify=settings.verify,
-        reduce=settings.reduce_error if settings.use_reduce else 0.0,
-        on_target_keys=settings.on_target_keys,
-        single_axis=settings.single_axis,
-    )
+    """Return the options of a bake that the sidebar shows; raise IK2DError where they are damaged."""
+    try:
+        return BakeOptions(
+            verify=settings.verify,
+            reduce=settings.reduce_error if settings.use_reduce else 0.0,
+            on_target_keys=settings.on_target_keys,
+            single_axis=settings.single_axis,
+        )
+    except IK2DError as error:
+        raise IK2DError(f"The bake options of '{settings.id_data.name}' cannot be: {error}") from None
 
 
 def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
     """Return the frames from `start` to `end`; None takes the scene's. The last is always `end`.
 
-    Raises IK2DError for frames that are no whole numbers, a range that is reversed, a step below one.
+    Raises IK2DError for frames that are no whole numbers or that Blender has not, a range that is
+    reversed, and a step below one.
     """
+    start = scene.frame_start if start is None else start
+    end = scene.frame_end if end is None else end
     try:
-        start = index(scene.frame_start if start is None else start)
-        end = index(scene.frame_end if end is None else end)
-        step = index(step)
+        if bool in map(type, (start, end, step)):
+            raise TypeError
+        start, end, step = index(start), index(end), index(step)
     except TypeError:
-        raise IK2DError(f"Frames are whole numbers, not {start}, {end} and {step}") from None
+        raise IK2DError(f"Frames are whole numbers, not {start!r}, {end!r} and {step!r}") from None
+    for frame in (start, end):
+        if abs(frame) > FRAMES:
+            raise IK2DError(f"Blender has no frame {frame}, only {-FRAMES} to {FRAMES}; choose one of these")
     if end < start:
         raise IK2DError(f"The frame range {start} to {end} is reversed; give the first frame before the last")
     if step < 1:

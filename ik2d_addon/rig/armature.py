@@ -10,6 +10,7 @@ import numpy as np
 from ..core import IK2DError, Plane
 from ..core.inputs import Floats
 from .axes import normal_in_bone
+from .damaged import refuse_damaged
 from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
@@ -74,6 +75,7 @@ def read_chain(
     Raises IK2DError with a sentence for the user where it is incomplete or impossible.
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
+    refuse_damaged(settings, [bone.name for bone in bones])
     solver = _solver(settings, len(bones))
     _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
@@ -122,6 +124,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
     """
     try:
         bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
+        refuse_damaged(settings, [bone.name for bone in bones])
         _solver(settings, len(bones))
         _check_target(armature, settings, bones)
         bend_plane(settings, bones, rest_joints(bones))
@@ -136,7 +139,7 @@ def chain_bones(
 ) -> list[bpy.types.PoseBone]:
     """Return a chain's pose bones, root to tip; `bone_count` 0 goes to the hierarchy's root.
 
-    Raises IK2DError for an unknown tip, and for more bones than the tip has above it.
+    Raises IK2DError for an unknown tip, for more bones than the tip has above it, and for less than none.
     """
     chain = f"Chain '{chain_name}'" if chain_name else "The chain"
     if not tip:
@@ -145,6 +148,8 @@ def chain_bones(
     if bone is None:
         raise IK2DError(f"{chain}: armature '{armature.name}' has no bone '{tip}'; choose another tip")
     bones = [bone, *bone.parent_recursive]
+    if bone_count < 0:
+        raise IK2DError(f"{chain} asks for {bone_count} bones; set Bones to 0 or more")
     if bone_count > len(bones):
         _refuse_held(chain, bones[-1])
         raise IK2DError(

@@ -58,6 +58,8 @@ def choose_plane(
             if not any(settings.plane_normal):
                 raise IK2DError("its own plane has no normal; give it one, or choose another plane")
             return Plane.facing(joints, tuple(settings.plane_normal)), CUSTOM
+        if choice not in _AXES:
+            raise IK2DError("its setting Plane holds none of its choices; set it anew")
         return Plane.facing(joints, _AXES[choice]), f"across the armature's {choice}"
     except IK2DError as error:
         raise IK2DError(f"Chain '{settings.name}': {error}") from None

@@ -91,7 +91,7 @@ def bones_of(data: bpy.types.Armature, tip: str, bone_count: int) -> list[str]:
     if bone is None:
         return []
     bones = [bone, *bone.parent_recursive]
-    if bone_count > len(bones):
+    if not 0 <= bone_count <= len(bones):
         return []
     return [bone.name for bone in reversed(bones[: bone_count or len(bones)])]
 
@@ -123,7 +123,7 @@ def found_bone(data: bpy.types.Armature, name: str, place: Settings) -> str:
     named = bones.get(name)
     if place.index < 0 or (named is not None and _stands(named, place)):
         return name if named is not None else ""
-    if len(bones) == place.count and _stands(bones[place.index], place):
+    if place.index < len(bones) == place.count and _stands(bones[place.index], place):
         return str(bones[place.index].name)  # also where two bones have swapped their names
     if named is not None:
         return name  # it was moved

@@ -80,7 +80,7 @@ def move_chain(armature: Object, step: int) -> None:
 def active_chain(armature: Object) -> PropertyGroup | None:
     """Return the chain whose settings are shown, or None."""
     chains, index = armature.ik2d.chains, armature.ik2d.active_index
-    return chains[index] if index < len(chains) else None
+    return chains[index] if 0 <= index < len(chains) else None
 
 
 def flip(chain: PropertyGroup) -> None:

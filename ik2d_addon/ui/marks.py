@@ -46,7 +46,8 @@ def bake_mark(chain: PropertyGroup) -> str:
 
 def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
     """Return the mark of a chain's solve: settings, the frame, the target and the pose on it."""
-    bones = [chain.id_data.pose.bones[name] for name in _bones(chain)]
+    armature = chain.id_data
+    bones = [armature.pose.bones[name] for name in _bones(chain) if _has(armature, name)]
     target = chain.target
     place = list(target.matrix_world.translation) if target is not None else None
     if target is not None and chain.subtarget and target.pose is not None:
@@ -73,7 +74,7 @@ def changed_since(mark: str, now: str) -> str:
     """Return, in words, the first part in which two marks differ; "" where they are the same."""
     for then, there in zip(mark.split(), now.split(), strict=False):
         if then != there:
-            return _WORDS[then.partition(":")[0]]
+            return _WORDS.get(then.partition(":")[0], "something")  # of a damaged mark
     return ""
 
 

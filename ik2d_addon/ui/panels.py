@@ -228,7 +228,7 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
             layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
         rows = max(2, min(len(chain.joints), 6))
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
-        if chain.active_joint < len(chain.joints):
+        if 0 <= chain.active_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.active_joint])
         layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
         if chain.left_out:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is kept of a report on the rig, whether it still holds, and the way to the missed frames."""
 
+import re
 from collections.abc import Iterator
 
 import bpy
@@ -9,6 +10,7 @@ from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ..bake import BakeReport, ChainReport
+from ..bake.request import FRAMES
 from ..core import IK2DError
 from ..rig.armature import FAR_OFF_PLANE, problem_of
 from .chains import active_armature, allowed, named_chain, shown_chain
@@ -18,6 +20,8 @@ from .registration import register_classes, unregister_classes
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50
+# A run of missed frames, as it is stored.
+_RUN = re.compile(r"(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 
 
 # --- Keeping the report ------------------------------------------------------
@@ -195,10 +199,21 @@ def worst_missed_frame(result: ChainReport) -> int:
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
-    """Yield the first and last frame of each run that the chain's last bake missed."""
+    """Yield the first and last frame of each run that the chain's last bake missed.
+
+    Raises IK2DError where what is stored is no such thing.
+    """
     for run in chain.missed_frames.split():
-        first, _, last = run.partition("..")
-        yield int(first), int(last or first)
+        if not (found := _RUN.fullmatch(run)):
+            raise _damaged(chain)
+        first, last = int(found[1]), int(found[2] or found[1])
+        if not -FRAMES <= first <= last <= FRAMES:
+            raise _damaged(chain)
+        yield first, last
+
+
+def _damaged(chain: PropertyGroup) -> IK2DError:
+    return IK2DError(f"The missed frames that are noted on chain '{chain.name}' are damaged; bake again")
 
 
 # --- Markers -----------------------------------------------------------------
@@ -207,14 +222,15 @@ def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
 def mark_frames(chain: PropertyGroup, scene: Scene) -> int:
     """Put markers on the first and the last frame of each run that the chain's last bake missed.
 
-    They replace those that it put for the chain before. Returns the number of runs.
+    They replace those that it put for the chain before. Returns the number of runs. Raises IK2DError
+    where what is noted on the chain is damaged.
     """
+    runs = list(stored_runs(chain))
     stem = chain.name.encode()[:_NAME_BYTES].decode(errors="ignore")
     first_name, last_name = f"{stem} missed", f"{stem} missed, end"
     for marker in list(scene.timeline_markers):
         if marker.name in (first_name, last_name):
             scene.timeline_markers.remove(marker)
-    runs = list(stored_runs(chain))
     for first, last in runs:
         scene.timeline_markers.new(first_name, frame=first)
         if last > first:
@@ -264,11 +280,11 @@ class _MissedFrames:
 
     def execute(self, context):
         try:
-            chain = _missed_chain(context, self.chain)
+            words = self.go(context, _missed_chain(context, self.chain))
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
-        self.report({'INFO'}, self.go(context, chain))
+        self.report({'INFO'}, words)
         return {'FINISHED'}
 
 
@@ -284,6 +300,8 @@ class IK2D_OT_worst_frame(_MissedFrames, Operator):
     @staticmethod
     def go(context: Context, chain: PropertyGroup) -> str:
         """Show the frame; return a sentence."""
+        if not -FRAMES <= chain.worst_frame <= FRAMES:
+            raise _damaged(chain)
         context.scene.frame_set(chain.worst_frame)
         return f"Chain '{chain.name}' is furthest from its target at frame {chain.worst_frame}"
 

@@ -64,6 +64,13 @@ def add_chain(
     return chain
 
 
+def stored_settings(armature: bpy.types.Object):
+    """Return what Blender keeps of an armature's settings, to write past its checks."""
+    if hasattr(armature, "bl_system_properties_get"):  # 5.0
+        return armature.bl_system_properties_get()["ik2d"]
+    return armature["ik2d"]
+
+
 def leg_with_target(**settings) -> tuple[bpy.types.Object, bpy.types.Object]:
     """Add the leg, and a foot target that swings within reach from frame 1 to 40."""
     armature = add_leg()

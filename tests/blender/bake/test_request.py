@@ -92,7 +92,7 @@ def test_ranges_that_are_none_are_refused():
         with refused(f"The step from frame to frame must be 1 or more, not {step}"):
             frame_range(scene, 1, 2, step)
     for arguments in ((1.0, 2, 1), (1, "2", 1), (1, 2, 1.5)):
-        with refused("Frames are whole numbers, not {}, {} and {}".format(*arguments)):
+        with refused("Frames are whole numbers, not {!r}, {!r} and {!r}".format(*arguments)):
             frame_range(scene, *arguments)
 
 

@@ -28,6 +28,7 @@ def rig(**changes):
         "bones": ("thigh", "shin"),
         "solver": 'CCD',
         "target": SimpleNamespace(name="Target"),
+        "forced": (),
         "subtarget": "",
         "warnings": (),
         "plane_taken": "the plane of its bend",

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stored settings that no one can have chosen: of damaged files, scripts, or another version of IK 2D."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from ..core import IK2DError
+from ..core.inputs import LARGEST_ANGLE
+from .renames import Settings
+
+# What decides how a chain, and each of its joints, is solved.
+_OF_CHAIN = ("bone_count", "solver", "bend", "plane", "softness", "influence", "iterations", "tolerance")
+_OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight")
+
+
+def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
+    """Raise IK2DError for a setting of a chain, or of the joints of its bones, that holds what it cannot.
+
+    Blender keeps such values out when they are set, but reads whatever a file holds.
+    """
+    for name in _OF_CHAIN:
+        _refuse(chain, name, f"Chain '{chain.name}'")
+    if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
+        raise IK2DError(f"Chain '{chain.name}': its setting Normal holds no finite numbers; set it anew")
+    for joint in filter(None, map(chain.joints.get, bones)):
+        for name in _OF_JOINT:
+            if joint.use_limit or not name.startswith("limit"):
+                _refuse(joint, name, f"Chain '{chain.name}', bone '{joint.name}'")
+
+
+def _refuse(group: Settings, name: str, owner: str) -> None:
+    found = group.bl_rna.properties[name]
+    problem = _problem(found, getattr(group, name))
+    if problem:
+        raise IK2DError(f"{owner}: its setting {found.name} {problem}; set it anew")
+
+
+def _problem(found: Any, value: Any) -> str:
+    """Return what is wrong with the value of a property (of bpy.types.Property); "" for nothing."""
+    if found.type == 'ENUM':
+        return "" if value in found.enum_items else "holds none of its choices"
+    if found.type == 'FLOAT' and found.subtype == 'ANGLE' and not abs(value) <= LARGEST_ANGLE:
+        return f"holds {value:g} radians, which is no angle"
+    if found.type in ('INT', 'FLOAT') and not found.hard_min <= value <= found.hard_max:
+        return f"holds {value:g}, which is not within {found.hard_min:g} to {found.hard_max:g}"
+    return "" if found.type != 'FLOAT' or isfinite(value) else f"holds {value:g}, which is no number"
