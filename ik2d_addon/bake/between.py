@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples, finished, somewhere_and_sized
+from ..rig.sampling import ChainSamples, finished, solvable
 from .cubics import read_played
 from .solving import SolvedChain, solve_chain
 
@@ -37,8 +37,7 @@ def doubtful_gaps(
     played = read_played(chain.rig, half_way, middles, np.arange(len(half_way.targets)) + 0.5)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    somewhere, sized = somewhere_and_sized(half_way)  # else there is nothing to solve for
-    return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & somewhere & sized)
+    return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & solvable(chain.rig, half_way))
 
 
 def _middles(values: Floats) -> Floats:

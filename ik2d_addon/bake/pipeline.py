@@ -23,7 +23,15 @@ from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
-from .request import BakeOptions, chosen_options, chosen_range, frame_range, read_rigs, scene_of
+from .request import (
+    BakeOptions,
+    checked_options,
+    chosen_options,
+    chosen_range,
+    frame_range,
+    read_rigs,
+    scene_of,
+)
 from .solving import SolvedChain, solve_chain
 from .verdict import report_of
 
@@ -78,7 +86,7 @@ def bake_steps(
     stepping through its frames undoes changes by hand to animated properties that were not keyed,
     as any change of the frame does.
     """
-    options = options or BakeOptions()
+    options = checked_options(options)
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.kinematics import rest_to_pose
@@ -57,7 +58,14 @@ def look_now(scene: bpy.types.Scene, solved: Sequence[SolvedChain]) -> list[Play
 
 
 def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
-    known = np.isfinite(samples.targets - samples.tips).all(axis=1)  # between two frames it may be nowhere
+    # Between two frames a target, or the armature, may be nowhere.
+    known = np.isfinite(samples.targets).all(axis=1) & np.isfinite(samples.world).all(axis=(1, 2))
+    lost = known & ~np.isfinite(samples.tips).all(axis=1)
+    if lost.any():
+        raise IK2DError(
+            f"Chain '{rig.name}': played back, its tip has no finite place at frame"
+            f" {times[int(np.argmax(lost))]:g}; mend or mute the constraints and drivers on its bones"
+        )
     samples, times = samples.at(np.flatnonzero(known).tolist()), times[known]
     missed = samples.targets - samples.tips
     to_world = (samples.world @ rest_to_pose(rig, samples))[:, :3, :3]

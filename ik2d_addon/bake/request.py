@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is asked for: the options of a bake, its frames, and the chains that it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 
@@ -42,10 +42,17 @@ class BakeOptions:
     force: bool = False
 
     def __post_init__(self) -> None:
-        if self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
-            raise IK2DError(f"verify must be 'SAMPLE', 'ALL' or 'NONE', not '{self.verify}'")
+        if not isinstance(self.verify, str) or self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
+            raise IK2DError(f"verify must be 'SAMPLE', 'ALL' or 'NONE', not {self.verify!r}")
+        if not isinstance(self.reduce, (int, float, np.integer, np.floating)) or isinstance(
+            self.reduce, bool
+        ):
+            raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce!r}")
         if not 0.0 <= self.reduce < np.inf:
             raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce}")
+        for name in ("on_target_keys", "single_axis", "force"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise IK2DError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.reduce and self.on_target_keys:
             raise IK2DError("Keys are either reduced or on the target's own key frames; turn off one of them")
 
@@ -69,6 +76,13 @@ def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
         )
     except IK2DError as error:
         raise IK2DError(f"The bake options of '{settings.id_data.name}' cannot be: {error}") from None
+
+
+def checked_options(options: BakeOptions | None) -> BakeOptions:
+    """Return the options, by default those of `BakeOptions()`; raise IK2DError for what are none."""
+    if options is not None and not isinstance(options, BakeOptions):
+        raise IK2DError(f"options takes BakeOptions, not {options!r}")
+    return options or BakeOptions()
 
 
 def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
@@ -126,8 +140,8 @@ def problems(
     target that is nowhere at some frame is found by the bake alone. Keys and poses are not touched; as
     on loading, chains follow bones that were renamed, and get names of their own.
     """
-    options = options or BakeOptions()
     try:
+        options = checked_options(options)
         scene = scene_of(armature)
         chosen = frame_range(scene, *frames)
         rigs, found = _read(armature, names, options.force)
@@ -185,6 +199,8 @@ def _read(
 
 def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
     """Return the scene to bake in; raise IK2DError for an object that cannot be baked."""
+    if isinstance(armature, bpy.types.Object) and not _is_there(armature):
+        raise IK2DError("The armature to bake was deleted; get it anew from bpy.data.objects")
     if not isinstance(armature, bpy.types.Object) or armature.type != 'ARMATURE':
         name = getattr(armature, "name", armature)
         raise IK2DError(f"'{name}' is not an armature; choose an armature object")
@@ -205,11 +221,21 @@ def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
     return armature.users_scene[0]
 
 
+def _is_there(ob: bpy.types.Object) -> bool:
+    """Return whether an object was not deleted since it was got from Blender."""
+    try:
+        return bool(ob.name is not None)
+    except ReferenceError:
+        return False
+
+
 def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy.types.PropertyGroup]:
     """Return the settings of the chains named, or of all enabled ones."""
     stored = armature.ik2d.chains
     if isinstance(names, str):
         raise IK2DError(f"chains takes a list of names; write ['{names}']")
+    if names is not None and not isinstance(names, Iterable):
+        raise IK2DError(f"chains takes a list of names, not {names!r}")
     if names is None:
         chosen = [chain for chain in stored if chain.enabled]
         if not chosen:
@@ -217,12 +243,16 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
                 f"'{armature.name}' has no enabled chain; add one in the IK 2D tab of the sidebar"
             )
         return chosen
+    there = {chain.name: chain for chain in stored}
     chosen = []
-    for name in dict.fromkeys(names):
-        if name not in stored:
+    for name in list(names):
+        if not isinstance(name, str):
+            raise IK2DError(f"chains takes a list of names, and {name!r} is none")
+        if name not in there:
             known = ", ".join(f"'{chain.name}'" for chain in stored) or "none"
             raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
-        chosen.append(stored[name])
+        if there[name] not in chosen:
+            chosen.append(there[name])
     if not chosen:
         raise IK2DError("No chain is named; name one or more")
     return chosen

@@ -7,14 +7,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..core import Chain, Solution, Status, ccd_path_steps, ccd_steps, solve_two_bone
+from ..core import Chain, IK2DError, Solution, Status, ccd_path_steps, ccd_steps, solve_two_bone
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
 from ..rig.affine import inverse, is_constant
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, angles_before, read_linkage
-from ..rig.sampling import ChainSamples
+from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
 
 _Result = TypeVar("_Result")
@@ -92,16 +92,19 @@ def solve_chain(
     without: Floats | None = None,
     starts: Floats | None = None,
 ) -> Steps[SolvedChain]:
-    """Solve all frames of a chain, bit by bit.
+    """Solve all frames of a chain, bit by bit; errors name the chain.
 
     CCD starts each from the one before, and the first from `joins.before` or else at rest; the last ones
     are led to `joins.after`, at whose frame `beyond` are the samples. without: (frames, n) turns of the
     pose that an influence below 1 blends with; None where there is none. starts: (frames, n) angles to
     start each frame from instead.
     """
-    problem = _Problem.of(rig, samples, joins)
-    yield 0
-    solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+    try:
+        problem = _Problem.of(rig, samples, joins)
+        yield 0
+        solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+    except IK2DError as error:
+        raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
     if without is not None:
         turns = _blended(rig, turns, without, samples.influence)
     linkage, to_world = problem.linkage, samples.world @ problem.linkage.to_pose
@@ -346,7 +349,7 @@ def _led(
     there. A lead that misses a target which the path reached is not followed.
     """
     after, rig = joins.after, problem.rig
-    if after is None or not np.isfinite(beyond.targets).all():
+    if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
     there = replace(_Problem.of(rig, beyond), near=None)
@@ -387,7 +390,15 @@ def _blended(rig: RigChain, turns: Floats, without: Floats, influence: Floats) -
 
 
 def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -> Iterator[str]:
-    """Yield a sentence for each end of the frames from which a bone turns far to the keys beside it."""
+    """Yield a sentence for each end of the frames from which a bone turns far to the keys beside it.
+
+    And for keys there that hold no usable numbers.
+    """
+    for frame in joins.lost:
+        yield (
+            f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
+            " and are not joined; delete them"
+        )
     if rig.solver == 'TWO_BONE':  # it has no memory: what stands there is the target's doing
         return
     for side, at, standing in (("before", 0, joins.before), ("after", -1, joins.after)):

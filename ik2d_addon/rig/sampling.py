@@ -199,6 +199,7 @@ def _record_isolated(
         return "", (yield from _record(own, chains, probes[: len(targets)], times))
 
 
+_BENDS = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
 # The 4x4 matrices that are read of each pose bone.
 _POSE_CHANNELS = ("matrix", "matrix_basis")
 
@@ -246,17 +247,31 @@ def _record(
         for name in _POSE_CHANNELS:
             evaluated.pose.bones.foreach_get(name, read.ravel())
             np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
+        if not np.isfinite(kept["matrix_basis"][i]).all():
+            _leave_out_rotations(evaluated, names, kept["matrix_basis"][i])
         for probe in probes:
             found.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
         if animated:
             for chain, own in zip(chains, settings, strict=True):
                 shown = evaluated.path_resolve(chain.path)
-                own[i] = shown.softness, 1.0 if shown.bend == 'POSITIVE' else -1.0, shown.influence
+                own[i] = shown.softness, _BENDS.get(shown.bend, np.nan), shown.influence
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
     return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases, settings)
+
+
+def _leave_out_rotations(
+    evaluated: bpy.types.Object, names: Sequence[str], bases: NDArray[np.float32]
+) -> None:
+    """Give bones whose matrices (bones, 16) are no numbers those of their location and scale alone.
+
+    A rotation, which the bake replaces, may be no number: it must not take the scale along.
+    """
+    for row in np.flatnonzero(~np.isfinite(bases).all(axis=1)):
+        bone = evaluated.pose.bones[names[row]]
+        bases[row] = np.array(Matrix.LocRotScale(bone.location, None, bone.scale).transposed()).ravel()
 
 
 def settings_animated(armature: bpy.types.Object) -> bool:
@@ -291,22 +306,31 @@ def _of_chain(chain: RigChain, record: _Record, places: Floats, settings: Floats
     )
 
 
-def somewhere_and_sized(samples: ChainSamples) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return at which frames a target has a finite place, and the chain is not scaled to nothing."""
-    held = (samples.world if samples.parent is None else samples.world @ samples.parent)[:, :3, :3]
-    if is_constant(held):
-        held = held[:1]
-    sized = np.abs(np.linalg.det(np.nan_to_num(held))) > 0.0
-    return np.isfinite(samples.targets).all(axis=1), np.broadcast_to(sized, len(samples.targets))
+def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
+    """Return at which frames all that a chain is solved for are finite numbers, and it has a size."""
+    found: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
+    return found
+
+
+def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
+    """Yield at which frames (frames,) each thing is as it has to be, and what to say where it is not."""
+    yield np.isfinite(samples.targets).all(axis=1), f"target '{chain.target.name}' has no finite position"
+    held = samples.world if samples.parent is None else samples.world @ samples.parent
+    above = f"armature '{chain.armature.name}', or a bone above the chain,"
+    yield np.isfinite(held).all(axis=(1, 2)), f"{above} has no finite place"
+    linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
+    sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
+    yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
+    for i, bone in enumerate(chain.pose_bones):
+        own = samples.bases[:, i, :3, : 3 if bone.bone.use_connect else 4]
+        yield np.isfinite(own).all(axis=(1, 2)), f"bone '{bone.name}' has no finite location or scale"
+    for name, values in zip(("Softness", "Bend", "Influence"), samples.settings.T, strict=True):
+        yield np.isfinite(values), f"its setting {name} has no value that it may have"
 
 
 def _check(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
-    """Raise IK2DError where a chain or its target has no finite place to solve for."""
-    somewhere, sized = somewhere_and_sized(samples)
-    for good, problem in (
-        (somewhere, f"target '{chain.target.name}' has no finite position"),
-        (sized, f"armature '{chain.armature.name}', or a bone above the chain, is scaled to nothing"),
-    ):
+    """Raise IK2DError where there is nothing to solve for: see `_conditions`."""
+    for good, problem in _conditions(chain, samples):
         if not good.all():
             time = times[int(np.argmin(good))]
             raise IK2DError(f"Chain '{chain.name}': {problem} at frame {time:g}; mend its animation there")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core.inputs import Floats
+from ..core import IK2DError
+from ..core.inputs import LARGEST_ANGLE, Floats
 from . import compat, keys
 from .armature import RigChain
 from .axes import CLOSE, own_axis
@@ -32,6 +33,7 @@ class Joins:
 
     before: Standing | None = None
     after: Standing | None = None
+    lost: tuple[float, ...] = ()  # frames of such keys that hold no usable numbers: they are not joined
 
 
 def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float) -> list[Joins]:
@@ -56,14 +58,15 @@ def _joins(scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, 
         times = places[::2]
         earlier += times[times < start][-1:].tolist()
         later += times[times > end][:1].tolist()
-    beside = [
-        _standing(rig, curves, _shown_at(scene, rig.armature, time), time)
-        for time in (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
-    ]
+    nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
+    shown = [_shown_at(scene, rig.armature, time) for time in nearest]
+    found = [_standing(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
+    beside = [standing for standing in found if standing is not None]
     middle = _shown_at(scene, rig.armature, (start + end) / 2.0)
     return Joins(
         next((standing for standing in beside if standing.frame < middle), None),
         next((standing for standing in beside if standing.frame > middle), None),
+        tuple(frame for frame, standing in zip(shown, found, strict=True) if standing is None),
     )
 
 
@@ -77,7 +80,9 @@ def _bounds(
 
 def standing_now(scene: bpy.types.Scene, rig: RigChain) -> Standing:
     """Return how the chain's joints stand now, keyed or not."""
-    return _standing(rig, {}, scene.frame_float, 0.0)
+    standing = _standing(rig, {}, scene.frame_float, 0.0)
+    assert standing is not None  # without curves
+    return standing
 
 
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
@@ -92,6 +97,12 @@ def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[f
                 values = _values(bone, curves, shown, _rest(bone))
                 turns[:, i] = _turns(bone, rig.joints.axes[i], values)
     turns[:, rig.joints.fixed] = 0.0
+    good = np.isfinite(turns).all(axis=1)
+    if not good.all():
+        raise IK2DError(
+            f"Chain '{rig.name}': its influence blends with keys made by hand, which have no finite values"
+            f" at frame {times[int(np.argmin(good))]:g}; delete these keys, or set the influence to 1"
+        )
     return turns
 
 
@@ -131,11 +142,19 @@ def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -
     return float(time) / pace
 
 
-def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Standing:
-    """Return how the curves have the joints stand at a time; channels without one as they stand now."""
+def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Standing | None:
+    """Return how the curves have the joints stand at a time; channels without one as they stand now.
+
+    None where a curve has no usable value then: there is nothing to join. Channels that stand at none
+    count as at rest.
+    """
     turns, channels = np.zeros(len(rig.bones)), {}
     for i, bone in enumerate(rig.pose_bones):
-        values = _values(bone, curves, [time], np.array(getattr(bone, _property(bone))))
+        now = np.array(getattr(bone, _property(bone)))
+        usable = np.abs(now) <= LARGEST_ANGLE  # not NaN either
+        values = _values(bone, curves, [time], np.where(usable, now, _rest(bone)))
+        if not (np.abs(values) <= LARGEST_ANGLE).all():
+            return None
         channels[bone.name] = values[0]
         if not rig.joints.fixed[i]:
             turns[i] = _turns(bone, rig.joints.axes[i], values)[0]

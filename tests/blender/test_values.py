@@ -58,9 +58,10 @@ def test_defaults_say_that_nothing_special_is_known():
         "keys": 0,
         "plays_back_worse_by": 0.0,
         "plane": "",
+        "forced": (),
     }
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {"mode": "", "turning": None, "frames": None, "handles": None}
-    assert defaults(RigChain) == {"notes": (), "ruled": False}
-    assert defaults(Joins) == {"before": None, "after": None}
+    assert defaults(RigChain) == {"notes": (), "ruled": False, "forced": ()}
+    assert defaults(Joins) == {"before": None, "after": None, "lost": ()}

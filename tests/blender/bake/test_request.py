@@ -44,6 +44,28 @@ def test_verify_is_one_of_three(verify):
         BakeOptions(verify='sample')
 
 
+@pytest.mark.parametrize("verify", [None, 1, [], {}, np.zeros(2)])
+def test_verify_is_a_word(verify):
+    with refused(f"verify must be 'SAMPLE', 'ALL' or 'NONE', not {verify!r}"):
+        BakeOptions(verify=verify)
+
+
+@pytest.mark.parametrize("length", ["1", None, True, [1.0], 1j])
+def test_reduce_is_a_number(length):
+    with refused(f"reduce must be a length of 0 or more, not {length!r}"):
+        BakeOptions(reduce=length)
+    for fine in (1, np.float32(0.5), np.int64(2)):
+        assert BakeOptions(reduce=fine).reduce == fine
+
+
+@pytest.mark.parametrize("name", ["on_target_keys", "single_axis", "force"])
+def test_switches_are_on_or_off(name):
+    for value in ("yes", None, 1):
+        with refused(f"{name} must be True or False, not {value!r}"):
+            BakeOptions(**{name: value})
+    assert getattr(BakeOptions(**{name: np.bool_(True)}), name)
+
+
 @pytest.mark.parametrize("length", [-1e-9, math.inf, math.nan])
 def test_reduce_is_a_length(length):
     with refused(f"reduce must be a length of 0 or more, not {length}"):
@@ -94,6 +116,16 @@ def test_ranges_that_are_none_are_refused():
     for arguments in ((1.0, 2, 1), (1, "2", 1), (1, 2, 1.5)):
         with refused("Frames are whole numbers, not {!r}, {!r} and {!r}".format(*arguments)):
             frame_range(scene, *arguments)
+    with refused("Frames are whole numbers, not True, 2 and 1"):
+        frame_range(scene, True, 2, 1)
+
+
+@pytest.mark.parametrize("frame", [1048575, 10**30, -1048575])
+def test_frames_that_blender_has_not_are_refused(frame):
+    scene = bpy.context.scene
+    with refused(f"Blender has no frame {frame}, only -1048574 to 1048574; choose one of these"):
+        frame_range(scene, min(frame, 1), max(frame, 1), 1)
+    assert frame_range(scene, -1048574, 1048574, 10**30) == [-1048574, 1048574]
 
 
 # --- Chains ---------------------------------------------------------------------------------------
@@ -134,6 +166,19 @@ def test_chains_that_are_not_there_are_told_with_those_that_are():
         names(armature, None)
     with refused("'Other' has no chain 'arm'; its chains are: none"):
         names(add_leg("Other"), ["arm"])
+
+
+def test_names_of_chains_are_names():
+    armature = two_chains()
+    for name in (1, None, b"shin", armature):
+        with refused(f"chains takes a list of names, and {name!r} is none"):
+            names(armature, [name])
+    for no_list in (5, True, 1.5):
+        with refused(f"chains takes a list of names, not {no_list!r}"):
+            names(armature, no_list)
+    with refused("'Rig' has no chain '\udcff'; its chains are: 'shin', 'body'"):
+        names(armature, ["\udcff"])  # as the command line has bytes that are no text
+    assert names(armature, (name for name in ("body", "shin"))) == (["body", "shin"], [])
 
 
 def test_of_all_chains_the_faulty_ones_are_left_out_but_one_that_is_named_is_refused():
@@ -269,6 +314,13 @@ def test_the_sidebars_options_are_those_of_a_bake():
     assert chosen_options(settings) == BakeOptions(verify='ALL', single_axis=True, reduce=0.25)
     settings.use_reduce, settings.on_target_keys = False, True
     assert chosen_options(settings).on_target_keys
+
+
+def test_options_are_options():
+    for wrong in ("x", 5, {"reduce": 1.0}):
+        with refused(f"options takes BakeOptions, not {wrong!r}"):
+            bake(leg_with_target()[0], options=wrong)
+    assert problems(add_leg("Other"), options="x") == ["options takes BakeOptions, not 'x'"]
 
 
 # --- The scene ------------------------------------------------------------------------------------
