@@ -21,6 +21,7 @@ from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sam
 from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from .memory import refuse_too_long
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
 from .request import (
@@ -90,6 +91,7 @@ def bake_steps(
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
+    refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options))
     rotations = _rotations(solved)

@@ -17,6 +17,7 @@ from ..rig.pose import bone_rotations
 from ..rig.renames import straighten
 from ..rig.rulers import with_rulers
 from .keying import plan_keys
+from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 
 # Blender has no frames further from 0 than this.
@@ -145,6 +146,7 @@ def problems(
         scene = scene_of(armature)
         chosen = frame_range(scene, *frames)
         rigs, found = _read(armature, names, options.force)
+        refuse_too_long(rigs, chosen, halves=options.reduce > 0.0)
     except IK2DError as error:
         return [str(error)]
     for check in (
