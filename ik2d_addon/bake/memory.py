@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ..core import IK2DError
 from ..rig.armature import RigChain
 
-# What a bake takes for each frame that it solves, and for each of the chains' bones on it, rounded up: the
-# growth of the process's peak was 4.2 kB a frame for 2 bones (played back whole, on 100,000 frames; 2.6 if not,
-# and as much on 200,000), 7.2 for 4 chains of 2, 8.7 for one of 10, and 27 for 4 of 10. Blender 5.0, numpy 1.26.
+# What a bake takes for each frame that it solves, and for each of the chains' bones on it, rounded up. The
+# growth of the process's peak was 2.6 kB a frame for 2 bones on 100,000 frames and on 200,000, and 4.2 where
+# all were played back; 7.2 for 4 chains of 2 bones, 8.7 for one of 10, 27 for 4 of 10. Blender 5.0, numpy 1.26.
 BYTES_A_FRAME, BYTES_A_BONE = 3000, 1000
 
 
@@ -24,7 +24,8 @@ def refuse_too_long(rigs: Sequence[RigChain], frames: Sequence[int], halves: boo
     if there is not None and needed > there:
         raise IK2DError(
             f"The frames {frames[0]} to {frames[-1]} of {bones} bones would need some {needed / 1e9:.1f} GB"
-            f" of memory, and this machine has {there / 1e9:.1f}; bake fewer frames, or fewer chains, at a time"
+            f" of memory, and this machine has {there / 1e9:.1f}; bake fewer frames or"
+            " fewer chains at a time"
         )
 
 

@@ -27,7 +27,7 @@ def test_as_many_frames_as_find_room_are_baked_and_one_more_is_refused(small_mac
     assert len(bake(armature, None, 1, 100).chains[0].frames) == 100
     words = (
         "The frames 1 to 101 of 2 bones would need some 0.0 GB of memory, and this machine has 0.0; bake"
-        " fewer frames, or fewer chains, at a time"
+        " fewer frames or fewer chains at a time"
     )
     for step in (1, 50):  # those between are solved, too
         assert problems(armature, None, (1, 101, step)) == [words]
