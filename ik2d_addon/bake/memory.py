@@ -9,7 +9,7 @@ from ..rig.armature import RigChain
 
 # What a bake takes for each frame that it solves, and for each of the chains' bones on it, rounded up. The
 # growth of the process's peak was 2.6 kB a frame for 2 bones on 100,000 frames and on 200,000, and 4.2 where
-# all were played back; 7.2 for 4 chains of 2 bones, 8.7 for one of 10, 27 for 4 of 10. Blender 5.0, numpy 1.26.
+# all were played back; 7.2 for 4 chains of 2 bones, 8.7 for one of 10, 27 for 4 of 10. Blender 5.0.
 BYTES_A_FRAME, BYTES_A_BONE = 3000, 1000
 
 
