@@ -37,6 +37,7 @@ def bake_file(options: argparse.Namespace) -> int:
             scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
         else:
             scene.check_opened(forced=options.force)
+            scene.check_windows_read()
             if scene.is_over_itself(output):
                 scene.check_unchanged()
         scene.check_no_library(output)

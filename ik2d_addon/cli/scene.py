@@ -72,6 +72,15 @@ def check_opened(*, forced: bool) -> None:
     console.complain(f"ik2d: warning: {words}")
 
 
+def check_windows_read() -> None:
+    """Raise IK2DError where Blender was told to open the file without its windows: saving would lose them."""
+    if not bpy.context.preferences.filepaths.use_load_ui:
+        raise IK2DError(
+            f"'{bpy.data.filepath}' was opened without its windows and its active view layer, which would be"
+            " lost; name the file after bake, or turn on Load UI in the preferences"
+        )
+
+
 def check_unchanged() -> None:
     """Raise IK2DError where the file that is open was written by somebody since Blender read it."""
     path = bpy.data.filepath

@@ -15,6 +15,7 @@ from users_scenes import (
     reads_the_scene,
     save,
     start_anew,
+    windows_of_ones_own,
 )
 
 from ik2d_addon.cli.program import run
@@ -70,3 +71,20 @@ def test_an_armature_of_a_scene_that_is_not_shown(full_scene: bool, tmp_path: Pa
     bpy.context.window.scene = shown
     path = save(tmp_path / "scene.blend")
     assert changed_by_baking(path, lambda path: bake_in_place(path, "--armature", "Rig"), save_again) == {}
+
+
+def test_a_file_that_was_opened_without_its_windows_is_not_saved(tmp_path: Path, capsys) -> None:
+    leg_with_target()
+    windows_of_ones_own(tmp_path)
+    path = save(tmp_path / "scene.blend")
+    whole = path.read_bytes()
+    bpy.context.preferences.filepaths.use_load_ui = False
+    bpy.ops.wm.open_mainfile(
+        filepath=str(path), load_ui=False
+    )  # as Blender then opens what it is started with
+    for output in ([], ["--output", str(tmp_path / "out.blend")]):
+        assert run(["bake", *output]) == 2
+        assert "without its windows" in capsys.readouterr().err
+    assert path.read_bytes() == whole and not (tmp_path / "out.blend").exists()
+    assert run(["bake", str(path)]) == 0  # named, it is opened with them
+    assert bpy.context.window.workspace.name == "My Own Workspace"
