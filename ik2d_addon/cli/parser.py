@@ -88,11 +88,15 @@ def _add_scene(parser: argparse.ArgumentParser, opens_scene: bool) -> None:
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--armature", metavar="NAME", help="armature to bake (default: all that have enabled chains)"
+        "--armature",
+        metavar="NAME",
+        type=_name,
+        help="armature to bake (default: all that have enabled chains)",
     )
     parser.add_argument(
         "--chain",
         metavar="NAME",
+        type=_name,
         action="append",
         dest="chains",
         help="chain to bake, repeatable (default: all enabled)",
@@ -148,6 +152,14 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         type=_length,
         help="exit with 1 if a tip, as solved or as played back, is further than this from its target",
     )
+
+
+def _name(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not UTF-8, as all names in Blender are") from None
+    return text
 
 
 def _frames(text: str) -> tuple[int, int, int]:
