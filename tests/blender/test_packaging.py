@@ -79,21 +79,43 @@ def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
     assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE"}
 
 
-def test_builder_refuses_a_tag_that_blender_does_not_know(tmp_path: Path) -> None:
+def built_with(folder: Path, old: str, new: str) -> subprocess.CompletedProcess[str]:
+    """Build the extension with another text in its manifest."""
     for name in ("ik2d_addon", "tools"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "__init__.py", tmp_path)
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "__init__.py", folder)
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    (tmp_path / "blender_manifest.toml").write_text(text.replace('"Rigging"', '"Juggling"'), encoding="utf-8")
-    result = run_python("tools/build_extension.py", "dist", cwd=tmp_path)
+    assert old in text
+    (folder / "blender_manifest.toml").write_text(text.replace(old, new), encoding="utf-8")
+    return run_python("tools/build_extension.py", "dist", cwd=folder)
+
+
+def test_builder_refuses_a_tag_that_blender_does_not_know(tmp_path: Path) -> None:
+    result = built_with(tmp_path, '"Rigging"', '"Juggling"')
     assert result.returncode != 0
     assert "Juggling" in result.stdout + result.stderr
 
 
-def test_manifest_asks_for_no_permission_and_blender_4_2() -> None:
-    assert "permissions" not in MANIFEST
+@pytest.mark.parametrize("reason", ["Save scenes.", "Save scenes and reports " * 3])
+def test_builder_refuses_a_reason_that_is_long_or_ends_in_a_full_stop(reason: str, tmp_path: Path) -> None:
+    result = built_with(tmp_path, MANIFEST["permissions"]["files"], reason)
+    assert result.returncode != 0
+    assert "permissions" in result.stdout + result.stderr
+
+
+def test_manifest_asks_for_blender_4_2() -> None:
     assert MANIFEST["blender_version_min"] == "4.2.0"
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
+
+
+def test_manifest_asks_for_what_the_code_does_and_no_more() -> None:
+    """It writes the files that a user names; nothing in it knows of a network, a clipboard, or a device."""
+    assert list(MANIFEST["permissions"]) == ["files"]
+    other = re.compile(
+        r"\b(socket|urllib|http|ssl|ftplib|smtplib|xmlrpc|requests|webbrowser|clipboard|camera_device|microphone)\b"
+    )
+    sources = (ROOT / "ik2d_addon").rglob("*.py")
+    assert [path for path in sources if other.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_version_is_written_in_the_manifest_alone() -> None:

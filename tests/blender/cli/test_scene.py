@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 from programs import bake_here, is_baked, leg_file
+from rigs import add_target
 
 from ik2d_addon.cli.blends import _BLOCK_FROM_5, _BLOCK_UNTIL_4, _HEADER
 
@@ -73,3 +74,12 @@ def test_a_file_of_a_newer_blender_is_refused_unless_forced(step, tmp_path, caps
     assert bake_here(path, "--force") == 0
     assert f"ik2d: warning: '{path}' was saved by a newer Blender" in capsys.readouterr().err
     assert is_baked(path)
+
+
+def test_what_was_moved_by_hand_and_not_keyed_goes_when_blender_opens_the_file(tmp_path):
+    """So it is no bake's doing."""
+    path = tmp_path / "moved.blend"
+    add_target({1: (1, 2, 3)}).location.x = 4.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=True)
+    assert bpy.data.objects["Target"].location.x == 1.0
