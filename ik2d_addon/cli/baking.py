@@ -45,7 +45,7 @@ def bake_file(options: argparse.Namespace) -> int:
         if report:
             open_ones.enter_context(files.locked(report))
         stop_if_asked()
-        done = _baked(options)
+        done = baked(options)
         _save(options, output, report, done, stdout)
         say(f"ik2d: saved '{output}'")
         for result in done:
@@ -63,8 +63,9 @@ def _opened() -> str:
     return path
 
 
-def _baked(options: argparse.Namespace) -> list[BakeReport]:
-    armatures = _armatures(options)
+def baked(options: argparse.Namespace) -> list[BakeReport]:
+    """Bake what the options ask for in the file that is open, and save nothing."""
+    armatures = armatures_of(options)
     scene.leave_edit_mode(armatures)
     return [_bake_armature(armature, options) for armature in _in_order(armatures, options)]
 
@@ -126,7 +127,8 @@ def _refuse_empty(option: str, path: str | None) -> None:
         raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
 
 
-def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
+def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
+    """Return the armatures that the options ask for; raise IK2DError where there are none."""
     if options.armature is not None:
         armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
         if armature is None:
@@ -157,12 +159,12 @@ def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) ->
         [
             rig
             for armature in armatures
-            for rig in read_rigs(armature, _wanted(armature, options), now, options.force)[0]
+            for rig in read_rigs(armature, names_wanted(armature, options), now, options.force)[0]
         ]
     )
 
 
-def _wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
+def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
     """Return the names of the armature's chains to bake; None for all that are enabled."""
     if options.chains and options.armature is None:
         return _names_on(armature, options.chains)
@@ -174,7 +176,7 @@ def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> B
     start, end, step = options.frames
     return bake(
         armature,
-        _wanted(armature, options),
+        names_wanted(armature, options),
         start,
         end,
         step,

@@ -15,11 +15,12 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 from ..core import IK2DError
-from .locks import hold, let_go
+from .locks import free, hold, let_go
 
 _LONGEST_PATH = 1023  # bytes that Blender takes; its own copies and ours append some to it
 _APPENDED = len("1")
 _LONGEST_OWN = 64  # at least as long as a temporary name
+_IN_USE = "'{}' is being written by another ik2d process; wait until it has ended"
 
 
 def target_of(path: str) -> str:
@@ -66,6 +67,13 @@ def _longest_name(folder: str) -> int:
         return 255
 
 
+def check_free(path: str) -> None:
+    """Raise IK2DError where another process of ours writes the file now. path: as for `locked`."""
+    lock = _beside(path, ".lock")
+    if os.path.exists(lock) and not free(lock):
+        raise IK2DError(_IN_USE.format(path))
+
+
 @contextmanager
 def locked(path: str) -> Iterator[None]:
     """Let no other process of ours write the file meanwhile; clear away what killed ones left beside it.
@@ -81,7 +89,7 @@ def locked(path: str) -> Iterator[None]:
             " or mend the permissions"
         ) from None
     if number is None:
-        raise IK2DError(f"'{path}' is being written by another ik2d process; wait until it has ended")
+        raise IK2DError(_IN_USE.format(path))
     try:
         _clear_left_behind(path)
         yield

@@ -11,11 +11,17 @@ from ..core import IK2DError
 
 _FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
 _BELOW_ZERO = re.compile(r"-[0-9]")
+_OF_EACH = ("--output", "--report", "--jobs")
+_MOST_JOBS = 1024
 _DIGITS = 12  # a number with more of them is no frame
 EXIT_CODES = (
     "Exit code 0: all done. 1: done, but a tip is further off than --max-error. 2: bad input. 3: an error of"
     " IK 2D itself. 130: interrupted."
 )
+
+
+class _Given(str):
+    """A word of the command line, which is told from an equal one by being another object."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,7 +34,8 @@ class _Parser(argparse.ArgumentParser):
 def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     """Return the arguments as options; raise IK2DError for those that make no sense.
 
-    opens_scene: whether they must name the .blend; if not, Blender may have opened it.
+    opens_scene: whether they must name the .blend; if not, Blender may have opened it. Of a bake, `alike` is
+    what each of several files is to be baked with, as it was given.
     """
     joined: list[str] = []
     for argument in arguments:
@@ -40,7 +47,25 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     for argument in joined:
         if argument.endswith("=--"):  # argparse of Python 3.11 fails on it
             raise IK2DError(f"{argument[:-3]} is given without a value; --help lists the options")
-    return _parser(opens_scene).parse_args(joined)
+    given = [_Given(argument) for argument in joined]
+    options = _parser(opens_scene).parse_args(given)
+    if options.command == "bake":
+        options.alike = _alike(given[given.index("bake") + 1 :], options.scenes)
+    return options
+
+
+def _alike(given: Sequence[str], scenes: Sequence[str]) -> list[str]:
+    """Return what was given without the files and what is different for each of them."""
+    left: list[str] = []
+    words = iter(given)
+    for word in words:
+        if word == "--" or any(word is scene for scene in scenes):
+            continue
+        if word in _OF_EACH:
+            next(words)  # its value
+        elif word.partition("=")[0] not in _OF_EACH:
+            left.append(str(word))
+    return left
 
 
 def _parser(opens_scene: bool) -> argparse.ArgumentParser:
@@ -50,37 +75,98 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    bake_parser = commands.add_parser(
-        "bake",
-        help="key the bone rotations that follow the targets",
-        description="Key the bone rotations that bring each chain's tip to its target, and save the file.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    _add_scene(bake_parser, opens_scene)
-    for add_options in (_add_choices, _add_files, _add_keys, _add_checks):
-        add_options(bake_parser)
+    for add_command in (_add_bake, _add_list, _add_check):
+        add_command(commands, opens_scene)
+    _add_gather(commands)
     return parser
 
 
-def _add_scene(parser: argparse.ArgumentParser, opens_scene: bool) -> None:
-    parser.add_argument(
-        "scene",
-        metavar="SCENE.blend",
-        nargs=None if opens_scene else "?",
-        help="the file to bake" if opens_scene else "the file to bake (default: the one that is open)",
+def _add_bake(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "bake",
+        help="key the bone rotations that follow the targets",
+        description="Key the bone rotations that bring each chain's tip to its target, and save the files."
+        " Of several files each gets a process of its own.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
     )
+    _add_scenes(parser, opens_scene)
+    for add_options in (_add_trust, _add_choices, _add_files, _add_keys, _add_checks):
+        add_options(parser)
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_jobs,
+        default=1,
+        help="of several files, bake this many at once (default: 1)",
+    )
+
+
+def _add_list(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "list",
+        help="list armatures, chains, targets, frames and problems",
+        description="List what there is to bake in each file, and what is wrong with it. Writes nothing.",
+        allow_abbrev=False,
+    )
+    _add_scenes(parser, opens_scene)
+    _add_trust(parser)
+    parser.add_argument("--json", action="store_true", help="as JSON, with nothing else on stdout")
+
+
+def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="say what would stop a bake",
+        description="Do all that a bake with these options does, but save nothing: exit code 2, with a"
+        " sentence for each thing that would stop it or have it leave out a chain.",
+        allow_abbrev=False,
+    )
+    _add_scenes(parser, opens_scene)
+    for add_options in (_add_trust, _add_choices, _add_files, _add_keys):
+        add_options(parser)
+    parser.set_defaults(verify=VERIFY_NOTHING)
+
+
+def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = commands.add_parser(
+        "gather",
+        help="put the reports of many bakes together",
+        description="Put the reports of many bakes together, as the last step on a farm does. Exit code 1:"
+        " a distance is over --max-error, or unknown. 2: a report is missing or broken.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("reports", metavar="REPORT.json", nargs="+", help="what bake --report has written")
+    _add_max_error(parser)
+    parser.add_argument("--report", metavar="OUT.json", help="write all of it as one file; -: on stdout")
+    _add_debug(parser)
+
+
+def _add_scenes(parser: argparse.ArgumentParser, opens_scene: bool) -> None:
+    parser.add_argument(
+        "scenes",
+        metavar="SCENE.blend",
+        nargs="+" if opens_scene else "*",
+        help="the files" if opens_scene else "the files (default: the one that is open)",
+    )
+
+
+def _add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--enable-autoexec",
         "-y",
         action="store_true",
-        help="trust the file: run the Python in its drivers",
+        help="trust the files: run the Python in their drivers",
     )
     parser.add_argument(
         "--force",
         action="store_true",
         help="go on with warnings: a newer Blender saved the file, a driver is blocked, a library is missing",
     )
+    _add_debug(parser)
+
+
+def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--debug", action="store_true", help="show where in the code an unexpected error happened"
     )
@@ -111,11 +197,16 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", metavar="OUT.blend", help="file to save (default: over the scene itself)")
+    parser.add_argument(
+        "--output",
+        metavar="OUT.blend",
+        help="file to save, {name} being the scene's name (default: over the scene itself)",
+    )
     parser.add_argument(
         "--report",
         metavar="OUT.json",
-        help="also write what came of each frame: a table if it ends in .csv, else JSON; -: on stdout",
+        help="also write what came of each frame, {name} being the scene's name: a table if it ends in .csv,"
+        " else JSON; -: on stdout",
     )
 
 
@@ -146,6 +237,10 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         default=VERIFY_SAMPLE,
         help="play back a sample of the frames and measure them, all, or none (default: SAMPLE)",
     )
+    _add_max_error(parser)
+
+
+def _add_max_error(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-error",
         metavar="LENGTH",
@@ -178,3 +273,9 @@ def _length(text: str) -> float:
     if not 0.0 <= length < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a length of zero or more")
     return length
+
+
+def _jobs(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and 0 < int(text) <= _MOST_JOBS):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of processes from 1 to {_MOST_JOBS}")
+    return int(text)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program: what is asked for, done; each way it may end, an exit code and one sentence."""
 
+import argparse
 import traceback
 from collections.abc import Sequence
 
 import bpy
 
 from ..core import IK2DError
-from . import scene
+from . import checking, gathering, listing, scene
 from .baking import bake_file
 from .console import complain, streams_open
+from .many import bake_each
+from .outputs import jobs_for, named_after
 from .parser import parsed
 from .signals import Interrupted, heeded
 
@@ -38,7 +41,7 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
     """
     with heeded(), streams_open():
         try:
-            return bake_file(parsed(arguments, opens_scene))
+            return _do(parsed(arguments, opens_scene), opens_scene)
         except IK2DError as error:
             complain(f"ik2d: error: {error}")
             return EXIT_BAD_INPUT
@@ -54,3 +57,21 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
                 for line in traceback.format_exc().splitlines():
                     complain(line)
             return EXIT_UNEXPECTED
+
+
+def _do(options: argparse.Namespace, opens_scene: bool) -> int:
+    if options.command == "bake":
+        return _bake(options, opens_scene)
+    commands = {"list": listing.list_files, "check": checking.check_files, "gather": gathering.gather}
+    return commands[options.command](options)
+
+
+def _bake(options: argparse.Namespace, opens_scene: bool) -> int:
+    if len(options.scenes) > 1:
+        jobs = jobs_for(options.scenes, options.output, options.report)
+        return bake_each(jobs, options.alike, options.jobs, opens_scene)
+    options.scene = options.scenes[0] if options.scenes else None
+    name = options.scene or bpy.data.filepath
+    options.output = named_after(name, options.output)
+    options.report = named_after(name, options.report)
+    return bake_file(options)

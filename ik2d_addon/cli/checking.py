@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ik2d check`: what would stop a bake. It bakes, and saves nothing."""
+
+import argparse
+from collections.abc import Callable, Iterator
+
+import bpy
+
+from ..bake import BakeOptions
+from ..bake.request import problems
+from ..core import IK2DError
+from . import files, reports, scene
+from .baking import armatures_of, baked, names_wanted
+from .console import complain, say
+from .outputs import Job, jobs_for, named_after
+
+_GOOD, _WOULD_STOP = 0, 2
+_LEFT_OUT = "Left out: "
+
+
+def check_files(options: argparse.Namespace) -> int:
+    """Tell of each file what would stop its bake, or have it leave out a chain; return the exit code."""
+    worst = _GOOD
+    for job in _jobs(options):
+        found = list(dict.fromkeys(_problems(job, options)))
+        for problem in found:
+            complain(f"ik2d: error: {job.scene}: {problem}")
+        if found:
+            worst = _WOULD_STOP
+        else:
+            say(f"ik2d: {job.scene}: nothing would stop a bake")
+    return worst
+
+
+def _jobs(options: argparse.Namespace) -> list[Job]:
+    if len(options.scenes) > 1:
+        return jobs_for(options.scenes, options.output, options.report)
+    name = options.scenes[0] if options.scenes else bpy.data.filepath
+    if not name:
+        raise IK2DError("no .blend file is open; name existing ones")
+    return [Job(name, named_after(name, options.output), named_after(name, options.report))]
+
+
+def _problems(job: Job, options: argparse.Namespace) -> Iterator[str]:
+    try:
+        if options.scenes:
+            scene.open_scene(job.scene, trusted=options.enable_autoexec, forced=options.force)
+        else:
+            scene.check_opened(forced=options.force)
+    except IK2DError as error:
+        yield str(error)
+        return
+    yield from _problems_of_places(job)
+    found = list(_problems_of_chains(options))
+    yield from found
+    if not found:
+        yield from _problems_of_bake(options)
+
+
+def _problems_of_places(job: Job) -> Iterator[str]:
+    """Yield what is wrong with where the bake and its report are to go."""
+    output = files.target_of(job.output or job.scene)
+    checks: list[Callable[[], object]] = [
+        lambda: files.check_can_write(output),
+        lambda: files.check_free(output),
+        lambda: scene.check_no_library(output),
+    ]
+    if job.report is not None:
+        checks.append(lambda: _check_report(job.report, output))
+    yield from _refusals(checks)
+
+
+def _check_report(report: str, output: str) -> None:
+    path = reports.file_of(report, output)
+    if path:
+        files.check_free(path)
+
+
+def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
+    """Yield all that is wrong with the chains, as far as it can be known without solving them."""
+    try:
+        armatures = armatures_of(options)
+        scene.leave_edit_mode(armatures)
+    except IK2DError as error:
+        yield str(error)
+        return
+    chosen = BakeOptions(
+        reduce=options.reduce,
+        on_target_keys=options.target_keys,
+        single_axis=options.single_axis,
+        force=options.force,
+    )
+    for armature in armatures:
+        yield from problems(armature, names_wanted(armature, options), options.frames, chosen)
+
+
+def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
+    """Yield what a bake comes upon only as it samples, solves and keys."""
+    try:
+        done = baked(options)
+    except IK2DError as error:
+        yield str(error)
+        return
+    for report in done:
+        yield from (fault.removeprefix(_LEFT_OUT) for fault in report.left_out)
+
+
+def _refusals(checks: list[Callable[[], object]]) -> Iterator[str]:
+    for check in checks:
+        try:
+            check()
+        except IK2DError as error:
+            yield str(error)

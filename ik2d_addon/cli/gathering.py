@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ik2d gather`: the reports of many bakes as one, and whether all of them are near enough."""
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any, TextIO
+
+from ..core import IK2DError
+from . import files, reports
+from .console import complain, say, stdout_to_stderr
+
+_GOOD, _OVER_MAX_ERROR, _BROKEN = 0, 1, 2
+
+
+def gather(options: argparse.Namespace) -> int:
+    """Tell what the reports say, write it as one where that is asked for, and return the exit code."""
+    with stdout_to_stderr() if reports.goes_to_stdout(options.report) else nullcontext() as stdout:
+        found = [_read(path) for path in options.reports]
+        for entry in found:
+            _tell(entry)
+        if options.report is not None:
+            _write(options, found, stdout)
+    broken = [entry for entry in found if "problem" in entry]
+    if broken:
+        complain(f"ik2d: error: {len(broken)} of {len(found)} reports missing or broken")
+        return _BROKEN
+    return _verdict(found, options.max_error)
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Return what a report comes to, ready for JSON; where it cannot be read, what the problem is."""
+    try:
+        with open(files.absolute(path), encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        return {"report": path, "problem": f"it cannot be read ({error.strerror})"}
+    except (ValueError, RecursionError):
+        return {"report": path, "problem": "it is no JSON report; bake this file anew"}
+    try:
+        return {"report": path, **_summary(content)}
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {"report": path, "problem": "it is no report of `ik2d bake --report`; bake this file anew"}
+
+
+def _summary(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what counts of a report; raise LookupError, TypeError or ValueError for what is none."""
+    armatures = content["armatures"]
+    if not armatures or not all(armature["chains"] for armature in armatures):
+        raise ValueError
+    return {
+        "file": str(content["file"]),
+        "all_reached": all(bool(armature["all_reached"]) for armature in armatures),
+        "max_error": max(_distance(armature["max_error"]) for armature in armatures),
+        "summaries": [f"{armature['armature']}: {armature['summary']}" for armature in armatures],
+        "left_out": [str(fault) for armature in armatures for fault in armature["left_out"]],
+        "forced": [str(doubt) for chain in _chains(armatures) for doubt in chain.get("forced", ())],
+        "chains": [
+            {
+                "armature": str(chain["armature"]),
+                "name": str(chain["name"]),
+                "frames": len(chain["frames"]),
+                "first_frame": chain["frames"][0],
+                "last_frame": chain["frames"][-1],
+                "keys": int(chain["keys"]),
+                "max_error": _distance(chain["max_error"]),
+                "summary": str(chain["summary"]),
+            }
+            for chain in _chains(armatures)
+        ],
+    }
+
+
+def _chains(armatures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [chain for armature in armatures for chain in armature["chains"]]
+
+
+def _distance(number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise TypeError
+    if not 0.0 <= number < math.inf:
+        raise ValueError
+    return float(number)
+
+
+def _tell(entry: dict[str, Any]) -> None:
+    if "problem" in entry:
+        complain(f"ik2d: error: the report '{entry['report']}': {entry['problem']}")
+        return
+    for summary in entry["summaries"]:
+        say(f"ik2d: {entry['file']}: {summary}")
+    for fault in (*entry["left_out"], *entry["forced"]):
+        complain(f"ik2d: warning: {entry['file']}: {fault}")
+
+
+def _write(options: argparse.Namespace, found: Sequence[dict[str, Any]], stdout: TextIO | None) -> None:
+    """Write all of it as one report."""
+    path = options.report
+    if not path:
+        raise IK2DError("--report is given without a name; name a file, or leave --report out")
+    report = reports.file_of(path, "")
+    if report in [files.target_of(one) for one in options.reports]:
+        raise IK2DError(
+            f"--report '{path}' would overwrite a report that is to be gathered; name another file"
+        )
+    read = [entry for entry in found if "problem" not in entry]
+    content = {
+        "complete": len(read) == len(found),
+        "all_reached": all(entry["all_reached"] for entry in read),
+        "max_error": max((entry["max_error"] for entry in read), default=None),
+        "files": list(found),
+    }
+    with files.locked(report) if report else nullcontext():
+        with reports.report_written(path, report, json.dumps(content, indent=1) + "\n", path, stdout):
+            pass
+
+
+def _verdict(found: Sequence[dict[str, Any]], allowed: float | None) -> int:
+    """Tell what all come to; return the exit code."""
+    worst = max(found, key=lambda entry: entry["max_error"])
+    say(
+        f"ik2d: {len(found)} reports; the largest distance from a tip to its target is"
+        f" {worst['max_error']:.6g}, in {worst['file']}"
+    )
+    if allowed is None:
+        return _GOOD
+    over = [entry["file"] for entry in found if entry["max_error"] > allowed]
+    if over:
+        complain(f"ik2d: over --max-error {allowed:g}: {', '.join(over)}")
+    unknown = [entry["file"] for entry in found if entry["left_out"] or entry["forced"]]
+    if unknown:
+        complain(
+            f"ik2d: chains left out or baked by force, so --max-error does not hold: {', '.join(unknown)}"
+        )
+    return _OVER_MAX_ERROR if over or unknown else _GOOD

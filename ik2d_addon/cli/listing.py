@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ik2d list`: what there is to bake in each file, as a table or as JSON."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import bpy
+
+from ..bake.request import frame_range, problems, scene_of
+from ..core import IK2DError
+from ..rig.armature import chain_bones, problem_of, read_chain
+from . import scene
+from .console import complain, say, stdout_to_stderr
+
+_GOOD, _NOT_READ = 0, 2
+_COLUMNS = ("chain", "enabled", "tip", "bones", "solver", "target")
+
+
+def list_files(options: argparse.Namespace) -> int:
+    """List each file; return 2 where one could not be read, else 0."""
+    with stdout_to_stderr() if options.json else nullcontext() as stdout:
+        found = [_file(path, options) for path in options.scenes or [None]]
+        if stdout is not None:
+            stdout.write(json.dumps({"files": found}, indent=1) + "\n")
+        else:
+            for entry in found:
+                _print(entry)
+    return _NOT_READ if any(not entry["read"] for entry in found) else _GOOD
+
+
+def _file(path: str | None, options: argparse.Namespace) -> dict[str, Any]:
+    """Return what is in a file, ready for JSON. path: None for the one that is open."""
+    entry: dict[str, Any] = {
+        "file": path or bpy.data.filepath,
+        "read": False,
+        "problems": [],
+        "armatures": [],
+    }
+    try:
+        if path is not None:
+            scene.open_scene(path, trusted=options.enable_autoexec, forced=options.force)
+        else:
+            scene.check_opened(forced=options.force)
+    except IK2DError as error:
+        entry["problems"].append(str(error))
+        return entry
+    armatures = _armatures()
+    scene.leave_edit_mode(armatures)
+    return {
+        **entry,
+        "read": True,
+        "scene": bpy.context.scene.name,
+        "frames": _frames(bpy.context.scene),
+        "armatures": [_armature(armature) for armature in armatures],
+    }
+
+
+def _armatures() -> list[bpy.types.Object]:
+    """Return the scene's armatures, and those elsewhere in the file that have chains."""
+    here = [ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE']
+    return here + [
+        ob for ob in bpy.data.objects if ob.type == 'ARMATURE' and ob.ik2d.chains and ob not in here
+    ]
+
+
+def _armature(armature: bpy.types.Object) -> dict[str, Any]:
+    """Return an armature, its chains, and the frames that a bake without --frames takes."""
+    enabled = any(chain.enabled for chain in armature.ik2d.chains)
+    found = problems(armature) if enabled else []  # first: chains follow bones that were renamed
+    try:
+        frames = _frames(scene_of(armature))
+    except IK2DError:
+        frames = None
+    return {
+        "name": armature.name,
+        "frames": frames,
+        "chains": [_chain(armature, chain) for chain in armature.ik2d.chains],
+        "problems": found,
+    }
+
+
+def _chain(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> dict[str, Any]:
+    solver = chain.solver
+    try:
+        bones = [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count, chain.name)]
+        solver = read_chain(armature, chain).solver
+    except IK2DError:  # the problems say it
+        bones = []
+    target = chain.target.name if chain.target else None
+    return {
+        "name": chain.name,
+        "enabled": chain.enabled,
+        "tip": chain.tip,
+        "bones": bones,
+        "solver": solver,
+        "target": f"{target}/{chain.subtarget}" if target and chain.subtarget else target,
+        "problem": problem_of(armature, chain) or None,
+    }
+
+
+def _frames(in_scene: bpy.types.Scene) -> list[int] | None:
+    """Return the first and the last frame of the scene; None where they are no range."""
+    try:
+        frames = frame_range(in_scene, None, None, 1)
+    except IK2DError:
+        return None
+    return [frames[0], frames[-1]]
+
+
+def _print(entry: dict[str, Any]) -> None:
+    frames = f": frames {entry['frames'][0]} to {entry['frames'][1]}" if entry.get("frames") else ""
+    say(f"{entry['file']}{frames}")
+    for problem in entry["problems"]:
+        complain(f"ik2d: error: {problem}")
+    if entry["read"] and not any(armature["chains"] for armature in entry["armatures"]):
+        say("  no armature has chains")
+    for armature in entry["armatures"]:
+        if armature["chains"]:
+            say(f"  {armature['name']}")
+            for line in _table([_COLUMNS, *map(_cells, armature["chains"])]):
+                say(f"    {line}")
+        for problem in armature["problems"]:
+            say(f"    problem: {problem}")
+
+
+def _cells(chain: dict[str, Any]) -> Sequence[str]:
+    return (
+        chain["name"],
+        "yes" if chain["enabled"] else "no",
+        chain["tip"],
+        f"{len(chain['bones'])} from {chain['bones'][0]}" if chain["bones"] else "-",
+        chain["solver"],
+        chain["target"] or "-",
+    )
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows with their columns below one another."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which file each scene is baked to, and each report written to. Needs no Blender."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..core import IK2DError
+from . import files
+
+PLACE_OF_NAME = "{name}"
+_BLEND = re.compile(r"\.blend$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scene, and where its bake and its report go, as they were named; None: over itself, nowhere."""
+
+    scene: str
+    output: str | None
+    report: str | None
+
+    def written(self) -> Iterator[str]:
+        """Yield the files that are written, links followed."""
+        yield files.target_of(self.output or self.scene)
+        if self.report:
+            yield files.target_of(self.report)
+
+
+def named_after(scene: str, pattern: str | None) -> str | None:
+    """Return a place with the scene's name, without its folder and .blend, where {name} stands."""
+    if pattern is None:
+        return None
+    return pattern.replace(PLACE_OF_NAME, _BLEND.sub("", os.path.basename(scene)))
+
+
+def jobs_for(scenes: Sequence[str], output: str | None, report: str | None) -> list[Job]:
+    """Return a job for each of several scenes. output, report: places with {name} in them, or None.
+
+    Raises IK2DError, before anything is done, for scenes that are not there, for two that would be
+    written to one place, and for places that cannot be written.
+    """
+    _refuse_missing(scenes)
+    for option, pattern, such_as in (
+        ("--output", output, "baked/{name}.blend"),
+        ("--report", report, "reports/{name}.json"),
+    ):
+        if pattern is not None and PLACE_OF_NAME not in pattern:
+            raise IK2DError(
+                f"{option} '{pattern}' is one place for {len(scenes)} files; put {{name}} in it, as in"
+                f" {such_as}"
+            )
+    jobs = [Job(scene, named_after(scene, output), named_after(scene, report)) for scene in scenes]
+    _refuse_shared(jobs)
+    for job in jobs:
+        for place in job.written():
+            files.check_can_write(place)
+    return jobs
+
+
+def _refuse_missing(scenes: Sequence[str]) -> None:
+    missing = [f"'{scene}'" for scene in scenes if not os.path.isfile(files.absolute(scene))]
+    if missing:
+        them = "them" if missing[1:] else "it"
+        raise IK2DError(f"there is no file {', '.join(missing)}; mend the names, or leave {them} out")
+
+
+def _refuse_shared(jobs: Sequence[Job]) -> None:
+    """Raise IK2DError where a file would be written twice, or while another job reads it."""
+    scenes: dict[object, str] = {}
+    for job in jobs:
+        there = _identity(files.target_of(job.scene))
+        if there in scenes:
+            raise IK2DError(f"'{scenes[there]}' and '{job.scene}' are the same file; name it once")
+        scenes[there] = job.scene
+    writers: dict[object, str] = {}
+    for job in jobs:
+        for place in job.written():
+            there = _identity(place)
+            if writers.get(there, job.scene) != job.scene:
+                raise IK2DError(
+                    f"'{writers[there]}' and '{job.scene}' would both be written to '{place}'; bake them in"
+                    " two runs, to two folders"
+                )
+            if scenes.get(there, job.scene) != job.scene:
+                raise IK2DError(
+                    f"the bake of '{job.scene}' would be written over '{scenes[there]}', which is to be baked"
+                    " too; choose another place for it"
+                )
+            writers[there] = job.scene
+
+
+def _identity(path: str) -> object:
+    """Return what is the same for two paths of one file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.normcase(path)
+    return found.st_dev, found.st_ino

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake of several files: a process for each, a line for each, and the worst exit code."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+
+import bpy
+import pytest
+from rigs import add_leg, animation_of, leg_with_target
+
+from ik2d_addon.cli import many
+from ik2d_addon.cli.outputs import Job
+from ik2d_addon.cli.parser import parsed
+from ik2d_addon.cli.program import run
+from ik2d_addon.cli.signals import Interrupted
+
+ROOT = Path(__file__).resolve().parents[3]
+# Stands in for a process that bakes: its last argument is the scene, whose name says what it does.
+STAND_IN = """
+import os, signal, sys, time
+from pathlib import Path
+scene = Path(sys.argv[-1])
+here, name = scene.parent, scene.stem
+
+def wait_for(pattern, number):
+    for _ in range(1200):
+        if len(list(here.glob(pattern))) >= number:
+            return
+        time.sleep(0.05)
+    sys.exit("waited in vain")
+
+if name.startswith("good"):
+    print(f"ik2d: saved '{scene}'")
+    print("ik2d: Rig: Baked 2 frames")
+    print("ik2d:   shin: all well")
+elif name.startswith("silent"):
+    pass
+elif name.startswith("killed"):
+    os.kill(os.getpid(), signal.SIGKILL)
+elif name.startswith("bad"):
+    print("ik2d: error: bad on purpose", file=sys.stderr)
+    sys.exit(2)
+elif name.startswith("together"):
+    (here / f"{name}.begun").touch()
+    wait_for("*.begun", 2)
+    print(f"ik2d: saved '{scene}'")
+elif name.startswith("alone"):
+    with open(here / "running", "x"):
+        time.sleep(0.1)
+    os.remove(here / "running")
+    print(f"ik2d: saved '{scene}'")
+elif name.startswith("asked"):
+    asked = []
+    signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+    (here / f"{name}.begun").touch()
+    while not asked:
+        time.sleep(0.02)
+    print("ik2d: interrupted; nothing is changed", file=sys.stderr)
+    sys.exit(143)
+"""
+
+
+@pytest.fixture
+def stand_in(monkeypatch, tmp_path):
+    """Return a function that bakes files by these names with the stand-in."""
+    monkeypatch.setattr(many, "_door", lambda opens_scene: [sys.executable, "-c", STAND_IN])
+
+    def bake(*names: str, at_once: int = 1) -> int:
+        jobs = [Job(str(tmp_path / f"{name}.blend"), None, None) for name in names]
+        return many.bake_each(jobs, [], at_once, opens_scene=True)
+
+    return bake
+
+
+def save_leg(path: Path) -> Path:
+    """Save the leg, frames 1 to 10, with nothing baked."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    leg_with_target()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def refused(capsys, *arguments) -> str:
+    """Run a bake that is refused before anything is begun; return its one line."""
+    assert run(["bake", *map(str, arguments)], opens_scene=True) == 2
+    told = capsys.readouterr()
+    lines = [line for line in told.err.splitlines() if line.startswith("ik2d: ")]
+    assert len(lines) == 1 and lines[0].startswith("ik2d: error: "), told
+    assert "exit code" not in told.out
+    return lines[0]
+
+
+def test_each_file_is_baked_to_a_place_of_its_name_and_has_its_line(tmp_path, capsys):
+    legs = [save_leg(tmp_path / f"leg {i}.blend") for i in (1, 2)]
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    add_leg()
+    bare = tmp_path / "bare.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(bare))
+    before = [path.read_bytes() for path in (*legs, bare)]
+    (tmp_path / "out").mkdir()
+    places = [
+        "--output",
+        str(tmp_path / "out/{name}_baked.blend"),
+        "--report",
+        str(tmp_path / "out/{name}.json"),
+    ]
+    files = list(map(str, (legs[0], bare, legs[1])))
+    code = run(["bake", *files, "--jobs", "2", "--frames", "2:6", *places], opens_scene=True)
+    told = capsys.readouterr()
+    assert code == 2, told.err
+    assert [path.read_bytes() for path in (*legs, bare)] == before
+    baked = {"leg 1.json", "leg 1_baked.blend", "leg 2.json", "leg 2_baked.blend"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == baked
+    sentence = "Rig: Baked 5 frames on 1 chain; every target reached"
+    for leg in legs:
+        assert sum(line.startswith(f"ik2d: {leg}: {sentence}") for line in told.out.splitlines()) == 1
+        assert f"{leg}: ik2d: {sentence}" in told.out  # what its process told
+    (line,) = [line for line in told.out.splitlines() if line.startswith(f"ik2d: {bare}: ")]
+    assert "enabled chain" in line
+    assert line.endswith("(exit code 2)")
+    assert told.out.splitlines()[-1] == "ik2d: 3 files: 2 with exit code 0, 1 with exit code 2"
+    assert f"{bare}: ik2d: error: " in told.err
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / "leg 2_baked.blend"))
+    assert animation_of(bpy.data.objects["Rig"])
+
+
+def test_one_file_too_is_saved_under_its_name(tmp_path):
+    leg = save_leg(tmp_path / "leg.blend")
+    places = ["--output", str(tmp_path / "{name}_2.blend"), "--report", str(tmp_path / "{name}.json")]
+    assert run(["bake", str(leg), *places], opens_scene=True) == 0
+    assert (tmp_path / "leg_2.blend").exists() and (tmp_path / "leg.json").exists()
+
+
+def test_all_missing_files_are_named_before_anything_is_done(tmp_path, capsys):
+    leg = save_leg(tmp_path / "leg.blend")
+    line = refused(capsys, leg, tmp_path / "a.blend", tmp_path / "b.blend")
+    assert "a.blend" in line and "b.blend" in line and "leg.blend" not in line
+    assert list(tmp_path.iterdir()) == [leg]
+
+
+def test_two_files_never_have_one_place(tmp_path, capsys):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+    a, b = save_leg(tmp_path / "x" / "leg.blend"), save_leg(tmp_path / "y" / "leg.blend")
+    link = tmp_path / "link.blend"
+    link.symlink_to(a)
+    one = tmp_path / "one.blend"
+    assert "is one place for 2 files; put {name} in it" in refused(capsys, a, b, "--output", one)
+    assert "--report '-' is one place" in refused(capsys, a, b, "--report", "-")
+    assert "would both be written to" in refused(capsys, a, b, "--output", tmp_path / "{name}.blend")
+    assert "would both be written to" in refused(capsys, a, b, "--report", tmp_path / "{name}.json")
+    assert "are the same file" in refused(capsys, a, a)
+    assert "are the same file" in refused(capsys, a, link)
+    c = save_leg(tmp_path / "c.blend")
+    d = save_leg(tmp_path / "c_2.blend")
+    over = refused(capsys, c, d, "--output", tmp_path / "{name}_2.blend")
+    assert "would be written over" in over and "c_2.blend" in over
+    assert "there is no folder" in refused(capsys, a, c, "--output", tmp_path / "none" / "{name}.blend")
+    assert "--jobs" in refused(capsys, a, c, "--jobs", "0")
+
+
+def test_the_worst_exit_code_counts_and_a_process_that_died_is_the_worst(stand_in, capsys):
+    assert stand_in("good 1", "good 2") == 0
+    assert stand_in("good", "bad", "good 2") == 2
+    assert stand_in("bad", "killed", "good") == 3
+    out = capsys.readouterr().out
+    assert "killed.blend: error: its process died of SIGKILL before the file was saved (exit code 3)" in out
+    assert out.splitlines()[-1] == "ik2d: 3 files: 1 with exit code 0, 1 with exit code 2, 1 with exit code 3"
+
+
+def test_an_end_without_a_word_is_not_taken_for_a_bake(stand_in, capsys):
+    assert stand_in("silent", "good") == 3
+    assert "its process ended with exit code 0 before the file was saved" in capsys.readouterr().out
+
+
+def test_as_many_processes_run_as_are_asked_for(stand_in):
+    assert stand_in("together 1", "together 2", at_once=2) == 0
+    assert stand_in("alone 1", "alone 2", "alone 3") == 0
+
+
+def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, monkeypatch, tmp_path, capsys):
+    sent = []
+    send = subprocess.Popen.send_signal
+    monkeypatch.setattr(subprocess.Popen, "send_signal", lambda p, n: (sent.append(n), send(p, n)))
+
+    def asked():
+        begun = list(tmp_path.glob("asked*.begun"))
+        return Interrupted(signal.SIGTERM) if len(begun) == 2 else None
+
+    monkeypatch.setattr(many, "asked_to_end", asked)
+    assert stand_in("asked 1", "asked 2", "good", at_once=2) == 143
+    assert sent == [signal.SIGTERM] * 2
+    told = capsys.readouterr()
+    assert told.out.count("interrupted; nothing is changed (exit code 143)") == 2
+    assert "not begun" in told.err and "good.blend" in told.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_ctrl_c_leaves_each_file_as_it_was_or_baked_and_no_litter(tmp_path):
+    legs = [save_leg(tmp_path / f"leg{i}.blend") for i in range(3)]
+    before = {path: path.read_bytes() for path in legs}
+    command = [sys.executable, "-m", "ik2d_addon", "bake", *map(str, legs), "--frames", "1:20000"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = monotonic() + 100
+    while not list(tmp_path.glob(".ik2d-*.lock")) and monotonic() < deadline:
+        sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=100)
+    assert process.returncode == 130, complained
+    assert "leg2.blend" in complained.splitlines()[-1]
+    assert sorted(tmp_path.iterdir()) == legs
+    assert {path: path.read_bytes() for path in legs[1:]} == {path: before[path] for path in legs[1:]}
+
+
+def test_what_all_files_are_baked_with_is_passed_on_as_it_was_given():
+    files, more = ["b.blend", "a.blend"], ["--", "--jobs", "-c.blend"]
+    given = ["--chain", "b.blend", "--frames", "-5:5", "--jobs", "4", "-y"]
+    given += ["--report={name}.json", "--output", "{name}_2.blend"]
+    for opens_scene in (True, False):
+        for scenes, words in (
+            (files, [*files, *given]),
+            (files, [*given, *files]),
+            (more[1:], [*given, *more]),
+        ):
+            options = parsed(["bake", *words], opens_scene)
+            assert options.scenes == scenes
+            assert options.alike == ["--chain", "b.blend", "--frames=-5:5", "-y"]
+            assert options.jobs == 4
+
+
+def test_blender_is_called_again_as_it_was_called(monkeypatch, tmp_path):
+    own = ["blender", "--background", "--addons", "bl_ext.user_default.ik2d", "--command", "ik2d", "bake"]
+    monkeypatch.setattr(sys, "argv", [*own, "a.blend", "b.blend", "--command"])
+    assert many._door(opens_scene=False) == [bpy.app.binary_path, *own[1:-1]]
+    save_leg(tmp_path / "open.blend")
+    with pytest.raises(Exception, match=r"open\.blend'; to bake several files, name all of them after bake"):
+        many._door(opens_scene=False)
