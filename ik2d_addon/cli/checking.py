@@ -59,15 +59,16 @@ def _problems(job: Job, options: argparse.Namespace) -> Iterator[str]:
 
 def _problems_of_places(job: Job) -> Iterator[str]:
     """Yield what is wrong with where the bake and its report are to go."""
-    output = files.target_of(job.output or job.scene)
-    checks: list[Callable[[], object]] = [
-        lambda: files.check_can_write(output),
-        lambda: files.check_free(output),
-        lambda: scene.check_no_library(output),
-    ]
+    try:
+        output = files.target_of(job.output or job.scene)
+    except IK2DError as error:
+        yield str(error)
+        return
+    yield from _refusals(files.check_can_write, output)
+    yield from _refusals(files.check_free, output)
+    yield from _refusals(scene.check_no_library, output)
     if job.report is not None:
-        checks.append(lambda: _check_report(job.report, output))
-    yield from _refusals(checks)
+        yield from _refusals(_check_report, job.report, output)
 
 
 def _check_report(report: str, output: str) -> None:
@@ -81,15 +82,15 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
     try:
         armatures = armatures_of(options)
         scene.leave_edit_mode(armatures)
+        chosen = BakeOptions(
+            reduce=options.reduce,
+            on_target_keys=options.target_keys,
+            single_axis=options.single_axis,
+            force=options.force,
+        )
     except IK2DError as error:
         yield str(error)
         return
-    chosen = BakeOptions(
-        reduce=options.reduce,
-        on_target_keys=options.target_keys,
-        single_axis=options.single_axis,
-        force=options.force,
-    )
     for armature in armatures:
         yield from problems(armature, names_wanted(armature, options), options.frames, chosen)
 
@@ -105,9 +106,8 @@ def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
         yield from (fault.removeprefix(_LEFT_OUT) for fault in report.left_out)
 
 
-def _refusals(checks: list[Callable[[], object]]) -> Iterator[str]:
-    for check in checks:
-        try:
-            check()
-        except IK2DError as error:
-            yield str(error)
+def _refusals(check: Callable[..., object], *arguments: str) -> Iterator[str]:
+    try:
+        check(*arguments)
+    except IK2DError as error:
+        yield str(error)

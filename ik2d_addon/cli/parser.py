@@ -47,7 +47,7 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     for argument in joined:
         if argument.endswith("=--"):  # argparse of Python 3.11 fails on it
             raise IK2DError(f"{argument[:-3]} is given without a value; --help lists the options")
-    given = [_Given(argument) for argument in joined]
+    given: list[str] = [_Given(argument) for argument in joined]
     options = _parser(opens_scene).parse_args(given)
     if options.command == "bake":
         options.alike = _alike(given[given.index("bake") + 1 :], options.scenes)
