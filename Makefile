@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo test test-gui test-processors bench mutants fuzz lint build samples pictures clean
+.PHONY: help demo farm test test-gui test-processors bench mutants fuzz lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -32,6 +32,10 @@ demo:  ## Bake the excavator sample and render its motion into build/
 	@echo "The baked scene:      $(DEMO)_baked.blend"
 	@echo "The report:           $(DEMO)_report.json"
 	@echo "The motion, rendered: $(DEMO)_strip.png"
+
+farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm (BLENDER=/path/to/blender)
+	@$(ENVIRONMENT) farm
+	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)")
 
 test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender)
 	@$(ENVIRONMENT) dev bench
