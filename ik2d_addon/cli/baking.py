@@ -172,6 +172,17 @@ def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> lis
     return names
 
 
+def bake_options(options: argparse.Namespace) -> BakeOptions:
+    """Return the options as a bake takes them; raise IK2DError for those that do not go together."""
+    return BakeOptions(
+        verify=options.verify,
+        reduce=options.reduce,
+        on_target_keys=options.target_keys,
+        single_axis=options.single_axis,
+        force=options.force,
+    )
+
+
 def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> BakeReport:
     start, end, step = options.frames
     return bake(
@@ -180,13 +191,7 @@ def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> B
         start,
         end,
         step,
-        options=BakeOptions(
-            verify=options.verify,
-            reduce=options.reduce,
-            on_target_keys=options.target_keys,
-            single_axis=options.single_axis,
-            force=options.force,
-        ),
+        options=bake_options(options),
         progress=_ProgressLine(armature.name),
     )
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 
 import bpy
 
-from ..bake import BakeOptions
 from ..bake.request import problems
 from ..core import IK2DError
 from . import files, reports, scene
-from .baking import armatures_of, baked, names_wanted
+from .baking import armatures_of, bake_options, baked, names_wanted
 from .console import complain, say
 from .outputs import Job, jobs_for, named_after
 
@@ -82,12 +81,7 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
     try:
         armatures = armatures_of(options)
         scene.leave_edit_mode(armatures)
-        chosen = BakeOptions(
-            reduce=options.reduce,
-            on_target_keys=options.target_keys,
-            single_axis=options.single_axis,
-            force=options.force,
-        )
+        chosen = bake_options(options)
     except IK2DError as error:
         yield str(error)
         return
