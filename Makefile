@@ -38,7 +38,7 @@ farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm 
 	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)")
 
 test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender)
-	@$(ENVIRONMENT) dev bench
+	@$(ENVIRONMENT) dev bench farm
 	"$(PYTHON)" -m pytest $(ARGS)
 
 test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
