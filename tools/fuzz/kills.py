@@ -23,7 +23,6 @@ CODES = {
     signal.SIGTERM: {0, 143, -signal.SIGTERM},
     signal.SIGKILL: {0, -signal.SIGKILL},
 }
-LONG_AGO = 600.0  # seconds
 SAMPLES = ("05_deadlock", "02_excavator", "04_out_of_reach packed", "05_deadlock plain")
 HOOKED = (sys.executable, "-m", "tools.fuzz.interrupted")
 
@@ -58,7 +57,6 @@ def run(case: Case) -> Result:
     what = f"{sample}{' with a report' if report else ''}: {number.name} {what}"
     complaints = _of_the_end(killed, number, in_time) + _of_files(case, before, killed)
     outcome = Outcome.OLD if _is_old(case, before) else Outcome.NEW
-    _grow_old(case.temporary)
     again = case.program.run(
         ["bake", scene, *report], env={"TMPDIR": str(case.temporary)}, before=lambda: os.chdir(case.place)
     )
@@ -85,12 +83,6 @@ def _start(case: Case, number: signal.Signals, usual: Bake, words: list) -> tupl
     if process.poll() is None:
         process.send_signal(number)
     return f"{delay:.3f} s after " + ("its start" if kind == "time" else "the first writing"), process
-
-
-def _grow_old(folder: Path) -> None:
-    """Set back the times of what is in a folder: a run leaves alone what another may have made just now."""
-    for name in os.listdir(folder):
-        os.utime(folder / name, (time.time() - LONG_AGO,) * 2)
 
 
 def _wait_for_writing(place: Path, names: set[str], process: subprocess.Popen) -> None:
