@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `make fuzz` does in Blender: it damages files as it says, and tells Blender's failures from ours."""
+
+import os
+import signal
+import time
+from random import Random
+
+import bpy
+import pytest
+import rigs
+
+from tools.fuzz import damaged, inside
+from tools.fuzz.case import Case, Outcome
+from tools.fuzz.program import Ended, Program
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """Return a file with a chain, not compressed."""
+    rigs.leg_with_target()
+    path = tmp_path / "plain.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
+    return path
+
+
+class Answers:
+    """Runs nothing: the program ends as it is told, and so does Blender with the same file."""
+
+    def __init__(self, ran: Ended, own: Ended, played: bool) -> None:
+        self.ran, self.own, self.played = ran, own, played
+
+    def run(self, words: list, cwd, limit: float) -> Ended:
+        return self.ran
+
+    def look(self, path) -> dict | None:
+        return None
+
+    def call(self, task, *arguments: object, limit: float) -> tuple[Ended, object]:
+        return self.own, self.played
+
+
+def outcome(tmp_path, plain, ran: Ended, own: Ended, played: bool) -> Outcome:
+    samples = {"01 plain": plain, "01": plain}
+    blender = Answers(ran, own, played)
+    return damaged.run(Case("damaged", 1, 3, tmp_path / "case", samples, Program(), blender)).outcome
+
+
+def test_a_crash_is_blenders_own_only_where_it_crashes_without_the_add_on(tmp_path, plain):
+    crashed, well = Ended(-signal.SIGSEGV), Ended(0)
+    assert outcome(tmp_path, plain, crashed, crashed, False) == Outcome.BLENDER
+    assert outcome(tmp_path, plain, crashed, well, True) == Outcome.FAILED
+    assert outcome(tmp_path, plain, crashed, well, False) == Outcome.FAILED
+
+
+def test_a_file_that_does_not_open_is_blenders_own_only_where_its_copy_opens_neither(tmp_path, plain):
+    assert outcome(tmp_path, plain, Ended(0), Ended(0), False) == Outcome.BLENDER
+    assert outcome(tmp_path, plain, Ended(0), Ended(0), True) == Outcome.FAILED
+
+
+def test_an_unexpected_error_is_never_blenders_own(tmp_path, plain):
+    assert outcome(tmp_path, plain, Ended(3), Ended(-11), False) == Outcome.FAILED
+
+
+def test_blocks_lie_end_to_end_up_to_the_last(plain):
+    content = plain.read_bytes()
+    blocks = damaged.blocks(content)
+    assert all(end == start for (_, end, _), (start, _, _) in zip(blocks, blocks[1:], strict=False))
+    assert content[blocks[-1][1] :].startswith(b"ENDB")
+    codes = {content[start : start + 4].rstrip(b"\0") for start, _, _ in blocks}
+    assert {b"OB", b"AR", b"DATA", b"DNA1"} <= codes
+
+
+@pytest.mark.parametrize("damage", damaged.WAYS, ids=lambda damage: damage.__name__)
+def test_each_way_damages_a_file_and_does_so_again(plain, damage):
+    content = plain.read_bytes()
+    results = [damage(content, Random(seed)) for seed in (1, 2, 3, 1)]
+    assert results[0] == results[3]
+    assert any(result != content for result in results)
+
+
+def test_settings_are_damaged_as_the_draw_says(tmp_path, plain):
+    done = [inside.save_damaged_settings(plain, tmp_path / "d.blend", f"1 {i}") for i in (1, 2, 3, 4, 1)]
+    assert done[0] == done[-1]
+    assert any(done)
+
+
+def test_keys_of_bakes_are_counted_and_what_is_no_scene_is_not_opened(tmp_path, plain):
+    assert inside.look(plain) == {"baked": 0}
+    (tmp_path / "text.blend").write_text("no scene")
+    assert inside.look(tmp_path / "text.blend") is None
+
+
+def test_a_fork_that_crashes_or_hangs_is_told(tmp_path):
+    from tools.fuzz.forked import Forks
+
+    forks = Forks(tmp_path)
+    assert forks.call(lambda: {"a": 1}) == (Ended(0), {"a": 1})
+    crashed, answer = forks.call(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    assert crashed.crashed and not crashed.hung and answer is None
+    hung, answer = forks.call(time.sleep, 600, limit=0.2)
+    assert hung.hung and answer is None
