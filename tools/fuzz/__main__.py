@@ -36,6 +36,8 @@ def main() -> int:
             found.append(result)
             if options.case or options.verbose or result.complaints:
                 print(results.failure(result) if options.case else result, flush=True)
+            if len(found) % 100 == 0:
+                print(f"{len(found)} cases, {len(results.failures(found))} failed", flush=True)
     except KeyboardInterrupt:
         print("broken off")
     finally:

@@ -147,7 +147,9 @@ def _of_the_next(case: Case, again: Ended, report: list[str]) -> list[str]:
     complaints = judge.manners(again, {0}) + ([f"leaves {', '.join(left)}"] if left else [])
     complaints += [f"{name} is missing" for name in sorted(expected - set(os.listdir(case.place)))]
     complaints += judge.whole([case.place / "scene.blend", case.place / "scene.blend1"], case.blender.look)
-    return complaints + judge.empty(case.temporary)
+    if not case.program.blender:  # Blender's own temporary folder stays where it is killed
+        complaints += judge.empty(case.temporary)
+    return complaints
 
 
 _known: dict[tuple, Bake] = {}
