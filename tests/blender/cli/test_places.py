@@ -3,6 +3,7 @@
 
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -220,3 +221,22 @@ def test_as_many_versions_are_kept_as_blender_keeps(scene, versions):
         assert bake_here(scene) == 0
     assert names(scene.parent) == sorted([*names(own), "own"])
     assert bpy.context.preferences.filepaths.save_version == versions
+
+
+# Root may write anywhere, unless it runs something without that right.
+WITHOUT_OVERRIDE = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root needs setpriv for it")
+@pytest.mark.parametrize("read_only", ["leg.blend", "."])
+def test_what_is_read_only_is_refused(scene, read_only):
+    before = scene.read_bytes()
+    (scene.parent / read_only).chmod(0o555)
+    prefix = WITHOUT_OVERRIDE if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*prefix, *command("bake", scene)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    (scene.parent / read_only).chmod(0o755)
+    assert done.returncode == 2
+    assert f"ik2d: error: '{scene}' cannot be written; choose another place" in done.stderr
+    assert scene.read_bytes() == before and names(scene.parent) == ["leg.blend"]
