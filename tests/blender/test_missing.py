@@ -9,7 +9,7 @@ import pytest
 from rigs import add_chain, add_leg, add_target, animation_of, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.cli import run
+from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 
 # Reads no scene, so that it is sampled as all others are; but no arithmetic of Blender's own either.

@@ -8,7 +8,7 @@ import pytest
 from rigs import add_armature, add_chain, add_leg, add_target, leg_with_target, played_back_errors
 
 from ik2d_addon.bake import bake
-from ik2d_addon.cli import run
+from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import chain_bones
 

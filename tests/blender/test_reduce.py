@@ -22,7 +22,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, BakeReport, bake, bake_steps, cubics
-from ik2d_addon.cli import run
+from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import keys
 from ik2d_addon.rig.armature import chain_bones
