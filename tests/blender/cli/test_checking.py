@@ -68,6 +68,14 @@ def test_each_problem_of_each_file_has_its_sentence(tmp_path, capsys):
     assert third.startswith(f"ik2d: error: {none}: ") and "enabled chain" in third
 
 
+def test_where_all_chains_are_faulty_all_are_named(tmp_path, capsys):
+    armature = add_leg()
+    for tip in ("toe", "nail"):
+        add_chain(armature, tip, add_target({1: (0, 0, 1)}))
+    first, second = problems(capsys, saved(tmp_path / "leg.blend"))
+    assert "no bone 'toe'" in first and "no bone 'nail'" in second
+
+
 def test_what_only_a_bake_comes_upon_is_found_too(tmp_path, capsys):
     _, target = leg_with_target()
     holder = add_target({}, "Holder")

@@ -156,6 +156,8 @@ def test_two_files_never_have_one_place(tmp_path, capsys):
     assert "would both be written to" in refused(capsys, a, b, "--report", tmp_path / "{name}.json")
     assert "are the same file" in refused(capsys, a, a)
     assert "are the same file" in refused(capsys, a, link)
+    os.link(a, tmp_path / "twin.blend")
+    assert "are the same file" in refused(capsys, a, tmp_path / "twin.blend")
     c = save_leg(tmp_path / "c.blend")
     d = save_leg(tmp_path / "c_2.blend")
     over = refused(capsys, c, d, "--output", tmp_path / "{name}_2.blend")
