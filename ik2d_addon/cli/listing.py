@@ -5,7 +5,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, TextIO
 
 import bpy
 
@@ -20,15 +20,30 @@ _COLUMNS = ("chain", "enabled", "tip", "bones", "solver", "target")
 
 
 def list_files(options: argparse.Namespace) -> int:
-    """List each file; return 2 where one could not be read, else 0."""
+    """List each file; return 2 where one could not be read, else 0. Raises IK2DError for a full disk."""
+    lost = ""
     with stdout_to_stderr() if options.json else nullcontext() as stdout:
         found = [_file(path, options) for path in options.scenes or [None]]
         if stdout is not None:
-            stdout.write(json.dumps({"files": found}, indent=1) + "\n")
+            lost = _written(stdout, json.dumps({"files": found}, indent=1) + "\n")
         else:
             for entry in found:
                 _print(entry)
+    if lost:
+        raise IK2DError(f"the list could not be written ({lost}); choose another place")
     return _NOT_READ if any(not entry["read"] for entry in found) else _GOOD
+
+
+def _written(stdout: TextIO, text: str) -> str:
+    """Write the text; return what went wrong, if any but that nobody reads it."""
+    try:
+        stdout.write(text)
+        stdout.flush()
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _file(path: str | None, options: argparse.Namespace) -> dict[str, Any]:

@@ -61,6 +61,17 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
     assert scene_file.read_bytes() == before
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_json_that_is_cut_off_is_an_error(scene_file):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "ik2d_addon", "list", str(scene_file), "--json"]
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 2
+    assert "the list could not be written (No space left on device)" in done.stderr
+
+
 def test_the_table_has_a_line_for_each_chain(scene_file, capsys):
     assert run(["list", str(scene_file)], opens_scene=True) == 0
     out = capsys.readouterr().out
