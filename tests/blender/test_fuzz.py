@@ -12,6 +12,7 @@ import rigs
 
 from tools.fuzz import damaged, inside
 from tools.fuzz.case import Case, Outcome
+from tools.fuzz.forked import Forks
 from tools.fuzz.program import Ended, Program
 
 
@@ -38,6 +39,9 @@ class Answers:
 
     def call(self, task, *arguments: object, limit: float) -> tuple[Ended, object]:
         return self.own, self.played
+
+    def checked(self, path, limit: float) -> Ended:
+        return self.own
 
 
 def outcome(tmp_path, plain, ran: Ended, own: Ended, played: bool) -> Outcome:
@@ -91,9 +95,16 @@ def test_keys_of_bakes_are_counted_and_what_is_no_scene_is_not_opened(tmp_path, 
     assert inside.look(tmp_path / "text.blend") is None
 
 
-def test_a_fork_that_crashes_or_hangs_is_told(tmp_path):
-    from tools.fuzz.forked import Forks
+def test_whole_files_pass_all_that_tells_blenders_own_failures(tmp_path, plain):
+    forks = Forks(tmp_path / "spool")
+    ended, played = forks.call(inside.play, plain, tmp_path / "copy.blend")
+    assert ended.code == 0 and played
+    ended, read = forks.call(inside.read_alike, plain)
+    assert ended.code == 0 and read == 4  # a chain, its two joints and its settings
+    assert forks.checked(plain).code == 0
 
+
+def test_a_fork_that_crashes_or_hangs_is_told(tmp_path):
     forks = Forks(tmp_path)
     assert forks.call(lambda: {"a": 1}) == (Ended(0), {"a": 1})
     crashed, answer = forks.call(lambda: os.kill(os.getpid(), signal.SIGKILL))

@@ -9,6 +9,7 @@ import os
 import resource
 import runpy
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -18,9 +19,20 @@ from pathlib import Path
 import bpy  # noqa: F401  # what the forks shall have
 
 from . import inside
-from .program import LIMIT, ROOT, Ended, kill_group
+from .program import LIMIT, ROOT, Ended, ended, kill_group, surroundings
 
 MEMORY = 8 << 30  # damaged files may ask for any amount
+# glibc's; where it is missing, nothing is checked.
+CHECKING = {"LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165"}
+OPEN = """
+import os, sys, bpy
+for _ in range(2):
+    try:
+        bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+    except RuntimeError:
+        pass
+os._exit(0)
+"""
 NOT_CALLED = 70  # the exit code where the task itself broke
 
 
@@ -39,6 +51,17 @@ class Forks:
         """Return {"baked": number of keys that bakes made} of a .blend; None if it does not open."""
         return self.call(inside.look, path)[1]
 
+    def checked(self, path: Path, limit: float = LIMIT) -> Ended:
+        """Open a file in a bpy of its own, whose allocator ends it where memory is corrupted."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", OPEN, path],
+            env=surroundings(CHECKING),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        return ended(process, limit)
+
     def call(self, task: Callable, *arguments: object, limit: float = LIMIT) -> tuple[Ended, object]:
         """Return how a function ended, and what it returned (as JSON has it; None where it did not end)."""
         answer = self._spool / "answer.json"
@@ -48,8 +71,8 @@ class Forks:
             answer.write_text(json.dumps(task(*arguments)))
             return 0
 
-        ended = self._forked(answered, self._spool, limit)
-        return ended, json.loads(answer.read_text()) if ended.code == 0 and answer.exists() else None
+        run = self._forked(answered, self._spool, limit)
+        return run, json.loads(answer.read_text()) if run.code == 0 and answer.exists() else None
 
     def _forked(self, task: Callable[[], int], cwd: Path, limit: float) -> Ended:
         out, err = self._spool / "out.txt", self._spool / "err.txt"

@@ -35,6 +35,27 @@ def play(path: Path, copy: Path) -> bool:
     return _opened(copy)
 
 
+def read_alike(path: Path) -> int:
+    """Read chains and joints by properties of the add-on's shape, without its code; return how many."""
+    joint = type("FUZZ_PG_joint", (bpy.types.PropertyGroup,), {})
+    bpy.utils.register_class(joint)
+    joints = bpy.props.CollectionProperty(type=joint)
+    numbers = {"bone_count": bpy.props.IntProperty(), "tip": bpy.props.StringProperty()}
+    chain = _group_class("FUZZ_PG_chain", joints=joints, dormant=joints, **numbers)
+    settings = _group_class("FUZZ_PG_settings", chains=bpy.props.CollectionProperty(type=chain))
+    bpy.types.Object.ik2d = bpy.props.PointerProperty(type=settings)
+    _opened(path)
+    chains = [chain for ob in bpy.data.objects for chain in ob.ik2d.chains]
+    items = [*chains, *(joint for chain in chains for joint in [*chain.joints, *chain.dormant])]
+    return len([item.name for item in items]) + len([(chain.tip, chain.bone_count) for chain in chains])
+
+
+def _group_class(name: str, **properties: object) -> type:
+    made = type(name, (bpy.types.PropertyGroup,), {"__annotations__": properties})
+    bpy.utils.register_class(made)
+    return made
+
+
 def save_copies(source: Path, packed: Path, plain: Path) -> bool:
     """Save a file as this Blender does, compressed and not."""
     bpy.ops.wm.open_mainfile(filepath=os.fspath(source))
