@@ -15,15 +15,15 @@ LITTER = re.compile(rb"\.ik2d|\.part$|@$|^blender_|^tmp")
 TRACEBACK = "Traceback (most recent call last)"
 
 
-def manners(ended: Ended, codes: Iterable[int] = (0, 1, 2)) -> list[str]:
-    """Judge the exit code and what was printed."""
+def manners(ended: Ended, codes: Iterable[int] = (0, 1, 2), several: bool = False) -> list[str]:
+    """Judge the exit code and what was printed. several: files may have a sentence each."""
     complaints = []
     if ended.hung or ended.code not in codes:
         complaints.append(f"ended with {ended.words()}")
     if TRACEBACK in ended.text:
         complaints.append(f"printed a traceback: {_last_line(ended.text)}")
     errors = [line for line in ended.err.splitlines() if line.startswith(ERROR)]
-    if ended.code == 2 and len(errors) != 1:
+    if ended.code == 2 and len(errors) != 1 and not (several and "error: " in ended.err):
         complaints.append(f"exit code 2 with {len(errors)} sentences on stderr")
     if ended.code in (0, 1) and errors:
         complaints.append(f"{ended.words()}, yet: {errors[0]}")

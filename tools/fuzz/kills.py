@@ -96,6 +96,8 @@ def _wait_for_writing(place: Path, names: set[str], process: subprocess.Popen) -
 
 def _of_the_end(killed: Ended, number: signal.Signals, in_time: bool) -> list[str]:
     complaints = []
+    if number == signal.SIGINT and "Fatal Python error: init" in killed.text:
+        return []  # Python itself has not started yet
     if killed.hung or killed.code not in CODES[number]:
         complaints.append(f"{number.name} ends it with {killed.words()}")
     if judge.TRACEBACK in killed.text and "ik2d_addon" in killed.text.partition(judge.TRACEBACK)[2]:

@@ -47,15 +47,26 @@ FLAGS = (
     *("--version", "--frame", "--", "-", "-yy", "--unknown", "@file", ""),
 )
 SCENES = (
-    "scene.blend",
-    "other.blend",
-    "missing.blend",
-    "sub",
-    "",
-    "null",
-    "link.blend",
-    b"\xff.blend",
-    "a\nb.blend",
+    *("scene.blend", "other.blend", "missing.blend", "sub", "", "null", "link.blend", "text.blend"),
+    *(b"\xff.blend", "a\nb.blend", "scene.blend", "./scene.blend"),
+)
+GATHERED = {
+    "good.json": '{"file": "a.blend", "armatures": [{"armature": "A", "summary": "s", "all_reached": true,'
+    ' "max_error": 0.1, "left_out": [], "chains": [{"armature": "A", "name": "C", "frames": [1, 2],'
+    ' "keys": 2, "max_error": 0.1, "summary": "s", "warnings": []}]}]}',
+    "empty.json": "{}",
+    "list.json": "[[], {}, null]",
+    "nan.json": '{"file": 1, "armatures": [{"max_error": NaN, "chains": [{}]}]}',
+    "deep.json": "[" * 100_000,
+    "cut.json": '{"file": "a.blend", "armatures": [{',
+    "odd.json": '{"file": null, "armatures": {"chains": 5, "max_error": "1"}}',
+    "huge.json": '{"file": "a", "armatures": [{"max_error": 1' + "0" * 5000 + "}]}",
+}
+REPORTS = (*GATHERED, "good.json", "good.json", "missing.json", "scene.blend", "sub", "null", "")
+COMMANDS = (
+    *("bake",) * 12,
+    *("check", "check", "check", "list", "list", "gather", "gather"),
+    *("", "Bake", "--help", "bake\n", b"\xff"),
 )
 
 
@@ -66,14 +77,16 @@ def run(case: Case) -> Result:
     before = judge.files(case.place)
     ended = case.blender.run(words, case.place, LIMIT)
     codes = (0, 1, 2) if any(b"--max-error" in os.fsencode(word) for word in words) else (0, 2)
-    complaints = judge.manners(ended, codes) + judge.litter(case.place, before)
+    several = sum(word in SCENES for word in words) > 1 or words[0] == "gather"
+    complaints = judge.manners(ended, codes, several=several) + judge.litter(case.place, before)
     after = judge.files(case.place)
     if ended.code in (0, 1):
-        complaints += judge.whole(case.place.glob("*.blend"), case.blender.look)
+        scenes = [path for path in case.place.glob("*.blend") if path.name != "text.blend"]
+        complaints += judge.whole(scenes, case.blender.look)
         kept = {name: content for name, content in before.items() if not len(content) == 64}
         changed = judge.changes(kept, {name: after.get(name, "gone") for name in kept})
         complaints += [f"{change}, which was no regular file" for change in changed]
-    elif not ended.crashed:
+    elif not ended.crashed and not several:
         complaints += judge.unchanged(before, case.place)
     if words[:1] != ["bake"]:
         complaints += [c for c in judge.unchanged(before, case.place) if b".blend" in os.fsencode(c)]
@@ -82,10 +95,11 @@ def run(case: Case) -> Result:
 
 def _words(case: Case) -> list[str | bytes]:
     random = case.random
-    commands = ("bake",) * 12 + ("check", "list", "check", "list", "", "Bake", "--help", "bake\n", b"\xff")
-    words: list[str | bytes] = [random.choice(commands)]
+    words: list[str | bytes] = [random.choice(COMMANDS)]
     number = random.choice((1,) * 12 + (0, 2, 2, 3))
-    words += [random.choice(SCENES) if random.random() < 0.15 else "scene.blend" for _ in range(number)]
+    usual, odd = ("good.json", REPORTS) if words == ["gather"] else ("scene.blend", SCENES)
+    oddness = 0.15 if number < 2 else 0.7
+    words += [random.choice(odd) if random.random() < oddness else usual for _ in range(number)]
     for _ in range(random.choice((0, 1, 1, 2, 2, 3, 5))):
         at = random.randrange(1, len(words) + 1) if random.random() < 0.1 else len(words)
         words[at:at] = _option(random)
@@ -115,7 +129,10 @@ def _furnish(case: Case) -> None:
     case.scene("02_excavator", "other.blend")
     case.scene("05_deadlock", "real.blend")
     (place / "scene.blend1").write_bytes(b"an earlier backup")
+    (place / "text.blend").write_text("no scene")
     (place / "sub").mkdir()
+    for name, text in GATHERED.items():
+        (place / name).write_text(text)
     for name, to in (
         *(("link.blend", "real.blend"), ("dangling.blend", "nowhere.blend")),
         *(("loop.blend", "loop.blend"), ("stdout", "/proc/self/fd/1")),
