@@ -142,11 +142,11 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
         found = [o for o in armatures if any(chain.enabled for chain in o.ik2d.chains)]
     if not found:
         wanted = (
-            f"chain named {' or '.join(map(repr, options.chains))}" if options.chains else "enabled chain"
+            f"a chain named {' or '.join(map(repr, options.chains))}"
+            if options.chains
+            else "an enabled chain"
         )
-        raise IK2DError(
-            f"no armature of the scene has a {wanted}; add chains in the IK 2D tab of the sidebar"
-        )
+        raise IK2DError(f"no armature of the scene has {wanted}; add chains in the IK 2D tab of the sidebar")
     return found
 
 
