@@ -10,7 +10,7 @@ import numpy as np
 from ..core import IK2DError, Plane
 from ..core.inputs import Floats
 from .axes import normal_in_bone
-from .damaged import refuse_damaged
+from .damaged import refuse_broken_rest, refuse_damaged
 from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
@@ -76,6 +76,7 @@ def read_chain(
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     refuse_damaged(settings, [bone.name for bone in bones])
+    refuse_broken_rest(settings.name, bones)
     solver = _solver(settings, len(bones))
     _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
@@ -125,6 +126,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
     try:
         bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
         refuse_damaged(settings, [bone.name for bone in bones])
+        refuse_broken_rest(settings.name, bones)
         _solver(settings, len(bones))
         _check_target(armature, settings, bones)
         bend_plane(settings, bones, rest_joints(bones))

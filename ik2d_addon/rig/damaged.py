@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from ..core import IK2DError
 from ..core.inputs import LARGEST_ANGLE
 from .renames import Settings
 
 # What decides how a chain, and each of its joints, is solved.
 _OF_CHAIN = ("bone_count", "solver", "bend", "plane", "softness", "influence", "iterations", "tolerance")
+_NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 _OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight")
 
 
@@ -27,6 +30,22 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
         for name in _OF_JOINT:
             if joint.use_limit or not name.startswith("limit"):
                 _refuse(joint, name, f"Chain '{chain.name}', bone '{joint.name}'")
+
+
+def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
+    """Raise IK2DError for a pose bone of a chain, or above it, whose place in the rest pose is none.
+
+    Blender computes these places as one edits; only a damaged file holds others.
+    """
+    above = bones[0].parent
+    for bone in (*bones, above) if above else bones:
+        matrix = np.array(bone.bone.matrix_local, np.float64)
+        turn = matrix[:3, :3]
+        if not np.isfinite(matrix).all() or np.abs(turn @ turn.T - np.eye(3)).max() > _NO_ROTATION:
+            raise IK2DError(
+                f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter Edit Mode and leave"
+                " it, or take the armature from an older file"
+            )
 
 
 def _refuse(group: Settings, name: str, owner: str) -> None:

@@ -3,12 +3,15 @@
 
 import math
 import re
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rigs import leg_with_target, stored_settings
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import chain_bones, problem_of, read_chain
+from ik2d_addon.rig.damaged import refuse_broken_rest
 
 
 def damaged(armature, name, value, of=lambda stored: stored["chains"][0]):
@@ -82,3 +85,25 @@ def test_a_plane_of_its_own_has_a_finite_normal():
     refused(armature, chain, words)
     chain.plane = 'X'  # then it says nothing
     assert problem_of(armature, chain) == ""
+
+
+@pytest.mark.parametrize(
+    "entry, value", [((0, 3), math.nan), ((1, 1), math.inf), ((2, 2), 0.0), ((0, 1), 0.5)]
+)
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_rest_pose_that_is_damaged_is_refused(which, entry, value):
+    armature, _ = leg_with_target()
+    stood = [armature.pose.bones[name] for name in ("body", "thigh", "shin")]
+    matrices = [np.array(bone.bone.matrix_local) for bone in stood]
+    # As a damaged file has them: Blender lets nobody write these.
+    above, *bones = [
+        SimpleNamespace(name=bone.name, bone=SimpleNamespace(matrix_local=matrix), parent=None)
+        for bone, matrix in zip(stood, matrices, strict=True)
+    ]
+    bones[0].parent = above
+    refuse_broken_rest("leg", bones)
+    matrices[which][entry] = value
+    with pytest.raises(
+        IK2DError, match=f"Chain 'leg': the rest pose of the bone '{stood[which].name}' is damaged"
+    ):
+        refuse_broken_rest("leg", bones)
