@@ -88,7 +88,7 @@ def test_a_plane_of_its_own_has_a_finite_normal():
 
 
 @pytest.mark.parametrize(
-    "entry, value", [((0, 3), math.nan), ((1, 1), math.inf), ((2, 2), 0.0), ((0, 1), 0.5)]
+    "entry, value", [((0, 3), math.nan), ((1, 1), math.inf), ((slice(3), 2), 0.0), ((0, 1), 0.5)]
 )
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_a_rest_pose_that_is_damaged_is_refused(which, entry, value):
