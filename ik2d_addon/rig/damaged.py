@@ -43,8 +43,8 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
         turn = matrix[:3, :3]
         if not np.isfinite(matrix).all() or np.abs(turn @ turn.T - np.eye(3)).max() > _NO_ROTATION:
             raise IK2DError(
-                f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter Edit Mode and leave"
-                " it, or take the armature from an older file"
+                f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter and leave Edit"
+                " Mode, or take the armature from an older file"
             )
 
 
