@@ -38,7 +38,7 @@ def files(folder: Path) -> dict[bytes, str]:
     for parent, folders, names in os.walk(os.fsencode(folder)):
         for name in folders + names:
             path = os.path.join(parent, name)
-            found[os.path.relpath(path, os.fsencode(folder))] = _content(path)
+            found[os.path.relpath(path, os.fsencode(folder))] = content(path)
     return found
 
 
@@ -72,13 +72,17 @@ def whole(paths: Iterable[Path], look: Callable[[Path], dict | None]) -> list[st
     return [f"{path.name} does not open" for path in paths if path.is_file() and look(path) is None]
 
 
-def _content(path: bytes) -> str:
+def content(path: bytes) -> str:
+    """Return the digest of a file's bytes, or what is there other than a file."""
     if os.path.islink(path):
         return f"link to {_shown(os.readlink(path))}"
-    if os.path.isfile(path):
+    try:
+        if not os.path.isfile(path):
+            return f"mode {os.lstat(path).st_mode:o}"
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    return f"mode {os.lstat(path).st_mode:o}"
+    except FileNotFoundError:  # while the program runs
+        return "gone"
 
 
 def _last_line(text: str) -> str:

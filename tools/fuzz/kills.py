@@ -108,7 +108,7 @@ def _of_the_end(killed: Ended, number: signal.Signals, in_time: bool) -> list[st
 
 
 def _is_old(case: Case, before: dict[bytes, str]) -> bool:
-    return judge.files(case.place).get(b"scene.blend") == before[b"scene.blend"]
+    return judge.content(os.fsencode(case.place / "scene.blend")) == before[b"scene.blend"]
 
 
 def _of_files(case: Case, before: dict[bytes, str], killed: Ended) -> list[str]:
