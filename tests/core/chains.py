@@ -70,6 +70,63 @@ def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, 
     return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
 
 
+ROUND_DEGREES = np.array([5, 10, 15, 20, 30, 36, 45, 60, 72, 90, 120, 135, 150, 180], float)
+
+
+def awkward_limits(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return limits (n, 2) of one of ten kinds: round ones, one-sided, narrow, free, that exclude rest."""
+    one = float(rng.choice(ROUND_DEGREES))
+    low = float(rng.choice([0.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0]))
+    middle, half = rng.uniform(-60.0, 60.0, n), rng.uniform(0.5, 30.0, n)
+    each = rng.choice(ROUND_DEGREES, n)
+    free = np.tile([-180.0, 180.0], (n, 1))
+    free[rng.integers(n)] = [-30.0, 60.0]
+    open_ended = np.sort(rng.uniform(-170.0, 170.0, (n, 2)), axis=1)
+    open_ended[rng.random(n) < 0.3, 1] = np.inf
+    kinds = (
+        np.tile([-one, one], (n, 1)),
+        np.tile([low, low + float(rng.choice([5.0, 15.0, 30.0, 60.0, 90.0, 120.0, 140.0]))], (n, 1)),
+        np.sort(rng.choice(np.arange(-180.0, 181.0, 15.0), (n, 2)), axis=1),
+        np.sort(rng.uniform(-170.0, 170.0, (n, 2)), axis=1),
+        np.stack([middle - half, middle + half], axis=1),
+        np.tile(rng.uniform(1.0, 100.0) * np.array([-1.0, 1.0]), (n, 1)),
+        np.stack([-each, each], axis=1),
+        free,
+        np.sort(rng.choice(np.arange(-90.0, 91.0, 30.0), (n, 2)), axis=1),
+        open_ended,
+    )
+    limits = kinds[rng.integers(len(kinds))].copy()
+    if rng.random() < 0.3:
+        limits[0] = [-np.inf, np.inf]
+    if rng.random() < 0.15:  # one that is rigid
+        joint = rng.integers(n)
+        limits[joint] = limits[joint].mean() if np.isfinite(limits[joint]).all() else 20.0
+    return np.radians(limits)
+
+
+def awkward_chain(rng: np.random.Generator, n: int) -> Chain:
+    """Return a chain with awkward limits, of equal bones, of whole ones, or of any; one may have no length."""
+    lengths = rng.uniform(0.05, 1.0, n)
+    if rng.random() < 0.7:
+        lengths = np.ones(n) if rng.random() < 0.7 else rng.integers(1, 4, n) * 1.0
+    if n > 1 and rng.random() < 0.15:
+        lengths[rng.integers(n)] = 0.0
+    return Chain(lengths / lengths.sum(), awkward_limits(rng, n))
+
+
+def poses_within(rng: np.random.Generator, chain: Chain, count: int) -> np.ndarray:
+    """Return poses (count, n) within the limits: any, at their ends, and leaning to one side."""
+    low, high = chain.ranges.T
+    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * np.pi, -np.pi))
+    high = np.where(np.isfinite(high), high, low + 2.0 * np.pi)
+    parts = rng.random((count, len(chain)))
+    kind = np.arange(count)[:, np.newaxis] % 4
+    parts = np.where(kind == 1, np.rint(parts), parts)
+    parts = np.where(kind == 2, np.clip(rng.random((count, 1)) + parts - 0.5, 0.0, 1.0), parts)
+    parts = np.where((kind == 3) & (parts < 0.7), np.rint(rng.random((count, 1))), parts)
+    return low + parts * (high - low)
+
+
 def drained(steps):
     """Run a solver's steps to their end and return the result."""
     while True:

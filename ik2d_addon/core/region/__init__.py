@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The set of points that the tip of a chain with limits reaches: exactly, with proof, without a grid.
+
+F(k) are the tips of bones k..n-1 as seen from joint k, in the frame of the bone before:
+
+    F(n) = {0};  F(k) = union over a in [low, high] of rotation(a) (length k along x + F(k + 1))
+
+The boundary of each F(k) is a short list of circular arcs and corners (`elements`). One step carries the
+list from joint to joint (`turned`), and `circles` tells where circles about a joint cross it. So every
+question is answered joint by joint: whether a point lies in the set, by which pose (`poses`), and which
+point of it is the nearest (`region`). Points are complex numbers here, and the reach is 1.
+"""
+
+from .region import Region, UndecidedError, reachable, region_steps
+
+__all__ = ["Region", "UndecidedError", "reachable", "region_steps"]

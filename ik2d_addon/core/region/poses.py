@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Poses for points of a set, near the angles of another pose where there is a choice."""
+
+import numpy as np
+
+from ..inputs import Floats
+from .elements import EPS, Indices, Points, near
+from .sets import Sets
+
+# How far a pose stays off the ends of what is possible for a joint, as a part of it; the second where
+# rounding spoils the first.
+INSETS = 0.25, 0.5
+# A pose has arrived when its tip is no farther off than this (the reach is 1).
+ARRIVED = 1e-11
+
+
+def of_elements(sets: Sets, k: int, which: Indices, normals: Floats, like: Floats) -> Floats:
+    """Return the angles (b, n - k) of joints k and on that put the tip on elements of F(k) at normals.
+
+    like: (b, n) the angles to be near to.
+    """
+    angles = np.empty((len(which), len(sets) - k))
+    for joint in range(k, len(sets)):
+        level = sets.elements[joint]
+        least, most, first, last = (
+            part[which] for part in (level.least, level.most, level.first, level.last)
+        )
+        normals = near(normals, 0.5 * (first + last + least + most))
+        wanted = _like(sets, joint, like)
+        angle = np.minimum(np.maximum(wanted, normals - last), normals - first)
+        angle = np.minimum(np.maximum(angle, least), most)
+        angles[:, joint - k] = angle
+        normals, which = normals - angle, level.parent[which]
+    return angles
+
+
+def reaching(sets: Sets, points: Points, like: Floats) -> Floats:
+    """Return poses (b, n) that reach points (b,) of F(0), as near to `like` (b, n) as comes by itself."""
+    angles = np.empty((len(points), len(sets)))
+    left = np.arange(len(points))
+    for inset in INSETS:
+        angles[left] = _descended(sets, points[left], like[left], inset)
+        left = left[np.abs(sets.tips(angles[left]) - points[left]) > ARRIVED]
+    for row in left:
+        angles[row] = _by_a_boundary(sets, points[row : row + 1], like[row : row + 1])
+    return angles
+
+
+def _like(sets: Sets, joint: int, like: Floats) -> Floats:
+    """Return the angles of a joint to be near to, of a free joint within half a turn of zero."""
+    wanted: Floats = like[:, joint]
+    return near(wanted, np.zeros(1)) if sets.free[joint] else wanted
+
+
+def _descended(sets: Sets, points: Points, like: Floats, inset: float) -> Floats:
+    """Return poses that reach points of F(0), one joint after the other from the root."""
+    n = len(sets)
+    angles, rows, seen = np.empty((len(points), n)), np.arange(len(points)), points
+    for k in range(n - 1):
+        angle = _possible(sets, k, seen, like[rows], inset)
+        lost = np.isnan(angle)  # by rounding, so close to the boundary that its own pose will do
+        if lost.any():
+            _, which, normals = sets.elements[k].nearest(seen[lost])
+            angles[rows[lost], k:] = of_elements(sets, k, which, normals, like[rows[lost]])
+            rows, seen, angle = rows[~lost], seen[~lost], angle[~lost]
+        angles[rows, k] = angle
+        seen = seen * np.exp(-1j * angle) - sets.lengths[k]
+    low, high = sets.low[-1], sets.high[-1]
+    angles[rows, -1] = np.clip(near(np.angle(seen), np.full(1, 0.5 * (low + high))), low, high)
+    return angles
+
+
+def _possible(sets: Sets, k: int, points: Points, like: Floats, inset: float) -> Floats:
+    """Return angles (b,) of joint k after which the others reach points (b,) of F(k); NaN: none found.
+
+    Of the intervals of such angles the one nearest to `like` is taken, and the angle in it kept off its
+    ends: there the next joints would have no choice.
+    """
+    low, high = sets.low[k], sets.high[k]
+    row, start, length = sets.circles[k].stretches(np.abs(points))
+    slack = 4.0 * EPS
+    first = low - slack + np.remainder(np.angle(points)[row] - start - length - low + slack, 2.0 * np.pi)
+    row, first, length = np.tile(row, 2), np.append(first, first - 2.0 * np.pi), np.tile(length, 2)
+    last = np.minimum(first + length, high)
+    first = np.maximum(first, low)
+    some = last >= first - 2.0 * slack
+    row, first, last = row[some], first[some], last[some]
+    wanted = _like(sets, k, like)[row]
+    margin = inset * (last - first)
+    angle = np.clip(wanted, first + margin, np.maximum(last - margin, first))
+    order = np.lexsort((-np.abs(angle - wanted), row))
+    chosen = np.full(len(points), np.nan)
+    chosen[row[order]] = np.clip(angle[order], low, high)  # of a row the last one stays: the nearest
+    return chosen
+
+
+def _by_a_boundary(sets: Sets, point: Points, like: Floats) -> Floats:
+    """Return the pose (n,) of one point (1,): joints at the middle, until a turn meets a boundary."""
+    angles = 0.5 * (sets.low + sets.high)
+    for k, circles in enumerate(sets.circles):
+        _, _, polar = circles.crossings(np.abs(point))
+        turns = near(np.angle(point) - polar, angles[k : k + 1])
+        beyond = np.maximum(sets.low[k] - turns, turns - sets.high[k])
+        if beyond.min(initial=np.inf) <= 4.0 * EPS:
+            angles[k] = np.clip(turns[beyond.argmin()], sets.low[k], sets.high[k])
+            point = point * np.exp(-1j * angles[k]) - sets.lengths[k]
+            _, which, normals = sets.elements[k + 1].nearest(point)
+            angles[k + 1 :] = of_elements(sets, k + 1, which, normals, like)[0]
+            break
+        point = point * np.exp(-1j * angles[k]) - sets.lengths[k]
+    return angles

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the tip of a chain can be: asked for points, for the nearest point, for its outline."""
+
+from collections import OrderedDict
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..chain import Chain, checked_angles, checked_targets
+from ..errors import IK2DError
+from ..inputs import Floats
+from . import poses
+from .circles import Flags
+from .elements import TURN, Indices, Points, near
+from .sets import Sets, set_steps
+
+# A point no farther from the boundary counts as one of the set, as a part of the reach.
+BORDER = 5e-10
+# Places that are nearest to a point are equally near if their distances differ by less.
+EQUALLY_NEAR = 1e-9
+# From so many reaches on, the nearest point depends on the direction alone, to within 1e-7 of reach;
+# the distances themselves would have no digits left to tell two points apart.
+FARTHEST = 1e7
+# Points that are asked for at a time: more would leave the processor's cache.
+BLOCK = 2048
+# The arc (radians) that one straight piece of the outline stands for, at most.
+OUTLINE_STEP = np.radians(3.0)
+# Chains whose sets are kept.
+KEPT = 8
+
+
+class UndecidedError(IK2DError):
+    """The ranges of a chain are too narrow for its region to be told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The set of points that the tip of a chain reaches, relative to the root, and poses for them."""
+
+    sets: Sets
+    scale: float  # the reach, in the chain's units
+    low: Floats  # (n,) the limits, as numbers: those of `sets` lie within half a turn of zero
+    high: Floats  # (n,)
+
+    def contains(self, points: ArrayLike) -> Flags:
+        """Return which points (..., 2) the tip reaches, to within BORDER of the reach.
+
+        Each False is a proof. Raises IK2DError where points are not pairs of finite numbers.
+        """
+        asked = checked_targets(points)
+        found = [self.distances(block) == 0.0 for block in self._blocks(asked)]
+        contained: Flags = np.concatenate([*found, np.zeros(0, np.bool_)]).reshape(asked.shape[:-1])
+        return contained
+
+    def nearest(self, points: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the reachable points (..., 2) nearest to points (..., 2), and how far off they are (...).
+
+        A point of the set is its own nearest. Raises IK2DError as `contains` does.
+        """
+        asked = checked_targets(points)
+        flat = asked.reshape(-1, 2)
+        found = flat.copy()
+        for first, block in zip(range(0, len(flat), BLOCK), self._blocks(asked), strict=True):
+            outside = np.flatnonzero(self.distances(block) > 0.0)
+            _, which, normals = self.sets.elements[0].nearest(block[outside])
+            at = self.sets.elements[0].at(which, normals) * self.scale
+            found[first + outside] = np.stack((at.real, at.imag), axis=-1)
+        away = np.hypot(*(found - flat).T)
+        return found.reshape(asked.shape), away.reshape(asked.shape[:-1])
+
+    def poses(self, points: ArrayLike, near: ArrayLike | None = None) -> Floats:
+        """Return angles (..., n) that reach points (..., 2), or else the reachable points nearest to them.
+
+        near: (..., n) angles to stay near to where there is a choice; None: zeros. Raises IK2DError for
+        other shapes and numbers.
+        """
+        asked = checked_targets(points)
+        n = len(self.sets)
+        like = np.zeros(n) if near is None else np.asarray(near, np.float64)
+        if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
+            raise IK2DError(f"near must hold {n} finite angles, one a bone, not shape {like.shape}")
+        like = np.broadcast_to(like, (*asked.shape[:-1], n)).reshape(-1, n)
+        found = [
+            self.posed(block, like[first : first + BLOCK])[0]
+            for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
+        ]
+        angles: Floats = np.concatenate([*found, np.empty((0, n))]).reshape(*asked.shape[:-1], n)
+        return angles
+
+    def outline(self) -> list[Floats]:
+        """Return the boundary as polylines (m, 2), one for each of its arcs; a point where it has none."""
+        boundary = self.sets.elements[0]
+        curved = np.flatnonzero(np.abs(boundary.radius) > 0.0)
+        lines = []
+        for i in curved if curved.size else np.arange(1):
+            width = float(boundary.end[i] - boundary.start[i]) if curved.size else 0.0
+            normals = np.linspace(boundary.start[i], boundary.start[i] + width, 2 + int(width / OUTLINE_STEP))
+            at = boundary.at(np.full(len(normals), i), normals) * self.scale
+            lines.append(np.stack((at.real, at.imag), axis=-1))
+        return lines
+
+    def distances(self, points: Points, border: float = BORDER) -> Floats:
+        """Return how far points (b,), in reaches, are from the set: 0.0 in it and within `border` of it."""
+        away, _, _ = self.sets.elements[0].nearest(points)
+        off = np.flatnonzero(away > border)
+        away[away <= border] = 0.0
+        away[off[self.sets.contain(points[off])]] = 0.0
+        return away
+
+    def posed(self, points: Points, like: Floats, border: float = BORDER) -> tuple[Floats, Floats]:
+        """Return poses (b, n) for points (b,) in reaches, near to `like` (b, n), and their `distances`."""
+        level = self.sets.elements[0]
+        normals = level.normals(points)
+        each = level.distances(points, normals)
+        away = each.min(axis=1, initial=np.inf)
+        inside = np.zeros(len(points), np.bool_)
+        off = np.flatnonzero(away > border)
+        inside[off] = self.sets.contain(points[off])
+        angles, wanted = np.empty((len(points), len(self.sets))), like - self._turns
+        if inside.any():
+            angles[inside] = poses.reaching(self.sets, points[inside], wanted[inside])
+        if not inside.all():
+            outside = np.flatnonzero(~inside)
+            row, which = np.nonzero(each[outside] <= away[outside, np.newaxis] + EQUALLY_NEAR)
+            row = outside[row]
+            angles[outside] = self._nearest_poses(row, which, normals[row, which], wanted)[outside]
+        away[inside | (away <= border)] = 0.0
+        return self._numbers(angles, like), away
+
+    def _nearest_poses(self, row: Indices, which: Indices, normals: Floats, like: Floats) -> Floats:
+        """Return for each row, of the poses of its elements, that (n,) with the least turns from `like`."""
+        found = poses.of_elements(self.sets, 0, which, normals, like[row])
+        turns = np.where(self.sets.free, near(found, like[row]), found) - like[row]
+        order = np.lexsort((-(turns * turns).sum(axis=1), row))
+        angles = np.empty_like(like)
+        angles[row[order]] = found[order]  # of a row the last one stays: that with the least turns
+        return angles
+
+    @property
+    def _turns(self) -> Floats:
+        """The whole turns (n,), in radians, between the limits and those of `sets`; 0 for free joints."""
+        turns: Floats = np.where(self.sets.free, 0.0, TURN * np.rint((self.low - self.sets.low) / TURN))
+        return turns
+
+    def _numbers(self, angles: Floats, like: Floats) -> Floats:
+        """Return the rotations (b, n) as numbers within the limits, near to `like` where they have a choice.
+
+        An angle at an end of its range is the limit itself.
+        """
+        limited = np.clip(angles + self._turns, self.low, self.high)
+        limited = np.where(angles <= self.sets.low, self.low, limited)
+        limited = np.where(angles >= self.sets.high, self.high, limited)
+        free = near(angles, like)
+        free += TURN * np.maximum(np.ceil((self.low - free) / TURN), 0.0)
+        free -= TURN * np.maximum(np.ceil((free - self.high) / TURN), 0.0)
+        return np.where(self.sets.free, np.clip(free, self.low, self.high), limited)
+
+    def _blocks(self, points: Floats) -> Iterator[Points]:
+        """Yield points (..., 2) in reaches, some at a time; those that are too far off drawn in."""
+        flat = points.reshape(-1, 2)
+        for first in range(0, len(flat), BLOCK):
+            block = flat[first : first + BLOCK]
+            farthest = np.abs(block).max(axis=1, keepdims=True)
+            near_by = block / np.maximum(self.scale, farthest / FARTHEST)
+            yield near_by[:, 0] + 1j * near_by[:, 1]
+
+
+def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
+    """Return the region that the tip of a chain reaches within its limits.
+
+    angles: (n,) the present ones, which joints of weight 0 keep; they may be left out where there is
+    none. The region is made once for a chain's lengths, limits and kept angles, and the last ones are
+    kept. Raises IK2DError where angles are missing or wrong, and UndecidedError for ranges that are all so
+    narrow (below 0.001 degrees) that the sides of the region cannot be told apart.
+    """
+    low, high = chain.ranges.T
+    if chain.weights is not None and (chain.weights == 0.0).any():
+        if angles is None:
+            raise IK2DError("a joint of weight 0 keeps its angle; hand in the chain's angles")
+        present = checked_angles(chain, angles)
+        if present.ndim != 1:
+            raise IK2DError(f"a region takes the angles of one pose, not shape {present.shape}")
+        kept = chain.weights == 0.0
+        held = np.clip(present, low, high)
+        low, high = np.where(kept, held, low), np.where(kept, held, high)
+    steps = region_steps(chain.lengths, low, high)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            region: Region | None = finished.value
+            break
+    if region is None:
+        raise UndecidedError(
+            "the ranges of the chain's joints are too narrow to tell what it reaches; widen one"
+        )
+    return region
+
+
+def region_steps(lengths: ArrayLike, low: ArrayLike, high: ArrayLike) -> Generator[int, None, Region | None]:
+    """Do what `reachable` does, bit by bit, for lengths and limits (n,); None where it is undecided."""
+    numbers = np.array((lengths, low, high), np.float64)
+    key = numbers.tobytes()
+    if key not in _regions:
+        _regions[key] = yield from _made(*numbers)
+        while len(_regions) > KEPT:
+            _regions.popitem(last=False)
+    _regions.move_to_end(key)
+    return _regions[key]
+
+
+# The regions made last, by their chains' lengths and limits.
+_regions: OrderedDict[bytes, Region | None] = OrderedDict()
+
+
+def _made(lengths: Floats, low: Floats, high: Floats) -> Generator[int, None, Region | None]:
+    scale = float(lengths.sum()) or 1.0
+    has_range = np.isfinite(low) & np.isfinite(high)
+    middle = np.where(
+        has_range, 0.5 * np.where(has_range, low, 0.0) + 0.5 * np.where(has_range, high, 0.0), 0.0
+    )
+    turns = TURN * np.rint(middle / TURN)
+    sets = yield from set_steps(lengths / scale, low - turns, high - turns)
+    return None if sets is None else Region(sets, scale, low, high)
