@@ -5,6 +5,7 @@ from .ccd import CCDResult, ccd_path_steps, ccd_step, ccd_steps, solve_ccd, solv
 from .chain import Chain, forward
 from .errors import IK2DError
 from .plane import Plane
+from .region import Region, UndecidedError, reachable
 from .solution import Solution, Status
 from .two_bone import solve_two_bone
 
@@ -13,12 +14,15 @@ __all__ = [
     "Chain",
     "IK2DError",
     "Plane",
+    "Region",
     "Solution",
     "Status",
+    "UndecidedError",
     "ccd_path_steps",
     "ccd_step",
     "ccd_steps",
     "forward",
+    "reachable",
     "solve_ccd",
     "solve_ccd_path",
     "solve_two_bone",

@@ -105,7 +105,7 @@ def awkward_limits(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def awkward_chain(rng: np.random.Generator, n: int) -> Chain:
-    """Return a chain with awkward limits, of equal bones, of whole ones, or of any; one may have no length."""
+    """Return a chain with awkward limits, of equal, whole or any bones; one may have no length."""
     lengths = rng.uniform(0.05, 1.0, n)
     if rng.random() < 0.7:
         lengths = np.ones(n) if rng.random() < 0.7 else rng.integers(1, 4, n) * 1.0

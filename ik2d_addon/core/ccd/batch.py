@@ -3,6 +3,7 @@
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from .correction import arms_to_tip, least_turns
 from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
 from .shapes import between, off_the_line, two_bones
 from .sweep import Bones
+
+Rows = NDArray[np.intp]
 
 # So many targets at a time, and so many angles: more would leave the processor's cache, or take long from
 # one yield to the next; fewer would not pay for the calls.
@@ -31,25 +34,49 @@ class Targets:
     starts: Floats  # (m, n)
     bend: Floats  # (m,)
 
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Targets":
+    def __getitem__(self, rows: slice | Rows) -> "Targets":
         return Targets(self.points[rows], self.starts[rows], self.bend[rows])
+
+    def row(self, row: int) -> tuple[list[float], float, float, float]:
+        """Return the start, x, y and the bend of one target."""
+        x, y = self.points[row].tolist()
+        return self.starts[row].tolist(), x, y, float(self.bend[row])
+
+
+class Poses(NamedTuple):
+    """Poses for m rows of targets."""
+
+    angles: Floats  # (m, n)
+    iterations: NDArray[np.int32]  # (m,)
+    is_out: NDArray[np.bool_]  # (m,) whether it is proven that limits or rigid joints keep the tip away
+
+    @classmethod
+    def empty(cls, targets: Targets) -> "Poses":
+        """Return arrays to be filled for all targets."""
+        m = len(targets.points)
+        return cls(np.empty_like(targets.starts), np.zeros(m, np.int32), np.zeros(m, np.bool_))
+
+    def fill(self, row: int, angles: list[float], iterations: int, is_out: bool) -> None:
+        """Set the pose of one row."""
+        self.angles[row], self.iterations[row], self.is_out[row] = angles, iterations, is_out
 
 
 def free_batch_steps(
     bones: Bones, targets: Targets, tolerance: float, rounds: int
-) -> Generator[int, None, tuple[Floats, NDArray[np.int32]]]:
-    """Return the angles (m, n), and the sweeps and corrections (m,), as solve_free does for each target.
+) -> Generator[int, None, Poses]:
+    """Return the poses that solve_free finds for each target.
 
     Yields the number of targets done. Whatever is rare (targets off the annulus, a search that takes
     long) is left to solve_free itself.
     """
     m = len(targets.points)
-    angles, iterations = np.empty_like(targets.starts), np.zeros(m, np.int32)
+    poses = Poses.empty(targets)
+    angles, iterations, _ = poses
     done = np.zeros(m, np.bool_)
     block = min(BLOCK, max(BATCH, BLOCK_ANGLES // len(bones.lengths)))
     for first in range(0, m, block):
         rows = np.arange(first, min(first + block, m))
-        rows = rows[_is_inside(bones, targets[rows])]
+        rows = rows[are_inside(bones, targets[rows])]
         if rows.size == 0:
             continue
         bent, shaped, error = _shaped(bones, targets[rows])
@@ -62,15 +89,13 @@ def free_batch_steps(
         pose[:, rest], arrived[rest] = _between(bones, pose[:, rest], targets[rows[rest]], tolerance)
         angles[rows], iterations[rows], done[rows] = pose.T, swept + corrections, arrived & ~sudden
         yield int(done.sum())
-    for row in np.flatnonzero(~done):
-        start, (x, y) = targets.starts[row].tolist(), targets.points[row].tolist()
-        bend = float(targets.bend[row])
-        angles[row], iterations[row] = solve_free(bones, start, x, y, bend, tolerance, rounds)
+    for row in np.flatnonzero(~done).tolist():
+        angles[row], iterations[row] = solve_free(bones, *targets.row(row), tolerance, rounds)
         yield row + 1
-    return angles, iterations
+    return poses
 
 
-def _is_inside(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
+def are_inside(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
     """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
     inside: NDArray[np.bool_] = (distance < 1.0) & (distance > 2.0 * max(bones.lengths) - 1.0)

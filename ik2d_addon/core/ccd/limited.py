@@ -2,32 +2,43 @@
 """Chains whose joints have limits: the same sweeps and corrections, kept inside the limits.
 
 A correction is that of the least turns that leave out the joints which a limit holds back (an active
-set), cut short until it gains. Corrections stop where nothing around is nearer to the target. Limits
-can hold the tip in a place that is nearest only among the poses around it: so where a start does not
-arrive, others follow, random poses within the limits, the same ones on every run.
+set), cut short until it gains. Corrections stop where nothing around is nearer to the target, and that
+may be nearest only among the poses around it. So where they do not arrive the region is asked, the exact
+set of points that the tip reaches: it has a pose for every target in it, and the nearest for every other.
 """
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from math import ceil, hypot, isinf, pi, remainder
-from random import Random
+from math import ceil, hypot, pi, remainder
+from typing import NamedTuple
 
+import numpy as np
+
+from ..inputs import Floats
+from ..region import BORDER, Region, as_points, region_steps
 from .correction import Arms, arms_to_tip, least_turns
 from .free import NEAR, SWEEPS, error_of
 from .shapes import off_the_annulus, off_the_line
 from .sweep import Bones, compared, sweep
 
-# Starts for one target; and how many may end equally near before that counts as the nearest.
-STARTS = 60
-AGREEING = 8
-AGREEMENT = 1e-5
-# Sweeps that settle a pose which cannot reach its target in the nearest place, and when it has.
+# Sweeps that settle a pose in the nearest place around where the region is undecided, and when it has.
 SETTLING = 200
 SETTLED = 1e-9
 # A correction that shortens the error by no more than this part of it has ended in a local minimum.
 LEAST_GAIN = 1e-3
 # A correction is cut to a third at a time while it does not shorten the error, down to this part.
 SHORTEST_PART = 0.05
+# How far on the way from the start to the region's pose corrections begin, until they arrive: the less, the
+# more the pose stays like the start. The region's own pose, at the end, is there.
+PARTS = 0.125, 0.25, 0.5, 0.75
+
+
+class Found(NamedTuple):
+    """A pose for one target."""
+
+    angles: list[float]
+    iterations: int
+    is_out: bool  # whether it is proven that no pose reaches the target
 
 
 @dataclass(frozen=True)
@@ -49,37 +60,101 @@ class Pose:
 
 
 def limited_steps(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> Generator[int, None, tuple[list[float], int]]:
-    """Return angles within the limits, and the sweeps and corrections they took (reach is 1).
+    bones: Bones,
+    start: list[float],
+    x: float,
+    y: float,
+    bend: float,
+    tolerance: float,
+    rounds: int,
+    *,
+    asks_first: bool = False,
+) -> Generator[int, None, Found]:
+    """Return a pose within the limits, and the sweeps and corrections it took (reach is 1).
 
-    start: within the limits. Yields 0 between one start and the next, which all together may take long.
+    start: within the limits. asks_first: whether to begin with the region, which is the shorter way to the
+    same pose where the target is out of reach, and the longer one elsewhere. Yields 0 before the region is
+    asked, and between its joints where it has to be made.
     """
     nearest = off_the_annulus(bones.lengths, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
-        return nearest, 0
-    random = Random(0)
+        return Found(nearest, 0, True)
+    local = None
+    if nearest is None and not asks_first:
+        local = around(bones, start, x, y, bend, tolerance, rounds)
+        if local.has_arrived:
+            return local.found
+        yield 0
+    region = yield from region_steps(bones.lengths, bones.low, bones.high)
+    if region is not None:
+        exact, away = asked(region, np.array([[x, y]]), np.array([start]), tolerance)
+        if away[0] > 0.0:
+            return Found(exact[0].tolist(), 0, True)
+    local = local or around(bones, start, x, y, bend, tolerance, rounds)
+    if local.has_arrived:
+        return local.found
+    if region is None:
+        return Found(near_numbers(bones, _settled(bones, local.angles, x, y), start), local.iterations, False)
+    return blended(bones, start, exact[0].tolist(), x, y, tolerance, rounds, local.iterations)
+
+
+@dataclass(frozen=True)
+class Local:
+    """A pose that sweeps and corrections from the start led to."""
+
+    angles: list[float]
+    iterations: int
+    has_arrived: bool
+
+    @property
+    def found(self) -> Found:
+        """The pose, where it has arrived."""
+        return Found(self.angles, self.iterations, False)
+
+
+def around(
+    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> Local:
+    """Return the pose that sweeps and corrections from the start lead to."""
     angles = cut(bones, off_the_line(bones, start, x, y, bend))
-    best, total = _approached(bones, angles, x, y, tolerance, rounds)
-    agreeing = 1
-    for _ in range(STARTS):
-        if best.error <= tolerance or agreeing >= AGREEING:
-            break
-        yield 0
-        pose, done = _approached(bones, _random_pose(bones, start, random), x, y, tolerance, rounds)
+    pose, done = _approached(bones, angles, x, y, tolerance, rounds)
+    return Local(near_numbers(bones, pose.angles, start), done, pose.error <= tolerance)
+
+
+def asked(region: Region, points: Floats, starts: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Return the region's poses (b, n) for points (b, 2), near the starts, and how far off they are (b,)."""
+    return region.posed(as_points(points), starts, min(BORDER, 0.5 * tolerance))
+
+
+def away_from(region: Region, points: Floats, tolerance: float) -> Floats:
+    """Return how far points (b, 2) are from the region; 0.0 in it."""
+    return region.distances(as_points(points), min(BORDER, 0.5 * tolerance))
+
+
+def blended(
+    bones: Bones,
+    start: list[float],
+    exact: list[float],
+    x: float,
+    y: float,
+    tolerance: float,
+    rounds: int,
+    total: int,
+) -> Found:
+    """Return a pose that reaches a target, between the start and `exact`, which reaches it.
+
+    total: the iterations made before.
+    """
+    for part in PARTS:
+        between = [a + part * (b - a) for a, b in zip(start, exact, strict=True)]
+        pose, done = _corrected_within(bones, cut(bones, between), x, y, tolerance, rounds)
         total += done
-        if abs(pose.error - best.error) <= AGREEMENT:
-            agreeing += 1
-        elif pose.error < best.error:
-            agreeing = 1
-        best = min(best, pose, key=lambda pose: pose.error)
-    if best.error > tolerance:
-        yield 0
-    angles = best.angles if best.error <= tolerance else _settled(bones, best.angles, x, y)
-    return _near(bones, angles, start), total
+        if pose.error <= tolerance:
+            return Found(near_numbers(bones, pose.angles, start), total, False)
+    return Found(exact, total, False)
 
 
-def _near(bones: Bones, angles: list[float], start: list[float]) -> list[float]:
+def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[float]:
     """Return the same rotations, each as the number within its limits that is nearest to the start's."""
     numbers = []
     for angle, begin, low, high in zip(angles, start, bones.low, bones.high, strict=True):
@@ -92,20 +167,6 @@ def _near(bones: Bones, angles: list[float], start: list[float]) -> list[float]:
                 number -= 2.0 * pi * ceil((number - high) / (2.0 * pi))
         numbers.append(number if low <= number <= high else angle)
     return numbers
-
-
-def _random_pose(bones: Bones, start: list[float], random: Random) -> list[float]:
-    """Return a pose within the limits; free joints stay within half a turn of the start.
-
-    Its joints lean to one side more or less: evenly random ones would hardly ever curl a long chain.
-    """
-    pose, lean = [], random.random()
-    for angle, low, high in zip(start, bones.low, bones.high, strict=True):
-        if isinf(low) or isinf(high):
-            low, high = max(low, min(angle, high) - pi), min(high, max(angle, low) + pi)
-        part = min(1.0, max(0.0, lean + random.uniform(-0.5, 0.5)))
-        pose.append(low + part * (high - low))
-    return pose
 
 
 def _approached(

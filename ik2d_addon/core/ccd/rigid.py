@@ -7,8 +7,8 @@ from math import atan2, cos, hypot, isinf, sin
 
 from .correction import arms_to_tip
 from .free import solve_free
-from .limited import limited_steps
-from .shapes import aimed, nearest_turns
+from .limited import Found, limited_steps
+from .shapes import aimed, is_off_the_annulus, nearest_turns
 from .sweep import Bones, compared
 
 # A joined chain that is no longer than this part of the whole one moves the tip by rounding only.
@@ -89,28 +89,51 @@ def joined(bones: Bones, start: list[float]) -> Joined | None:
 
 
 def joined_steps(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> Generator[int, None, tuple[list[float], int]]:
+    bones: Bones,
+    start: list[float],
+    x: float,
+    y: float,
+    bend: float,
+    tolerance: float,
+    rounds: int,
+    *,
+    asks_first: bool = False,
+) -> Generator[int, None, Found]:
     """Do what any_steps does for a chain some of whose joints are rigid."""
     part = joined(bones, start)
     if part is None:
-        return start, 0
-    inner, done = yield from any_steps(
-        part.bones, part.inner_angles(start), *part.target(x, y), bend, tolerance / part.reach, rounds
+        return Found(start, 0, True)
+    found = yield from any_steps(
+        part.bones,
+        part.inner_angles(start),
+        *part.target(x, y),
+        bend,
+        tolerance / part.reach,
+        rounds,
+        asks_first=asks_first,
     )
-    return part.whole_angles(inner, start, bones), done
+    return found._replace(angles=part.whole_angles(found.angles, start, bones))
 
 
 def any_steps(
-    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> Generator[int, None, tuple[list[float], int]]:
-    """Return the angles for one target, and the iterations they took, for a chain with limits or without.
+    bones: Bones,
+    start: list[float],
+    x: float,
+    y: float,
+    bend: float,
+    tolerance: float,
+    rounds: int,
+    *,
+    asks_first: bool = False,
+) -> Generator[int, None, Found]:
+    """Return a pose for one target, for a chain with limits or without.
 
     Yields 0 now and then.
     """
     if all(map(isinf, bones.low)) and all(map(isinf, bones.high)):
-        return solve_free(bones, start, x, y, bend, tolerance, rounds)
-    return (yield from limited_steps(bones, start, x, y, bend, tolerance, rounds))
+        angles, iterations = solve_free(bones, start, x, y, bend, tolerance, rounds)
+        return Found(angles, iterations, is_off_the_annulus(bones.lengths, x, y))
+    return (yield from limited_steps(bones, start, x, y, bend, tolerance, rounds, asks_first=asks_first))
 
 
 def _run(lengths: list[float], angles: list[float]) -> tuple[float, float, float]:

@@ -43,10 +43,14 @@ def off_the_annulus(
     lengths: list[float], start: list[float], x: float, y: float, bend: float
 ) -> list[float] | None:
     """Return the pose nearest to a target that is too far or too close; None for one in the annulus."""
-    distance = hypot(x, y)
-    if distance >= 1.0:
-        return straight(start, x, y)
-    return folded(lengths, start, x, y, bend) if distance <= 2.0 * max(lengths) - 1.0 else None
+    if not is_off_the_annulus(lengths, x, y):
+        return None
+    return straight(start, x, y) if hypot(x, y) >= 1.0 else folded(lengths, start, x, y, bend)
+
+
+def is_off_the_annulus(lengths: list[float], x: float, y: float) -> bool:
+    """Return whether a target is too far or too close, so that `off_the_annulus` has its pose."""
+    return not 2.0 * max(lengths) - 1.0 < hypot(x, y) < 1.0
 
 
 def aimed(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, within_limits
 from ..errors import IK2DError
@@ -18,8 +18,10 @@ from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to
 from ..two_bone import solve_limited_pair
-from .batch import BATCH, Targets, free_batch_steps
+from .batch import BATCH, Poses, Targets, are_inside, free_batch_steps
 from .free import solve_free
+from .limited import Found
+from .limited_batch import limited_batch_steps
 from .rigid import any_steps, is_rigid, joined_steps, mirrored
 from .shapes import side_of
 from .sweep import Bones
@@ -27,10 +29,8 @@ from .sweep import Bones
 _Result = TypeVar("_Result")
 # Yields the number of targets done, or 0 within one of them, and returns a result.
 Steps = Generator[int, None, _Result]
-# Angles (m, n) and iterations (m,).
-Poses = tuple[Floats, NDArray[np.int32]]
-# Solves one target: from a pose, to x and y, bent to a side; returns the pose and the iterations.
-Solver = Callable[[list[float], float, float, float], Steps[tuple[list[float], int]]]
+# Solves one target: from a pose, to x and y, bent to a side, the last one being out of reach or not.
+Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
 
 # Corrections for one start. The tenth part of them is usual; then another way is taken.
 MAX_ITERATIONS = 60
@@ -55,8 +55,10 @@ def solve_ccd(
     Where the target is far from the tip, two sweeps of CCD shape the pose; corrections of all joints
     at once, the least there are, take the tip to the target exactly. Without limits and rigid joints
     every target in the annulus of reach is reached from every start, and every other gets the nearest
-    pose, TOO_FAR or TOO_CLOSE. With limits, LIMITED is a target within the annulus that no start got
-    nearer to, while joints stood at their limits, and STALLED one where none did.
+    pose, TOO_FAR or TOO_CLOSE. With limits the same holds of the region that they leave (see
+    `reachable`): every target in it is reached, and of every other within the annulus it is proven that
+    no pose reaches it: LIMITED, with the pose nearest to it. STALLED is a target that was missed for
+    another reason: a tolerance below rounding, or ranges so narrow that the region is undecided.
 
     target: (..., 2) relative to the root. start: (..., n) angles to begin with, such as last
     frame's; of equal rotations the answer's numbers are those near the start's. tolerance: a length.
@@ -191,55 +193,49 @@ def _solution(
 ) -> Steps[Solution]:
     """Solve rows, judge them by where they really put the tip, and give them their shape."""
     limit = settings.tolerance
-    angles, iterations = yield from _solve(chain, rows, settings)
+    angles, iterations, is_out = yield from _solve(chain, rows, settings)
     residual = distances_to(chain, angles, rows.points)
     status = annulus_status(chain, rows.points, limit)
-    limited = at_limits(chain, angles)
     missed = (status == Status.REACHED) & (residual > limit)
-    status[missed] = np.where(_is_held(chain, limited)[missed], Status.LIMITED, Status.STALLED)
+    status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
     if softness.any():
         soft_rows = Targets(soft_targets(chain, rows.points, softness), rows.starts, rows.bend)
-        angles, iterations = yield from _solve(chain, soft_rows, settings)
-        residual, limited = distances_to(chain, angles, rows.points), at_limits(chain, angles)
+        angles, iterations, _ = yield from _solve(chain, soft_rows, settings)
+        residual = distances_to(chain, angles, rows.points)
     return Solution(
         angles=angles.reshape(*shape, len(chain)),
         status=status.reshape(shape),
         residual=residual.reshape(shape),
         iterations=iterations.reshape(shape),
-        limited=limited.reshape(*shape, len(chain)),
+        limited=at_limits(chain, angles).reshape(*shape, len(chain)),
     )
 
 
-def _is_held(chain: Chain, limited: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which rows of `limited` (m, n) have a joint at its limit, or any a rigid joint."""
-    rigid = chain.weights is not None and bool((chain.weights == 0.0).any())
-    held: NDArray[np.bool_] = limited.any(axis=1) | rigid
-    return held
-
-
 def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:
-    """Return angles (m, n) and iterations (m,), by the way that fits the chain."""
+    """Return poses for all rows, by the way that fits the chain."""
     n, outer = len(chain), chain.reach[1]
-    nothing = np.zeros(len(rows.points), np.int32)
+    m = len(rows.points)
     starts = within_limits(chain, rows.starts, rows.starts)
     bones = Bones.of(chain)
     rigid = any(is_rigid(bones, i) for i in range(n))
     if outer == 0.0 or len(rows.points) == 0:
-        return starts, nothing
+        return Poses(starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
     if chain.is_limited and not rigid and n <= 2:
         solve_exactly = _exact_path if settings.is_path else _exact
-        return solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance), nothing
+        angles = solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance)
+        return Poses(angles, np.zeros(m, np.int32), at_limits(chain, angles).any(axis=1))
     unit = Targets(in_reaches(chain, rows.points), starts, rows.bend)
     fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
     free = not (rigid or chain.is_limited)
-    if free and not settings.is_path and len(starts) >= BATCH:
-        return (yield from free_batch_steps(bones, unit, fine, rounds))
+    if not rigid and not settings.is_path and m >= BATCH:
+        batch_steps = free_batch_steps if free else limited_batch_steps
+        return (yield from batch_steps(bones, unit, fine, rounds))
 
-    def solve(pose: list[float], x: float, y: float, bend: float) -> Steps[tuple[list[float], int]]:
+    def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[Found]:
         if free:
-            return solve_free(bones, pose, x, y, bend, fine, rounds)
+            return Found(*solve_free(bones, pose, x, y, bend, fine, rounds), False)
         one = joined_steps if rigid else any_steps
-        return (yield from one(bones, pose, x, y, bend, fine, rounds))
+        return (yield from one(bones, pose, x, y, bend, fine, rounds, asks_first=was_out))
 
     if settings.is_path:
         return (yield from _solve_path(chain, solve, unit))
@@ -278,29 +274,31 @@ def _exact_path(chain: Chain, rows: Targets, tolerance: float) -> Floats:
 
 
 def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[Poses]:
-    """Return angles and iterations, one target after the other, each from its own start."""
-    angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
+    """Return poses, one target after the other, each from its own start."""
+    poses = Poses.empty(rows)
     targets = zip(rows.starts.tolist(), rows.points.tolist(), rows.bend.tolist(), strict=True)
     for row, (start, (x, y), bend) in enumerate(targets):
-        angles[row], iterations[row] = yield from solve(start, x, y, bend)
+        poses.fill(row, *(yield from solve(start, x, y, bend, False)))
         yield row + 1
-    return angles, iterations
+    return poses
 
 
 def _solve_path(chain: Chain, solve: Solver, rows: Targets) -> Steps[Poses]:
-    """Return angles and iterations, one target after the other, each from the pose of the one before."""
-    angles, iterations = np.empty_like(rows.starts), np.zeros(len(rows.points), np.int32)
+    """Return poses, one target after the other, each from the pose of the one before."""
+    poses = Poses.empty(rows)
     pose, last = rows.starts[0].tolist(), float(rows.bend[0])
-    side = last
+    side, was_out = last, False
+    in_annulus = are_inside(Bones.of(chain), rows)
     for row, ((x, y), bend) in enumerate(zip(rows.points.tolist(), rows.bend.tolist(), strict=True)):
         # The side is kept, since a target out of reach puts the chain on a line, which has none.
         side = side_of(pose, side)
         if bend != last:
             pose, side, last = turned_over(chain, pose, bend), bend, bend
-        pose, iterations[row] = yield from solve(pose, x, y, side)
-        angles[row] = pose
+        found = yield from solve(pose, x, y, side, was_out)
+        poses.fill(row, *found)
+        pose, was_out = found.angles, found.is_out and bool(in_annulus[row])
         yield row + 1
-    return angles, iterations
+    return poses
 
 
 def turned_over(chain: Chain, pose: list[float], bend: float) -> list[float]:

@@ -161,10 +161,7 @@ class Region:
         """Yield points (..., 2) in reaches, some at a time; those that are too far off drawn in."""
         flat = points.reshape(-1, 2)
         for first in range(0, len(flat), BLOCK):
-            block = flat[first : first + BLOCK]
-            farthest = np.abs(block).max(axis=1, keepdims=True)
-            near_by = block / np.maximum(self.scale, farthest / FARTHEST)
-            yield near_by[:, 0] + 1j * near_by[:, 1]
+            yield as_points(flat[first : first + BLOCK], self.scale)
 
 
 def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
@@ -197,6 +194,14 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
             "the ranges of the chain's joints are too narrow to tell what it reaches; widen one"
         )
     return region
+
+
+def as_points(points: Floats, scale: float = 1.0) -> Points:
+    """Return points (b, 2) in reaches, `scale` each, as complex numbers; those too far off drawn in."""
+    farthest = np.abs(points).max(axis=1, initial=0.0)
+    x, y = points.T / np.maximum(scale, farthest / FARTHEST)
+    complex_points: Points = x + 1j * y
+    return complex_points
 
 
 def region_steps(lengths: ArrayLike, low: ArrayLike, high: ArrayLike) -> Generator[int, None, Region | None]:
