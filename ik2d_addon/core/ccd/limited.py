@@ -17,7 +17,7 @@ import numpy as np
 from ..inputs import Floats
 from ..region import BORDER, Region, as_points, region_steps
 from .correction import Arms, arms_to_tip, least_turns
-from .free import NEAR, SWEEPS, error_of
+from .free import NEAR, SWEEPS
 from .shapes import off_the_annulus, off_the_line
 from .sweep import Bones, compared, sweep
 
@@ -147,7 +147,8 @@ def blended(
     """
     for part in PARTS:
         between = [a + part * (b - a) for a, b in zip(start, exact, strict=True)]
-        pose, done = _corrected_within(bones, cut(bones, between), x, y, tolerance, rounds)
+        begin = Pose.of(bones, cut(bones, between), x, y)
+        pose, done = _corrected_within(bones, begin, x, y, tolerance, rounds)
         total += done
         if pose.error <= tolerance:
             return Found(near_numbers(bones, pose.angles, start), total, False)
@@ -173,12 +174,12 @@ def _approached(
     bones: Bones, angles: list[float], x: float, y: float, tolerance: float, rounds: int
 ) -> tuple[Pose, int]:
     """Return the pose that sweeps and corrections lead to from one start, and their number."""
-    swept = 0
-    if error_of(bones.lengths, angles, x, y) > NEAR:
+    pose, swept = Pose.of(bones, angles, x, y), 0
+    if pose.error > NEAR:
         for _ in range(SWEEPS):
             angles = sweep(bones, angles, x, y)
-        swept = SWEEPS
-    pose, done = _corrected_within(bones, angles, x, y, tolerance, rounds)
+        pose, swept = Pose.of(bones, angles, x, y), SWEEPS
+    pose, done = _corrected_within(bones, pose, x, y, tolerance, rounds)
     return pose, swept + done
 
 
@@ -194,10 +195,9 @@ def _settled(bones: Bones, angles: list[float], x: float, y: float) -> list[floa
 
 
 def _corrected_within(
-    bones: Bones, angles: list[float], x: float, y: float, tolerance: float, rounds: int
+    bones: Bones, pose: Pose, x: float, y: float, tolerance: float, rounds: int
 ) -> tuple[Pose, int]:
-    """Correct angles that lie between bones.low and bones.high; return the pose and the corrections."""
-    pose = Pose.of(bones, angles, x, y)
+    """Correct a pose within the limits; return the pose and the corrections."""
     for done in range(rounds):
         if pose.error <= tolerance:
             return pose, done
@@ -211,7 +211,8 @@ def _corrected_within(
 def cut(bones: Bones, angles: list[float]) -> list[float]:
     """Return the angles, cut off at the limits."""
     return [
-        min(max(angle, low), high) for angle, low, high in zip(angles, bones.low, bones.high, strict=True)
+        angle if low <= angle <= high else low if angle < low else high
+        for angle, low, high in zip(angles, bones.low, bones.high, strict=True)
     ]
 
 
@@ -229,13 +230,13 @@ def _corrected(bones: Bones, pose: Pose, x: float, y: float) -> Pose:
 
 def _turns_within(bones: Bones, pose: Pose) -> list[float]:
     """Return the least turns of the joints that no limit holds, found by letting go of those it does."""
-    weights = bones.weights[::-1]
+    weights, low, high = bones.weights[::-1], bones.low, bones.high
     while True:
         turns = least_turns(pose.arms, weights, pose.error_x, pose.error_y)
         held = [
             i
             for i, (turn, angle) in enumerate(zip(turns, pose.angles, strict=True))
-            if (turn < 0.0 and angle <= bones.low[i]) or (turn > 0.0 and angle >= bones.high[i])
+            if (angle <= low[i] and turn < 0.0) or (angle >= high[i] and turn > 0.0)
         ]
         if not held:
             return turns
