@@ -10,6 +10,7 @@ from rigs import add_armature, add_chain, add_target, leg_with_target
 from ik2d_addon.bake import bake_steps
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
+from ik2d_addon.core.region import sets
 
 
 def add_snake(bones: int, target: tuple[float, float, float], **settings):
@@ -51,15 +52,15 @@ def most_between_yields(steps, calls: list[int]) -> int:
     return max(most, calls[0] - last)
 
 
-def test_a_limited_chain_and_a_target_out_of_reach_take_one_start_at_a_time(monkeypatch):
+def test_a_limited_chain_and_a_target_out_of_reach_take_one_frame_or_joint_at_a_time(monkeypatch):
     armature, chain = add_snake(20, (0, 0.2, -1.0))
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, -0.1, 0.1
     starts = counted(monkeypatch, limited, "_approached")
-    settled = counted(monkeypatch, limited, "_settled")
-    calls = _Sum(starts, settled)
-    assert most_between_yields(bake_steps(armature, None, 1, 100), calls) == 1
-    assert starts[0] >= 500 and settled[0] == 100
+    asked = counted(monkeypatch, limited, "asked")
+    joints = counted(monkeypatch, sets, "turned")
+    assert most_between_yields(bake_steps(armature, None, 1, 100), _Sum(starts, joints)) == 1
+    assert (starts[0], joints[0], asked[0]) == (1, 20, 100)
 
 
 def test_a_free_chain_takes_one_frame_at_a_time(monkeypatch):

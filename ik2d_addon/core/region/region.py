@@ -19,7 +19,7 @@ from .sets import Sets, set_steps
 # A point no farther from the boundary counts as one of the set, as a part of the reach.
 BORDER = 5e-10
 # Places that are nearest to a point are equally near if their distances differ by less.
-EQUALLY_NEAR = 1e-9
+EQUALLY_NEAR = 1e-11
 # From so many reaches on, the nearest point depends on the direction alone, to within 1e-7 of reach;
 # the distances themselves would have no digits left to tell two points apart.
 FARTHEST = 1e7

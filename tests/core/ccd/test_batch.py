@@ -57,13 +57,14 @@ def test_rows_of_all_kinds_get_the_angles_and_the_iterations_that_each_gets_alon
     chain = Chain(lengths, weights=rng.uniform(0.2, 1.0, n) if kind == "weights" else None)
     bones, targets = Bones.of(chain), rows_of_all_kinds(rng, chain, 240)
     given = targets.starts.copy()
-    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
+    angles, iterations, is_out = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
     expected, counts = one_by_one(bones, targets, 60)
     apart = np.abs(angles - expected).max(axis=1)
     assert apart.max() <= 1e-5
     assert np.mean(apart > 1e-9) <= (0.0 if n <= 5 else 0.02)  # where the search between two poses arrived
     assert np.array_equal(iterations, counts)
     assert (targets.starts == given).all()
+    assert not is_out.any()
     distance = np.hypot(*targets.points.T)
     inner = max(0.0, 2.0 * max(bones.lengths) - 1.0)
     off = np.maximum(np.maximum(distance - 1.0, inner - distance), 0.0)
@@ -77,13 +78,14 @@ def test_with_few_corrections_the_search_between_two_poses_arrives(rounds):
     rng = np.random.default_rng(rounds)
     chain = Chain(rng.uniform(0.2, 1.0, 4))
     bones, targets = Bones.of(chain), rows_of_all_kinds(rng, chain, 160)
-    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
+    angles, iterations, is_out = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
     expected, counts = one_by_one(bones, targets, rounds)
     assert np.abs(angles - expected).max() <= 1e-3  # both reach, from the same pose and to the same
     assert np.array_equal(iterations, counts)
     inside = np.hypot(*targets.points.T) < 1.0
     assert tip_errors(bones, angles, targets.points)[inside].max() <= TOLERANCE
     assert iterations.max() == 2 + rounds
+    assert not is_out.any()
 
 
 @pytest.mark.parametrize(("rounds", "most"), [(60, 0.002), (2, 0.05)])
@@ -104,7 +106,8 @@ def test_the_common_rows_are_solved_together(monkeypatch, rounds, most):
     points = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=-1)
     targets = Targets(points, rng.uniform(-1.0, 1.0, (m, 5)), np.ones(m))
     bones = Bones.of(chain)
-    angles, iterations = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
+    angles, iterations, is_out = drained(free_batch_steps(bones, targets, TOLERANCE, rounds))
+    assert not is_out.any()
     assert sum(distance > 1.0 for distance in left) == len(radius[::1000])
     assert len(left) - len(radius[::1000]) <= most * m
     assert tip_errors(bones, angles, points)[radius < 1.0].max() <= TOLERANCE
@@ -117,12 +120,13 @@ def test_the_common_rows_are_solved_together(monkeypatch, rounds, most):
 
 def test_two_bones_and_no_rows_are_solved_as_well():
     bones = Bones.of(Chain([0.6, 0.4]))
-    angles, iterations = drained(
+    angles, iterations, is_out = drained(
         free_batch_steps(bones, Targets(np.empty((0, 2)), np.empty((0, 2)), np.empty(0)), 1e-6, 9)
     )
     assert angles.shape == (0, 2)
     assert iterations.shape == (0,)
     assert iterations.dtype == np.int32
+    assert is_out.shape == (0,)
 
 
 def test_targets_are_cut_row_by_row():
@@ -131,3 +135,4 @@ def test_targets_are_cut_row_by_row():
     assert part.points.tolist() == [[4.0, 5.0], [0.0, 1.0]]
     assert part.starts.tolist() == [[6.0, 7.0, 8.0], [0.0, 1.0, 2.0]]
     assert part.bend.tolist() == [2.0, 0.0]
+    assert targets.row(1) == ([3.0, 4.0, 5.0], 2.0, 3.0, 1.0)

@@ -94,18 +94,16 @@ def test_out_of_reach_no_joint_alone_can_bring_the_tip_nearer(n):
         assert solution.residual[row] <= nearest + 1e-9 * chain.reach[1]
 
 
-@pytest.mark.parametrize("n", (3,))
-def test_one_correction_a_start_stalls_where_no_limit_holds_the_tip_back(n):
-    """STALLED: within the annulus and not reached, with no joint at a limit; LIMITED only with one."""
+@pytest.mark.parametrize("n", (3, 12))
+def test_where_corrections_are_too_few_the_region_has_the_pose(n):
     rng = np.random.default_rng(0)
     chain = Chain(np.ones(n), limits=[[-1.0, 1.0]] * n)
     targets = forward(chain, rng.uniform(-1.0, 1.0, (100, n)))[:, -1]
+    usual = solve_ccd(chain, targets, start=np.zeros(n))
     hasty = solve_ccd(chain, targets, start=np.zeros(n), max_iterations=1)
-    assert (hasty.status == Status.STALLED).any()
-    assert solve_ccd(chain, targets, start=np.zeros(n)).reached.all()
-    for status, at_a_limit in zip(hasty.status, hasty.limited.any(axis=1), strict=True):
-        assert status in (Status.REACHED, Status.LIMITED if at_a_limit else Status.STALLED)
-    assert ((hasty.residual <= 1e-6 * n) == hasty.reached).all()
+    assert usual.reached.all() and hasty.reached.all()
+    assert np.abs(hasty.angles).max() <= 1.0
+    assert hasty.iterations.max() <= 7  # two sweeps, one correction, and one from four poses on the way
 
 
 def test_each_correction_and_each_pair_of_sweeps_counts():
@@ -120,8 +118,8 @@ def test_each_correction_and_each_pair_of_sweeps_counts():
     assert far.reached and few.reached
 
 
-def test_a_target_out_of_reach_takes_the_best_of_several_starts():
-    """Corrections from one start end in a local minimum: a target behind the chain, to the other side."""
+def test_a_target_behind_the_chain_gets_the_nearest_pose_from_the_other_side_too():
+    """Corrections from the start end in a local minimum."""
     chain = Chain(np.ones(6), limits=[[-1.0, 1.0]] * 6)
     rng = np.random.default_rng(4)
     tips = forward(
@@ -133,29 +131,6 @@ def test_a_target_out_of_reach_takes_the_best_of_several_starts():
             solution = solve_ccd(chain, target, start=np.full(6, -0.3 * side))
             assert solution.residual <= np.hypot(*(tips - target).T).min() + 1e-9
             assert solution.status == (Status.REACHED if solution.residual <= 6e-6 else Status.LIMITED)
-
-
-def test_random_poses_lie_within_the_limits_and_free_sides_within_half_a_turn_of_the_start():
-    inf = np.inf
-    low, high = [-1.0, -inf, 0.5, -inf, 3.0], [1.0, inf, inf, -2.0, 3.0]
-    bones = Bones([0.2] * 5, [1.0] * 5, low, high)
-    start = [0.3, 20.0, 0.7, -9.0, 3.0]
-    random = limited.Random(1)
-    poses = np.array([limited._random_pose(bones, start, random) for _ in range(4000)])
-    assert (poses >= low).all() and (poses <= high).all()
-    assert np.abs(poses[:, [1, 2, 3]] - [20.0, 0.7, -9.0]).max() <= np.pi
-    lowest, highest = (
-        [-1.0, 20.0 - np.pi, 0.5, -9.0 - np.pi, 3.0],
-        [1.0, 20.0 + np.pi, 0.7 + np.pi, -9.0 + np.pi, 3.0],
-    )
-    assert np.allclose(poses.min(axis=0), lowest, rtol=0.0, atol=1e-12)
-    assert np.allclose(poses.max(axis=0), highest, rtol=0.0, atol=1e-12)
-    # They lean to one side more or less: the joints of one pose lie together, all poses lie everywhere.
-    parts = (poses - lowest)[:, :4] / np.subtract(highest, lowest)[:4]
-    assert 0.45 <= parts.mean() <= 0.55
-    assert np.ptp(parts, axis=1).max() <= 1.0
-    assert parts.mean(axis=1).min() <= 0.05 and parts.mean(axis=1).max() >= 0.95
-    assert np.corrcoef(parts[:, 0], parts[:, 3])[0, 1] >= 0.3
 
 
 def test_a_pose_knows_its_arms_and_its_error():
@@ -295,7 +270,7 @@ def test_of_equal_rotations_within_the_limits_the_numbers_are_those_near_the_sta
         low = np.where((width == np.inf) & (rng.random(3) < 0.5), -np.inf, low)
         bones = Bones([0.3, 0.3, 0.4], [1.0] * 3, low.tolist(), high.tolist())
         angles, start = (np.clip(rng.uniform(-30.0, 30.0, 3), low, high) for _ in range(2))
-        found = limited._near(bones, angles.tolist(), start.tolist())
+        found = limited.near_numbers(bones, angles.tolist(), start.tolist())
         for number, angle, begin, least, most in zip(found, angles, start, low, high, strict=True):
             others = angle + 2.0 * np.pi * np.arange(-12, 13)
             allowed = others[(others >= least) & (others <= most)]
@@ -319,5 +294,5 @@ def test_off_the_annulus_the_nearest_pose_is_the_formulas_where_the_limits_allow
     narrow = Chain([4.0, 1.0, 1.0], [[-4.0, 4.0], [-0.5, 0.5], [0.1, 0.5]])
     blocked = solve_ccd(narrow, [[9.0, 12.0], [0.3, 0.4]], start=[0.2, 0.3, 0.4])
     assert (blocked.residual > [9.0, 1.5]).all()
-    assert (blocked.iterations > 0).all()
+    assert not blocked.iterations.any()
     assert blocked.status.tolist() == [Status.TOO_FAR, Status.TOO_CLOSE]

@@ -87,7 +87,7 @@ def test_nothing_that_turns_or_only_bones_of_no_length_behind_it_leave_the_start
     start = [0.1, 0.2]
     still = Bones([0.5, 0.5], [0.0, 0.0], [-np.inf] * 2, [np.inf] * 2)
     assert joined(still, start) is None
-    assert drained(joined_steps(still, start, 0.5, 0.5, 1.0, 1e-6, 60)) == (start, 0)
+    assert drained(joined_steps(still, start, 0.5, 0.5, 1.0, 1e-6, 60)) == (start, 0, True)
     for length, is_none in ((0.0, True), (0.5e-12, True), (2e-12, False)):
         hidden = Bones([1.0 - length, length], [0.0, 1.0], [-np.inf] * 2, [np.inf] * 2)
         assert (joined(hidden, start) is None) == is_none
@@ -125,11 +125,16 @@ def test_a_chain_with_infinite_limits_is_solved_as_a_free_one():
     below = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf, 0.5, -np.inf], [np.inf] * 3)
     above = Bones([0.4, 0.3, 0.3], [1.0] * 3, [-np.inf] * 3, [np.inf, -0.1, np.inf])
     # Straight, as only the free solver is at once.
-    assert drained(any_steps(free, [0.0, 0.3, 0.0], 2.0, 0.0, 1.0, 1e-6, 60)) == ([0.0, 0.0, 0.0], 0)
+    assert drained(any_steps(free, [0.0, 0.3, 0.0], 2.0, 0.0, 1.0, 1e-6, 60)) == (
+        [0.0, 0.0, 0.0],
+        0,
+        True,
+    )
     for bones, limit in ((below, 0.5), (above, -0.1)):
-        angles, iterations = drained(any_steps(bones, [0.0, limit, 0.0], 2.0, 0.0, 1.0, 1e-6, 60))
-        assert bones.low[1] <= angles[1] <= bones.high[1]
-        assert iterations > 0
+        found = drained(any_steps(bones, [0.0, limit, 0.0], 2.0, 0.0, 1.0, 1e-6, 60))
+        # Straight too: the range has room for a whole turn.
+        assert found.angles[1] == pytest.approx(np.copysign(2.0 * np.pi, limit), abs=1e-12)
+        assert found.is_out
 
 
 def test_of_two_bones_with_limits_a_rigid_one_stays():
