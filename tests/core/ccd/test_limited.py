@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from chains import drained
 
-from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
+from ik2d_addon.core import Chain, Status, forward, reachable, solve_ccd, solve_ccd_path, solve_two_bone
 from ik2d_addon.core.ccd import limited
 from ik2d_addon.core.ccd.limited import Pose, cut
 from ik2d_addon.core.ccd.sweep import Bones
@@ -24,6 +25,100 @@ def test_targets_that_the_limits_allow_are_reached(n):
         assert reached.mean() >= 0.999
         assert ((solution.status == Status.REACHED) == reached).all()
         assert np.abs(solution.angles).max() <= SIXTY + 1e-9
+
+
+@pytest.mark.parametrize("part", (0.5, 0.25))
+@pytest.mark.parametrize("n", (50, 100, 200))
+def test_near_full_stretch_all_is_reached_from_a_start_that_is_bent(n, part):
+    """Targets of poses within a part of the limits, from 0.04 radians a joint: local minima all around."""
+    rng = np.random.default_rng([n, int(4 * part)])
+    chain = Chain(np.ones(n), limits=[[-SIXTY, SIXTY]] * n)
+    targets = forward(chain, rng.uniform(-part * SIXTY, part * SIXTY, (30, n)))[:, -1]
+    for tolerance in (1e-6 * n, 1e-9 * n):
+        solution = solve_ccd(chain, targets, start=np.full(n, 0.04), tolerance=tolerance)
+        assert solution.reached.all()
+        assert np.hypot(*(forward(chain, solution.angles)[:, -1] - targets).T).max() <= tolerance
+        assert np.abs(solution.angles).max() <= SIXTY
+
+
+@pytest.mark.parametrize("off", (1e-2, 1e-4, 1e-6, 1e-8, 1e-9))
+@pytest.mark.parametrize("n", (3, 10, 40))
+def test_just_inside_the_border_is_reached_and_just_outside_is_limited(n, off):
+    rng = np.random.default_rng([n, 1])
+    chain = Chain(rng.uniform(0.5, 1.0, n), limits=[[-0.3, 0.2]] * n)
+    region = reachable(chain)
+    level = region.sets.elements[0]
+    which = np.argsort(-np.abs(level.radius) * (level.end - level.start))[:5]
+    normals = 0.5 * (level.start[which] + level.end[which])
+    for side in (1.0, -1.0):
+        points = (level.at(which, normals) + side * off * np.exp(1j * normals)) * region.scale
+        targets = np.stack((points.real, points.imag), axis=-1)
+        targets = targets[np.hypot(*targets.T) < chain.reach[1]]
+        solution = solve_ccd(chain, targets, start=np.zeros(n), tolerance=0.5e-9 * chain.reach[1])
+        expected = np.where(region.contains(targets), Status.REACHED, Status.LIMITED)
+        assert (solution.status == expected).all()
+        assert np.allclose(solution.residual, region.nearest(targets)[1], rtol=0.0, atol=1e-9 * n)
+
+
+def test_limited_is_a_proof_with_the_exact_distance_alone_and_on_a_path():
+    chain = Chain([1.0, 0.9, 0.8, 0.7, 0.6, 0.5], limits=[[-0.5, 0.7]] * 6)
+    region = reachable(chain)
+    u = np.linspace(0.0, 2.0 * np.pi, 120)
+    path = np.stack([2.8 + 1.4 * np.cos(u), 1.0 + 1.4 * np.sin(u)], axis=-1)
+    contained, away = region.contains(path), region.nearest(path)[1]
+    assert 10 < contained.sum() < 110
+    found = solve_ccd_path(chain, path, start=np.zeros(6))
+    alone = solve_ccd(chain, path[:10], start=np.zeros(6))
+    for solution, rows in ((found, slice(None)), (alone, slice(10))):
+        assert (solution.status == np.where(contained, Status.REACHED, Status.LIMITED)[rows]).all()
+        assert np.abs(solution.residual - away[rows])[~contained[rows]].max(initial=0.0) <= 1e-9
+        assert (solution.iterations[~contained[rows]] == 0).all()
+
+
+def test_after_a_target_out_of_reach_the_region_is_asked_before_corrections(monkeypatch):
+    chain = Chain(np.ones(5), limits=[[-0.3, 0.3]] * 5)
+    calls, function = [], limited.around
+
+    def counted(*given):
+        calls.append(given)
+        return function(*given)
+
+    monkeypatch.setattr(limited, "around", counted)
+    solution = solve_ccd_path(chain, [[-2.0, 1.0]] * 6 + [[4.8, 0.5]] * 3, start=np.zeros(5))
+    assert solution.status.tolist() == [Status.LIMITED] * 6 + [Status.REACHED] * 3
+    assert len(calls) == 1 + 3
+
+
+@pytest.mark.parametrize("asks_first", (False, True))
+def test_the_order_of_questions_changes_no_answer(asks_first):
+    bones = Bones([0.25] * 4, [1.0] * 4, [-0.5] * 4, [0.8] * 4)
+    for x, y in ((0.7, 0.4), (-0.5, 0.1), (0.9, 0.42), (1.5, 0.0), (0.0, 0.0), (2.0, 9.0)):
+        usual = drained(limited.limited_steps(bones, [0.1] * 4, x, y, 1.0, 1e-6, 60))
+        other = drained(limited.limited_steps(bones, [0.1] * 4, x, y, 1.0, 1e-6, 60, asks_first=asks_first))
+        assert other == usual
+
+
+def test_a_pose_from_the_region_is_blended_with_the_start():
+    """Where corrections fail the pose still is as near to the start's as one can be found on the way."""
+    n = 20
+    rng = np.random.default_rng(5)
+    low, high = [-1.0] * n, [1.0] * n
+    bones = Bones([1.0 / n] * n, [1.0] * n, low, high)
+    nearer = 0
+    for _ in range(30):
+        start, exact = rng.uniform(-0.2, 0.2, n), rng.uniform(-1.0, 1.0, n)
+        target = forward(Chain(bones.lengths), exact)[-1]
+        found = limited.blended(bones, start.tolist(), exact.tolist(), *target.tolist(), 1e-9, 60, 7)
+        angles = np.array(found.angles)
+        assert np.hypot(*(forward(Chain(bones.lengths), angles)[-1] - target)) <= 1e-9
+        assert np.abs(angles).max() <= 1.0
+        assert found.iterations > 7 and not found.is_out
+        nearer += np.linalg.norm(angles - start) < 0.8 * np.linalg.norm(exact - start)
+    assert nearer >= 25
+    exact = [1.0] * n  # the only pose with its tip there
+    target = forward(Chain(bones.lengths), exact)[-1]
+    found = limited.blended(bones, [0.0] * n, exact, *target.tolist(), 1e-13, 1, 0)
+    assert found.angles == exact
 
 
 @pytest.mark.parametrize("n", (2, 3, 10))

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chain with limits reaches: never wrong, from inside by sampling, from outside by an optimiser."""
+
+import numpy as np
+import pytest
+from chains import awkward_chain, poses_within
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ik2d_addon.core import Chain, IK2DError, Region, UndecidedError, forward, reachable
+from ik2d_addon.core.region import region as module
+
+SIXTY = np.radians(60.0)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def problem(seed, sizes=(1, 2, 3, 4, 5, 8, 12)):
+    """Return a random source, an awkward chain and its region."""
+    rng = np.random.default_rng(seed)
+    chain = awkward_chain(rng, int(rng.choice(sizes)))
+    return rng, chain, reachable(chain)
+
+
+def tips_of(chain, angles):
+    return forward(chain, angles)[..., -1, :]
+
+
+def distances(points, others):
+    """Return the distance from each point to the nearest of some others."""
+    return np.array([np.hypot(*(others - point).T).min() for point in points])
+
+
+def on_the_border(rng, region, count, off=0.0):
+    """Return places (count, 2) on the boundary or `off` it along the normal (reach is 1)."""
+    level = region.sets.elements[0]
+    which = rng.integers(0, len(level), count)
+    normals = level.start[which] + rng.random(count) * (level.end[which] - level.start[which])
+    points = level.at(which, normals) + off * np.exp(1j * normals)
+    return np.stack((points.real, points.imag), axis=-1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds)
+def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_nearest(seed):
+    rng, chain, region = problem(seed)
+    tips = tips_of(chain, poses_within(rng, chain, 500))
+    away = region.nearest(tips)[1]
+    assert (region.contains(tips) | (away <= 1e-9)).all()
+    points = rng.uniform(-1.2, 1.2, (30, 2))
+    found, away = region.nearest(points)
+    assert (distances(points, tips) >= away - 1e-9).all()
+    assert ((away == 0.0) == region.contains(points)).all()
+    assert region.contains(found).all()
+    assert np.allclose(np.hypot(*(found - points).T), away, rtol=0.0, atol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds)
+def test_poses_reach_or_come_as_near_as_the_nearest_point(seed):
+    rng, chain, region = problem(seed)
+    border = on_the_border(rng, region, 24, rng.choice([0.0, 1e-2, 1e-4, 1e-6, 1e-8, -1e-2, -1e-6], 24))
+    points = np.concatenate((rng.uniform(-1.2, 1.2, (24, 2)), border))
+    near = None if rng.random() < 0.3 else poses_within(rng, chain, 48)
+    angles = region.poses(points, near)
+    low, high = chain.ranges.T
+    assert ((angles >= low) & (angles <= high)).all()
+    residual = np.hypot(*(tips_of(chain, angles) - points).T)
+    assert np.abs(residual - region.nearest(points)[1]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("off", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
+def test_just_outside_the_border_is_out_and_just_inside_is_in(off):
+    """Points on arcs, whose normals leave no doubt, of chains whose regions are thicker than that."""
+    rng = np.random.default_rng(11)
+    for n in (2, 3, 5, 10, 30):
+        chain = Chain(rng.uniform(0.5, 1.0, n), [[-SIXTY, SIXTY]] * n)
+        region = reachable(chain)
+        level = region.sets.elements[0]
+        arcs = np.flatnonzero(np.abs(level.radius) > 0.02)
+        which = arcs[rng.integers(0, len(arcs), 20)]
+        normals = 0.5 * (level.start[which] + level.end[which])
+        for side, expected in ((1.0, False), (-1.0, True)):
+            points = (level.at(which, normals) + side * off * np.exp(1j * normals)) * region.scale
+            contained = region.contains(np.stack((points.real, points.imag), axis=-1))
+            # Of a far step the nearest border may be another one.
+            assert np.mean(contained == expected) >= (1.0 if off <= 1e-4 else 0.8)
+
+
+def brought_near(chain, angles, target, sweeps):
+    """Turn one joint after the other so that the tip is nearest to a target: all poses (m, n) at once."""
+    angles = angles.copy()
+    low, high = chain.limits.T
+    for _ in range(sweeps):
+        for i in range(len(chain) - 1, -1, -1):
+            joints = forward(chain, angles)
+            arm, aim = joints[:, -1] - joints[:, i], target - joints[:, i]
+            across = arm[:, 0] * aim[:, 1] - arm[:, 1] * aim[:, 0]
+            wanted = angles[:, i] + np.arctan2(across, (arm * aim).sum(axis=1))
+            angles[:, i] = np.clip(wanted, low[i], high[i])
+    return angles
+
+
+@pytest.mark.parametrize("n", (2, 3, 6))
+def test_no_optimiser_comes_nearer_and_most_starts_come_as_near(n):
+    rng = np.random.default_rng([12, n])
+    for limits in ([-0.4, 0.4], [0.2, 1.0]):
+        chain = Chain(np.ones(n) / n, [limits] * n)
+        region = reachable(chain)
+        targets = rng.uniform(-1.0, 1.0, (25, 2))
+        targets = targets[~region.contains(targets)][:8]
+        away = region.nearest(targets)[1]
+        for target, distance in zip(targets, away, strict=True):
+            starts = rng.uniform(*limits, (60, n))
+            starts[0], starts[1] = limits
+            angles = brought_near(chain, starts, target, 60)
+            reached = np.hypot(*(tips_of(chain, angles) - target).T).min()
+            assert distance - 1e-9 <= reached <= distance + 1e-2
+
+
+@pytest.mark.parametrize("degrees", (30.0, 45.0, 60.0, 90.0, 180.0))
+@pytest.mark.parametrize("n", (3, 4, 8))
+def test_equal_bones_with_round_limits(n, degrees):
+    """Here many arcs and corners coincide."""
+    rng = np.random.default_rng(n)
+    edge = np.radians(degrees)
+    chain = Chain(np.ones(n), [[-edge, edge]] * n)
+    region = reachable(chain)
+    steps = np.radians(15.0)
+    round_poses = steps * np.rint(rng.uniform(-edge, edge, (400, n)) / steps)
+    tips = tips_of(chain, np.clip(round_poses, -edge, edge))
+    assert region.contains(tips).all()
+    angles = region.poses(tips)
+    assert np.hypot(*(tips_of(chain, angles) - tips).T).max() <= 1e-9 * n
+    mirrored = region.nearest(tips * [1.0, -1.0] + [0.0, 0.1])[1]
+    assert np.abs(mirrored - region.nearest(tips - [0.0, 0.1])[1]).max() <= 1e-9 * n
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds, scale=st.sampled_from([1e-250, 1e-4, 3.0, 1e6, 1e250]))
+def test_the_size_of_the_chain_changes_nothing_but_the_size_of_the_region(seed, scale):
+    rng, chain, region = problem(seed)
+    large = reachable(Chain(chain.lengths * scale, chain.limits))
+    points = rng.uniform(-1.2, 1.2, (30, 2))
+    clear = np.abs(region.sets.elements[0].nearest(points[:, 0] + 1j * points[:, 1])[0]) > 1e-8
+    assert (large.contains(points * scale) == region.contains(points))[clear].all()
+    assert np.allclose(large.nearest(points * scale)[1] / scale, region.nearest(points)[1], rtol=0, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds)
+def test_mirrored_limits_leave_the_mirrored_region(seed):
+    rng, chain, region = problem(seed)
+    mirrored = reachable(Chain(chain.lengths, -chain.ranges[:, ::-1]))
+    points = rng.uniform(-1.2, 1.2, (30, 2))
+    away = mirrored.nearest(points * [1.0, -1.0])[1]
+    assert np.allclose(away, region.nearest(points)[1], rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("turns", (-3, 1, 100))
+def test_limits_some_turns_on_leave_the_same_region_with_other_numbers(turns):
+    rng = np.random.default_rng(13)
+    limits = np.sort(rng.uniform(-2.0, 2.0, (4, 2)), axis=1)
+    limits[3] = [-np.inf, 1.0]
+    chain, turned = Chain(np.ones(4), limits), Chain(np.ones(4), limits + 2.0 * np.pi * turns)
+    tips = tips_of(chain, poses_within(rng, chain, 50))
+    angles = reachable(turned).poses(tips, np.full(4, 2.0 * np.pi * turns))
+    low, high = turned.limits.T
+    assert ((angles >= low) & (angles <= high)).all()
+    assert np.abs(tips_of(chain, angles) - tips).max() <= 1e-7
+
+
+def test_a_free_chain_reaches_its_annulus():
+    chain = Chain([3.0, 1.0, 1.0])
+    region = reachable(chain)
+    radius = np.array([0.0, 0.5, 1.0 - 1e-6, 1.0 + 1e-6, 3.0, 5.0 - 1e-6, 5.0 + 1e-6, 9.0])
+    points = np.stack((0.6 * radius, 0.8 * radius), axis=-1)
+    assert region.contains(points).tolist() == [False, False, False, True, True, True, False, False]
+    expected = np.maximum(np.maximum(1.0 - radius, radius - 5.0), 0.0)
+    assert np.allclose(region.nearest(points)[1], expected, rtol=0.0, atol=1e-12)
+    assert len(region.outline()) == 2
+
+
+def test_a_joint_of_weight_0_keeps_the_angle_that_it_has():
+    chain = Chain([1.0, 1.0, 1.0], [[-1.0, 1.0]] * 3, weights=[1.0, 0.0, 0.5])
+    with pytest.raises(IK2DError, match=r"^a joint of weight 0 keeps its angle; hand in the chain's angles$"):
+        reachable(chain)
+    with pytest.raises(IK2DError, match=r"^a region takes the angles of one pose, not shape \(2, 3\)$"):
+        reachable(chain, np.zeros((2, 3)))
+    region = reachable(chain, [9.0, 0.7, -9.0])
+    poses = poses_within(np.random.default_rng(14), chain, 200)
+    poses[:, 1] = 0.7
+    assert region.contains(tips_of(chain, poses)).all()
+    assert (region.poses(tips_of(chain, poses))[:, 1] == 0.7).all()
+    poses[:, 1] = 0.2
+    assert not region.contains(tips_of(chain, poses)).all()
+    held = reachable(chain, [0.0, 5.0, 0.0])  # beyond its limit: it is at the limit then
+    assert (held.poses([[1.0, 1.0]])[:, 1] == 1.0).all()
+
+
+@pytest.mark.parametrize("lengths", ([0.0, 0.0], [1.0, 0.0], [0.0, 1.0, 0.0]))
+def test_bones_of_no_length(lengths):
+    n = len(lengths)
+    region = reachable(Chain(lengths, [[-0.5, 0.5]] * n))
+    reach = sum(lengths)
+    assert region.contains([reach, 0.0])
+    assert not region.contains([0.5, 0.0])
+    assert region.nearest([reach + 1.0, 0.0])[1] == pytest.approx(1.0)
+    assert region.poses([0.3, 0.3]).shape == (n,)
+
+
+def test_shapes_and_refusals():
+    region = reachable(Chain(np.ones(3), [[-1.0, 1.0]] * 3))
+    assert isinstance(region, Region)
+    assert region.contains(np.zeros((4, 5, 2))).shape == (4, 5)
+    points, away = region.nearest(np.zeros((4, 5, 2)))
+    assert points.shape == (4, 5, 2) and away.shape == (4, 5)
+    assert region.poses(np.zeros((4, 5, 2))).shape == (4, 5, 3)
+    assert region.poses(np.zeros((0, 2))).shape == (0, 3)
+    assert region.contains(np.zeros((0, 2))).shape == (0,)
+    assert region.nearest(np.zeros((0, 2)))[1].shape == (0,)
+    with pytest.raises(IK2DError, match="target must be finite numbers"):
+        region.contains([np.nan, 0.0])
+    with pytest.raises(IK2DError, match="a target is two numbers, x and y, not shape"):
+        region.nearest([1.0, 2.0, 3.0])
+    for near in (np.zeros(2), [0.0, np.inf, 0.0], 1.0):
+        with pytest.raises(IK2DError, match="^near must hold 3 finite angles, one a bone, not shape"):
+            region.poses([1.0, 0.0], near)
+
+
+def test_many_points_are_asked_for_in_blocks():
+    rng = np.random.default_rng(15)
+    region = reachable(Chain(np.ones(3), [[-1.0, 1.0]] * 3))
+    points = rng.uniform(-3.0, 3.0, (2 * module.BLOCK + 7, 2))
+    rows = [0, module.BLOCK - 1, module.BLOCK, len(points) - 1]
+    assert (region.contains(points)[rows] == [region.contains(p) for p in points[rows]]).all()
+    assert np.allclose(region.nearest(points)[0][rows], region.nearest(points[rows])[0], rtol=0, atol=1e-14)
+    assert np.allclose(region.poses(points)[rows], region.poses(points[rows]), rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e8, 1e200])
+def test_of_a_point_far_away_the_nearest_depends_on_its_direction(distance):
+    region = reachable(Chain(np.ones(4), [[-0.5, 0.5]] * 4))
+    directions = np.linspace(-3.0, 3.0, 40)
+    ways = np.stack((np.cos(directions), np.sin(directions)), axis=-1)
+    points, away = region.nearest(distance * ways)
+    outline = np.concatenate(region.outline())
+    farthest = (outline @ ways.T).max(axis=0)
+    assert ((points * ways).sum(axis=1) >= farthest - 4.0 * 4.0 / distance - 1e-6).all()
+    assert np.allclose(away, distance, rtol=4.0 / distance + 1e-15)
+    assert np.isfinite(region.poses(distance * ways)).all()
+
+
+def test_of_places_that_are_equally_near_the_pose_near_the_one_asked_for_is_taken():
+    """The inner border of a chain with a free root is made by bending to one side, and to the other."""
+    chain = Chain(np.ones(5), [[-np.inf, np.inf]] + [[-0.5, 0.5]] * 4)
+    region = reachable(chain)
+    for side in (1.0, -1.0):
+        near = np.append(0.3, np.full(4, 0.45 * side))
+        found = region.poses([1.0, 0.0], near)
+        assert np.allclose(found[1:], 0.5 * side, rtol=0.0, atol=1e-12)
+
+
+def test_the_outline_is_the_boundary():
+    rng = np.random.default_rng(16)
+    chain = Chain([1.0, 0.8, 0.6], [[-0.6, 0.9], [0.1, 1.5], [-1.0, 1.2]])
+    region = reachable(chain)
+    lines = region.outline()
+    assert all(line.shape[1] == 2 and len(line) >= 2 for line in lines)
+    places = np.concatenate(lines)
+    assert region.nearest(places)[1].max() <= 1e-9
+    tips = tips_of(chain, poses_within(rng, chain, 20_000))
+    assert distances(places, tips).max() <= 0.25
+    for axis in range(2):
+        assert places[:, axis].max() >= tips[:, axis].max() - 1e-3
+        assert places[:, axis].min() <= tips[:, axis].min() + 1e-3
+    point = reachable(Chain([1.0, 1.0], [[0.5, 0.5], [0.0, 0.0]])).outline()
+    assert len(point) == 1
+    assert np.allclose(point[0], 2.0 * np.array([np.cos(0.5), np.sin(0.5)]), rtol=0.0, atol=1e-12)
+
+
+def test_the_last_regions_are_kept_and_made_once(monkeypatch):
+    monkeypatch.setattr(module, "_regions", type(module._regions)())
+    made = []
+    function = module.set_steps
+
+    def counted(lengths, low, high):
+        made.append(len(lengths))
+        return function(lengths, low, high)
+
+    monkeypatch.setattr(module, "set_steps", counted)
+    chains = [Chain(np.ones(n), [[-1.0, 1.0]] * n) for n in range(1, module.KEPT + 2)]
+    first = reachable(chains[0])
+    assert reachable(Chain([1.0], [[-1.0, 1.0]])) is first
+    assert made == [1]
+    for chain in chains:
+        reachable(chain)
+    assert made == list(range(1, module.KEPT + 2))
+    assert reachable(chains[1]) is reachable(chains[1])
+    assert len(made) == module.KEPT + 1
+    reachable(chains[0])  # the one that was asked for least lately is gone
+    assert made[-1] == 1 and len(made) == module.KEPT + 2
+    reachable(Chain([1.0], [[-1.0, 1.1]]))
+    reachable(Chain([2.0], [[-1.0, 1.0]]))
+    assert len(made) == module.KEPT + 4
+
+
+def test_ranges_too_narrow_are_refused_and_that_is_kept_too(monkeypatch):
+    narrow = Chain(np.ones(20), [[-1e-8, 1e-8]] * 20)
+    message = "^the ranges of the chain's joints are too narrow to tell what it reaches; widen one$"
+    with pytest.raises(UndecidedError, match=message):
+        reachable(narrow)
+    monkeypatch.setattr(module, "set_steps", None)
+    with pytest.raises(UndecidedError, match=message):
+        reachable(narrow)
