@@ -4,6 +4,7 @@
 from .ccd import CCDResult, ccd_path_steps, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
 from .chain import Chain, forward
 from .errors import IK2DError
+from .even import solve_even
 from .plane import Plane
 from .region import Region, UndecidedError, reachable
 from .solution import Solution, Status
@@ -25,5 +26,6 @@ __all__ = [
     "reachable",
     "solve_ccd",
     "solve_ccd_path",
+    "solve_even",
     "solve_two_bone",
 ]

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Even: the pose of least bend from rest, the bend shared among all joints."""
+
+from .solve import solve_even
+
+__all__ = ["solve_even"]

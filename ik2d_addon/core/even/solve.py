@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solver Even: of all poses that reach a target, the one that bends least from rest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..ccd.solve import solve_ccd
+from ..chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, joints_at, within_limits
+from ..errors import IK2DError
+from ..inputs import Floats, checked_bend, finite_floats
+from ..softness import checked_softness, soft_targets
+from ..solution import Solution, Status, annulus_status, distances_to
+from .family import family_of
+from .joined import joined
+
+# So many angles at a time that the arrays between the steps stay in the processor's cache.
+BLOCK_ANGLES = 65536
+
+# Angles (m, n) and iterations (m,).
+Poses = tuple[Floats, NDArray[np.int32]]
+
+
+def solve_even(
+    chain: Chain,
+    target: ArrayLike,
+    *,
+    bend: ArrayLike = 1,
+    rest: ArrayLike | None = None,
+    root_weight: float | None = None,
+    tolerance: float | None = None,
+    softness: ArrayLike = 0.0,
+) -> Solution:
+    """Return for each target the pose with the least bend from rest whose tip is on it.
+
+    The least sum of (angle_i - rest_i)^2 / w_i, w the chain's weights; a joint of weight 0 stays at rest.
+    With a root that turns freely (root_weight None) only the target's distance decides about the shape:
+    the chain's family of such poses, from stretched to closed, is found once and kept (family.py). A
+    root_weight counts the root's turn like the others', as near as that leads from there (rooted.py). The
+    chain's own weight of the root is not asked. Nothing depends on other targets, nor on their order.
+
+    target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
+    +1 is the side of a bent rest, -1 the other. rest: (n,) angles, straight if not given.
+    tolerance: a length. softness: 0..1 (...), see softness.py.
+    A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
+    least bend exceeds, corrections start from it; LIMITED is a target that they and their search miss, or
+    that joints of weight 0 put out of reach.
+    Raises IK2DError for other shapes and numbers.
+    """
+    targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
+    limit = chain.tolerance_or_default(tolerance)
+    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
+    points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
+    even = _Even.checked(chain, rest, root_weight, limit)
+    side = np.broadcast_to(sides, shape).reshape(-1)
+    angles, iterations = even.poses(points, side)
+    residual, status = distances_to(chain, angles, points), annulus_status(chain, points, limit)
+    missed = (status == Status.REACHED) & (residual > limit)
+    status[missed] = Status.LIMITED if chain.is_limited or even.is_pinned else Status.STALLED
+    if soft.any():
+        eased = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1))
+        angles, iterations = even.poses(eased, side)
+        residual = distances_to(chain, angles, points)
+    return Solution(
+        angles=angles.reshape(*shape, len(chain)),
+        status=status.reshape(shape),
+        residual=residual.reshape(shape),
+        iterations=iterations.reshape(shape),
+        limited=at_limits(chain, angles).reshape(*shape, len(chain)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Even:
+    """What a caller asks for, checked."""
+
+    chain: Chain
+    rest: Floats  # (n,)
+    weights: Floats  # (n - 1,) of the inner joints
+    root_weight: float | None
+    tolerance: float
+
+    @classmethod
+    def checked(
+        cls, chain: Chain, rest: ArrayLike | None, root_weight: float | None, tolerance: float
+    ) -> "_Even":
+        """Return it; raise IK2DError for numbers out of range."""
+        n = len(chain)
+        angles = checked_angles(chain, np.zeros(n) if rest is None else rest, "rest")
+        if angles.ndim != 1:
+            raise IK2DError(f"rest must be {n} angles, one a bone, not of shape {angles.shape}")
+        if root_weight is not None:
+            weight = finite_floats(root_weight, "root_weight")
+            if weight.ndim or not 0.0 <= weight <= 1.0:
+                raise IK2DError(f"root_weight must lie in 0..1, or be None, not {root_weight}")
+            root_weight = float(weight)
+        weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
+        return cls(chain, angles, weights, root_weight, tolerance)
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether any joint does not turn."""
+        return self.root_weight == 0.0 or bool((self.weights == 0.0).any())
+
+    def poses(self, points: Floats, sides: Floats) -> Poses:
+        """Return the poses for points (m, 2), on the sides (m,)."""
+        n = len(self.chain)
+        if self.chain.reach[1] == 0.0:
+            unmoved = np.tile(self.rest, (len(points), 1))
+            return within_limits(self.chain, unmoved, unmoved), np.zeros(len(points), np.int32)
+        angles, iterations = np.empty((len(points), n)), np.zeros(len(points), np.int32)
+        unit = in_reaches(self.chain, points)
+        block = max(1, BLOCK_ANGLES // n)
+        for side in (1.0, -1.0):
+            own = np.flatnonzero(sides == side)
+            for first in range(0, own.size, block):
+                rows = own[first : first + block]
+                angles[rows], iterations[rows] = self._of_least_bend(unit[rows], side)
+        if self.chain.is_limited:
+            self._limit(angles, iterations, points, sides)
+        return angles, iterations
+
+    def _of_least_bend(self, points: Floats, side: float) -> Poses:
+        """Return the poses for points (m, 2) on one side, limits not asked; reach is 1."""
+        part = joined(self.chain.lengths / self.chain.reach[1], self.weights, self.rest[1:])
+        inner, steps = np.zeros((len(points), part.rest.size)), np.zeros(len(points), np.int32)
+        if part.rest.size:
+            distances = np.hypot(points[:, 0], points[:, 1]) / part.reach
+            inner, steps = family_of(part, side).at(distances)
+        angles = np.zeros((len(points), len(self.chain)))
+        angles[:, 1:] = part.whole_angles(inner)
+        angles[:, 0] = self._aim(angles, points)
+        return angles, steps
+
+    def _aim(self, angles: Floats, points: Floats) -> Floats:
+        """Return the root's angles (m,) that bring the tips of poses (m, n) into the points' direction.
+
+        For a point on the root itself, where each is as good, it is that at rest.
+        """
+        turn: Floats = _directions(points) - _directions(joints_at(self.chain, angles)[:, -1]) - self.rest[0]
+        turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
+        turn[(points == 0.0).all(axis=1)] = 0.0
+        turn += self.rest[0]
+        return turn
+
+    def _limit(self, angles: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats) -> None:
+        """Put poses (m, n) within the limits; where that moves the tip, solve anew from there."""
+        within = within_limits(self.chain, angles, np.broadcast_to(self.rest, angles.shape))
+        missed = (
+            distances_to(self.chain, within, points)
+            > distances_to(self.chain, angles, points) + 0.5 * self.tolerance
+        )
+        angles[:] = within
+        rows = np.flatnonzero(missed)
+        if rows.size:
+            root = 1.0 if self.root_weight is None else self.root_weight
+            chain = Chain(self.chain.lengths, self.chain.limits, np.append(root, self.weights))
+            held = solve_ccd(
+                chain, points[rows], start=within[rows], tolerance=self.tolerance, bend=sides[rows]
+            )
+            angles[rows], iterations[rows] = held.angles, iterations[rows] + held.iterations
+
+
+def _directions(points: Floats) -> Floats:
+    """Return the directions (m,) of points (m, 2).
+
+    Of arrays that lie far from one another: where they overlap, numpy takes another way, which rounds
+    otherwise, and an answer would depend on where in memory its target is.
+    """
+    x, y = points.T.copy()
+    directions: Floats = np.arctan2(y, x)
+    return directions
