@@ -34,6 +34,9 @@ CLOSE = 1e-5
 ROUNDS = 6
 # Newton's rounds to a place that must be exact.
 EXACT_ROUNDS = 12
+# Steps from any pose down to one of least bend; a joint's longest turn in one (radians); and the turn from
+# which on Newton's method takes over.
+DESCENTS, CORRECTIONS, LONGEST_DESCENT, NEARLY_LEAST = 400, 20, 0.2, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +188,47 @@ class Curve:
         ahead[:-2] = bend
         ahead[-2] = -float(((1.0 - ends[:-1]) * bend).sum())
         return Place(at, ahead / np.linalg.norm(ahead), 1.0, 0.0)
+
+    def least(self, angles: Floats, distance: float) -> Place | None:
+        """Return the pose of least bend that inner angles (m,) fall to, the tip kept at a distance.
+
+        Each step is the least bend of all for an arc of poses that were straight: the turns q with
+
+            least sum (a_i + q_i - r_i)^2 / w_i,   sum q_i y_i = distance - x_tip
+        """
+        for descent in range(DESCENTS):
+            at = np.concatenate((angles, [-self.tip_direction(angles), 0.0]))
+            xs, ys = self.joints(at)
+            heights, back = ys[1:-1], self.rest - angles
+            resistance = float((self.weights * heights * heights).sum())
+            if resistance < 1e-14:
+                return None
+            push = (distance - xs[-1] - float(heights @ back)) / resistance
+            turns = back + push * self.weights * heights
+            largest = float(np.abs(turns).max())
+            if largest < NEARLY_LEAST:
+                break
+            patience = 1.0 if descent < DESCENTS // 4 else 0.3
+            angles = angles + min(patience, LONGEST_DESCENT / largest) * turns
+        turned = (angles - self.rest) / self.weights
+        at[-1] = np.arctan2(-float(turned @ heights), self.force * float(heights @ heights))
+        if at[-1] > np.pi / 2.0:
+            at[-1] -= np.pi
+        elif at[-1] < -np.pi / 2.0:
+            at[-1] += np.pi
+        return self.where(at, _last(self.size + 2), x=distance)
+
+    def corrected(self, angles: Floats, distance: float) -> Floats:
+        """Return the pose near inner angles (m,) whose tip is at a distance, or near it."""
+        for _ in range(CORRECTIONS):
+            xs, ys = self.joints(np.concatenate((angles, [-self.tip_direction(angles), 0.0])))
+            off, willing = distance - xs[-1], self.weights * ys[1:-1]
+            turns = off / max(float(willing @ ys[1:-1]), 1e-14) * willing
+            largest = float(np.abs(turns).max())
+            angles = angles + min(1.0, LONGEST_DESCENT / max(largest, 1e-14)) * turns
+            if largest < NEARLY_LEAST:
+                break
+        return angles
 
     def tip_direction(self, angles: Floats) -> float:
         """Return the direction of the tip from that of the first bone."""
