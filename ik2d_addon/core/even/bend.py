@@ -23,6 +23,7 @@ from math import cos, sin
 import numpy as np
 
 from ..inputs import Floats
+from .band import solved
 from .joined import Joined
 
 # The most that the place on the curve changes from one knot to the next (all its numbers together), that
@@ -66,7 +67,6 @@ class Curve:
         self.weights = chain.weights / chain.weights.mean()
         self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
         self.size = chain.rest.size
-        self._before = np.tri(self.size, dtype=np.bool_)  # joint j at or before joint i
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
         """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
@@ -77,72 +77,47 @@ class Curve:
         np.cumsum(self.lengths * np.sin(headings), out=points[1, 1:])
         return points[0], points[1]
 
-    def system(self, at: Floats) -> tuple[Floats, Floats, float, Floats]:
-        """Return the equations' values (m + 1,) and slopes (m + 1, m + 2); x of the tip and its slopes."""
-        m = self.size
-        xs, ys = self.joints(at)
-        turned = (at[:-2] - self.rest) / self.weights
-        c, s = cos(at[-1]), self.force * sin(at[-1])
-        values = np.empty(m + 1)
-        values[:m] = c * turned + s * ys[1:-1]
-        values[m] = ys[-1]
-        slopes = np.empty((m + 1, m + 2))
-        slopes[:m, :m] = np.where(self._before, s * (xs[1:-1, np.newaxis] - xs[1:-1]), 0.0)
-        slopes.ravel()[: m * (m + 2) : m + 3] += c / self.weights
-        slopes[:m, m] = s * xs[1:-1]
-        slopes[:m, m + 1] = self.force * c * ys[1:-1] - sin(at[-1]) * turned
-        slopes[m, :m] = xs[-1] - xs[1:-1]
-        slopes[m, m] = xs[-1]
-        slopes[m, m + 1] = 0.0
-        x_slopes = np.zeros(m + 2)
-        x_slopes[:m] = ys[1:-1] - ys[-1]
-        x_slopes[m] = -ys[-1]
-        return values, slopes, float(xs[-1]), x_slopes
+    def system(self, at: Floats) -> "_System":
+        """Return the equations at a place."""
+        return _System(self, at)
 
     def place(self, at: Floats, ahead: Floats) -> Place:
         """Return the place on the curve at `at`, the tangent being the one that points as `ahead` does."""
-        _, slopes, x, x_slopes = self.system(at)
-        tangent = _solved(np.vstack((slopes, ahead)), _last(self.size + 2))
-        if tangent is None:
+        system = self.system(at)
+        _, tangent = system.solved(ahead, 0.0)
+        if not np.isfinite(tangent).all():
             tangent = ahead
         tangent = tangent / np.linalg.norm(tangent)
-        return Place(at, tangent, x, float(x_slopes @ tangent))
+        return Place(at, tangent, system.x, float(system.x_slopes @ tangent))
 
     def step(self, place: Place, guess: Floats) -> Place | None:
         """Return the place on the curve across from a guess; None where Newton's method does not find it."""
         at = guess
         for _ in range(ROUNDS):
-            values, slopes, x, x_slopes = self.system(at)
-            ends = np.zeros((self.size + 2, 2))
-            ends[:-1, 0] = -values
-            ends[-1, 0] = place.ahead @ (guess - at)
-            ends[-1, 1] = 1.0
-            found = _solved(np.vstack((slopes, place.ahead)), ends)
-            if found is None:
-                return None
-            change, tangent = found.T
+            system = self.system(at)
+            change, tangent = system.solved(place.ahead, float(place.ahead @ (guess - at)))
             largest = float(np.abs(change).max())
-            if largest > 1.0:
+            if not largest <= 1.0:
                 return None
             at = at + change
             if largest < CLOSE:
                 tangent = tangent / np.linalg.norm(tangent)
                 # The slope at the corrected place is off by no more than the correction.
-                return Place(at, tangent, x + float(x_slopes @ change), float(x_slopes @ tangent))
+                x = system.x + float(system.x_slopes @ change)
+                return Place(at, tangent, x, float(system.x_slopes @ tangent))
         return None
 
     def where(self, guess: Floats, ahead: Floats, *, x: float | None = None, f: float = 0.0) -> Place | None:
         """Return the place near a guess where the tip is at distance x, or else where f is as given."""
         at = guess
         for _ in range(EXACT_ROUNDS):
-            values, slopes, x_now, x_slopes = self.system(at)
+            system = self.system(at)
             if x is None:
-                row, value = _last(self.size + 2), at[-1] - f
+                change, _ = system.solved(_last(self.size + 2), f - at[-1])
             else:
-                row, value = x_slopes, x_now - x
-            change = _solved(np.vstack((slopes, row)), -np.append(values, value))
-            largest = np.inf if change is None else float(np.abs(change).max())
-            if change is None or largest > 1.0:
+                change, _ = system.solved(system.x_slopes, x - system.x)
+            largest = float(np.abs(change).max())
+            if not largest <= 1.0:
                 return None
             at = at + change
             if largest < 1e-13:
@@ -236,12 +211,60 @@ class Curve:
         return float(np.arctan2(ys[-1], xs[-1]))
 
 
-def _solved(slopes: Floats, values: Floats) -> Floats | None:
-    try:
-        found: Floats = np.linalg.solve(slopes, values)
-    except np.linalg.LinAlgError:
-        return None
-    return found if np.isfinite(found).all() else None
+class _System:
+    """The equations of a curve at a place, and their slopes.
+
+    The difference of two neighbouring joints' equations has three headings only, those of the bone between
+    and of its neighbours; L_i is its length and h_i its heading:
+
+        cos(f) ((a_i - r_i) / w_i - (a_(i+1) - r_(i+1)) / w_(i+1)) - s sin(f) L_i sin(h_i) = 0
+    """
+
+    def __init__(self, curve: Curve, at: Floats) -> None:
+        m = curve.size
+        headings = np.cumsum(np.concatenate((at[-2:-1], at[:-2])))
+        along, across = curve.lengths * np.cos(headings), curve.lengths * np.sin(headings)
+        xs, ys = np.cumsum(along), np.cumsum(across)
+        c, s = cos(at[-1]), sin(at[-1])
+        stiffness = np.zeros(m + 1)
+        np.divide(c, curve.weights, out=stiffness[1:])
+        turned = np.zeros(m + 1)
+        np.divide(at[:-2] - curve.rest, curve.weights, out=turned[1:])
+        uneven = turned[:-1] - turned[1:]
+        pressed = curve.force * across[:-1]
+        self.values = c * uneven - s * pressed
+        self.before = -stiffness[:-1]
+        self.own = stiffness[:-1] + stiffness[1:] - (s * curve.force) * along[:-1]
+        self.after = -stiffness[1:]
+        self.column = -s * uneven - c * pressed
+        self.y, self.y_slopes = float(ys[-1]), np.append(along, 0.0)
+        self.x, self.x_slopes = float(xs[-1]), np.zeros(m + 2)
+        self.x_slopes[:m] = ys[:-1] - ys[-1]
+        self.x_slopes[m] = -ys[-1]
+
+    def solved(self, row: Floats, value: float) -> tuple[Floats, Floats]:
+        """Return Newton's step (m + 2,) of which row . step = value, and the direction where that is 1.
+
+        What is asked is kept in the first, and left as it is along the other. row: (m + 2,)
+        """
+        m = self.values.size
+        last = np.append(row[[m, *range(m)]], row[m + 1])  # of headings, in place of angles
+        last[:m] -= row[:m]
+        values = [*(-self.values).tolist(), -self.y, value]
+        found = np.array(
+            solved(
+                self.before.tolist(),
+                self.own.tolist(),
+                self.after.tolist(),
+                self.column.tolist(),
+                (self.y_slopes.tolist(), last.tolist()),
+                (values, [0.0] * (m + 1) + [1.0]),
+            )
+        )
+        steps = np.empty((2, m + 2))
+        steps[:, :m] = np.diff(found[:, :-1], axis=1)
+        steps[:, m], steps[:, m + 1] = found[:, 0], found[:, -1]
+        return steps[0], steps[1]
 
 
 def _last(size: int) -> Floats:
