@@ -31,7 +31,7 @@ from .joined import Joined
 LONGEST_STEP, LARGEST_TURN, SHARPEST_TURN = 0.5, 0.25, 0.15
 SHORTEST_STEP = 1e-7
 # Newton's last step, before which a place counts as on the curve: it squares what is left.
-CLOSE = 1e-5
+CLOSE = 3e-4
 ROUNDS = 6
 # Newton's rounds to a place that must be exact.
 EXACT_ROUNDS = 12

@@ -14,9 +14,12 @@ from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to
 from .family import family_of
 from .joined import joined
+from .rooted import settled
 
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
 BLOCK_ANGLES = 65536
+# A tip no farther from its target (reach is 1) is on it.
+ON_TARGET = 1e-12
 
 # Angles (m, n) and iterations (m,).
 Poses = tuple[Floats, NDArray[np.int32]]
@@ -122,27 +125,25 @@ class _Even:
         return angles, iterations
 
     def _of_least_bend(self, points: Floats, side: float) -> Poses:
-        """Return the poses for points (m, 2) on one side, limits not asked; reach is 1."""
-        part = joined(self.chain.lengths / self.chain.reach[1], self.weights, self.rest[1:])
-        inner, steps = np.zeros((len(points), part.rest.size)), np.zeros(len(points), np.int32)
-        if part.rest.size:
-            distances = np.hypot(points[:, 0], points[:, 1]) / part.reach
-            inner, steps = family_of(part, side).at(distances)
-        angles = np.zeros((len(points), len(self.chain)))
-        angles[:, 1:] = part.whole_angles(inner)
-        angles[:, 0] = self._aim(angles, points)
-        return angles, steps
+        """Return the poses for points (m, 2) on one side, limits not asked; reach is 1.
 
-    def _aim(self, angles: Floats, points: Floats) -> Floats:
-        """Return the root's angles (m,) that bring the tips of poses (m, n) into the points' direction.
-
-        For a point on the root itself, where each is as good, it is that at rest.
+        Joints before the first one that turns stay at rest, and are the base of the others.
         """
-        turn: Floats = _directions(points) - _directions(joints_at(self.chain, angles)[:, -1]) - self.rest[0]
-        turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
-        turn[(points == 0.0).all(axis=1)] = 0.0
-        turn += self.rest[0]
-        return turn
+        lengths = self.chain.lengths / self.chain.reach[1]
+        if self.root_weight is None:
+            return _free(lengths, self.weights, self.rest, points, side)
+        weights = np.append(self.root_weight, self.weights)
+        angles = np.tile(self.rest, (len(points), 1))
+        turning = np.flatnonzero(weights > 0.0)
+        if turning.size == 0:
+            return angles, np.zeros(len(points), np.int32)
+        first = int(turning[0])
+        base = joints_at(Chain(lengths), self.rest)[first]
+        rest = np.append(self.rest[: first + 1].sum(), self.rest[first + 1 :])
+        own, steps = _rooted(lengths[first:], weights[first:], rest, points - base, side)
+        angles[:, first:] = own
+        angles[:, first] -= self.rest[:first].sum()
+        return angles, steps
 
     def _limit(self, angles: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats) -> None:
         """Put poses (m, n) within the limits; where that moves the tip, solve anew from there."""
@@ -160,6 +161,44 @@ class _Even:
                 chain, points[rows], start=within[rows], tolerance=self.tolerance, bend=sides[rows]
             )
             angles[rows], iterations[rows] = held.angles, iterations[rows] + held.iterations
+
+
+def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
+    """Return the poses of a chain whose root turns freely. weights: (n - 1,) of the inner joints."""
+    part = joined(lengths, weights, rest[1:])
+    inner, steps = np.zeros((len(points), part.rest.size)), np.zeros(len(points), np.int32)
+    if part.rest.size:
+        distances = np.hypot(points[:, 0], points[:, 1]) / part.reach
+        inner, steps = family_of(part, side).at(distances)
+    angles = np.zeros((len(points), lengths.size))
+    angles[:, 1:] = part.whole_angles(inner)
+    angles[:, 0] = _aim(lengths, angles, points, float(rest[0]))
+    return angles, steps
+
+
+def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
+    """Return the poses of a chain whose root's turn counts, found from those of a free one.
+
+    Where the tip is as far or as near as it gets, they stay those.
+    """
+    angles, steps = _free(lengths, weights[1:], rest, points, side)
+    tips = joints_at(Chain(lengths), angles)[:, -1]
+    rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
+    angles[rows], rounds, _ = settled(lengths, weights / weights.max(), rest, angles[rows], points[rows])
+    steps[rows] += rounds
+    return angles, steps
+
+
+def _aim(lengths: Floats, angles: Floats, points: Floats, rest: float) -> Floats:
+    """Return the root's angles (m,), near rest, that turn the tips of poses (m, n) towards the points.
+
+    For a point on the root itself, where each is as good, it is that at rest.
+    """
+    turn: Floats = _directions(points) - _directions(joints_at(Chain(lengths), angles)[:, -1]) - rest
+    turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
+    turn[(points == 0.0).all(axis=1)] = 0.0
+    turn += rest
+    return turn
 
 
 def _directions(points: Floats) -> Floats:
