@@ -6,7 +6,7 @@ from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
 from .plane import Plane
-from .region import Region, UndecidedError, reachable
+from .region import Region, reachable
 from .solution import Solution, Status
 from .two_bone import solve_two_bone
 
@@ -18,7 +18,6 @@ __all__ = [
     "Region",
     "Solution",
     "Status",
-    "UndecidedError",
     "ccd_path_steps",
     "ccd_step",
     "ccd_steps",

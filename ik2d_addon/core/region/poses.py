@@ -98,7 +98,9 @@ def _by_a_boundary(sets: Sets, point: Points, like: Floats) -> Floats:
     """Return the pose (n,) of one point (1,): joints at the middle, until a turn meets a boundary."""
     angles = 0.5 * (sets.low + sets.high)
     for k, circles in enumerate(sets.circles):
-        _, _, polar = circles.crossings(np.abs(point))
+        corners = sets.elements[k + 1].centre[sets.elements[k + 1].radius == 0.0] + sets.lengths[k]
+        corners = corners[np.abs(np.abs(corners) - np.abs(point)) <= 4.0 * EPS]
+        polar = np.append(circles.crossings(np.abs(point))[2], np.angle(corners))
         turns = near(np.angle(point) - polar, angles[k : k + 1])
         beyond = np.maximum(sets.low[k] - turns, turns - sets.high[k])
         if beyond.min(initial=np.inf) <= 4.0 * EPS:

@@ -31,10 +31,6 @@ OUTLINE_STEP = np.radians(3.0)
 KEPT = 8
 
 
-class UndecidedError(IK2DError):
-    """The ranges of a chain are too narrow for its region to be told."""
-
-
 @dataclass(frozen=True, eq=False)
 class Region:
     """The set of points that the tip of a chain reaches, relative to the root, and poses for them."""
@@ -169,8 +165,8 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
 
     angles: (n,) the present ones, which joints of weight 0 keep; they may be left out where there is
     none. The region is made once for a chain's lengths, limits and kept angles, and the last ones are
-    kept. Raises IK2DError where angles are missing or wrong, and UndecidedError for ranges that are all so
-    narrow (below 0.001 degrees) that the sides of the region cannot be told apart.
+    kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
+    of ten joints or more in a row) that rounding cannot tell the sides of the region apart.
     """
     low, high = chain.ranges.T
     if chain.weights is not None and (chain.weights == 0.0).any():
@@ -190,9 +186,7 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
             region: Region | None = finished.value
             break
     if region is None:
-        raise UndecidedError(
-            "the ranges of the chain's joints are too narrow to tell what it reaches; widen one"
-        )
+        raise IK2DError("the ranges of the chain's joints are too narrow to tell what it reaches; widen them")
     return region
 
 
