@@ -134,3 +134,15 @@ def drained(steps):
             next(steps)
         except StopIteration as finished:
             return finished.value
+
+
+def annulus(rng: np.random.Generator, chain: Chain, count: int) -> np.ndarray:
+    """Return targets (count, 2) spread evenly over the annulus of reach."""
+    inner, outer = chain.reach
+    radius, angle = np.sqrt(rng.uniform(inner**2, outer**2, count)), rng.uniform(-np.pi, np.pi, count)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+
+
+def bend_of(angles: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Return the sums (...) of the squares of what poses (..., n) are bent by from rest."""
+    return ((angles - rest) ** 2).sum(axis=-1)

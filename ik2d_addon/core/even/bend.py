@@ -54,6 +54,10 @@ class Place:
         """The inner angles (m,)."""
         return self.at[:-2]
 
+    def inwards(self) -> "Place":
+        """Return the same place, the curve followed to where the distance falls."""
+        return self.turned() if self.slope > 0.0 else self
+
     def turned(self) -> "Place":
         """Return the same place, the curve followed the other way."""
         return Place(self.at, -self.ahead, self.distance, -self.slope)
@@ -66,7 +70,7 @@ class Curve:
         self.lengths, self.rest = chain.lengths, chain.rest
         self.weights = chain.weights / chain.weights.mean()
         self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
-        self.size = chain.rest.size
+        self.size, self.inner = chain.rest.size, chain.inner
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
         """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
@@ -77,13 +81,9 @@ class Curve:
         np.cumsum(self.lengths * np.sin(headings), out=points[1, 1:])
         return points[0], points[1]
 
-    def system(self, at: Floats) -> "_System":
-        """Return the equations at a place."""
-        return _System(self, at)
-
     def place(self, at: Floats, ahead: Floats) -> Place:
         """Return the place on the curve at `at`, the tangent being the one that points as `ahead` does."""
-        system = self.system(at)
+        system = _System(self, at)
         _, tangent = system.solved(ahead, 0.0)
         if not np.isfinite(tangent).all():
             tangent = ahead
@@ -94,7 +94,7 @@ class Curve:
         """Return the place on the curve across from a guess; None where Newton's method does not find it."""
         at = guess
         for _ in range(ROUNDS):
-            system = self.system(at)
+            system = _System(self, at)
             change, tangent = system.solved(place.ahead, float(place.ahead @ (guess - at)))
             largest = float(np.abs(change).max())
             if not largest <= 1.0:
@@ -103,15 +103,16 @@ class Curve:
             if largest < CLOSE:
                 tangent = tangent / np.linalg.norm(tangent)
                 # The slope at the corrected place is off by no more than the correction.
-                x = system.x + float(system.x_slopes @ change)
-                return Place(at, tangent, x, float(system.x_slopes @ tangent))
+                xs, ys = self.joints(at)
+                distance = float(np.copysign(np.hypot(xs[-1], ys[-1]), xs[-1]))
+                return Place(at, tangent, distance, float(system.x_slopes @ tangent))
         return None
 
     def where(self, guess: Floats, ahead: Floats, *, x: float | None = None, f: float = 0.0) -> Place | None:
         """Return the place near a guess where the tip is at distance x, or else where f is as given."""
         at = guess
         for _ in range(EXACT_ROUNDS):
-            system = self.system(at)
+            system = _System(self, at)
             if x is None:
                 change, _ = system.solved(_last(self.size + 2), f - at[-1])
             else:
@@ -204,6 +205,11 @@ class Curve:
             if largest < NEARLY_LEAST:
                 break
         return angles
+
+    def tip_distance(self, angles: Floats) -> float:
+        """Return how far the tip of inner angles (m,) is from the root."""
+        xs, ys = self.joints(np.concatenate((angles, [0.0, 0.0])))
+        return float(np.hypot(xs[-1], ys[-1]))
 
     def tip_direction(self, angles: Floats) -> float:
         """Return the direction of the tip from that of the first bone."""

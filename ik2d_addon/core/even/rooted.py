@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
+from .family import summed
 
 # Steps to less bend, and then those that only mend the error.
 ROUNDS, MENDING = 150, 20
@@ -45,10 +46,10 @@ def settled(
     for step in range(ROUNDS):
         slack, mend, error = _turns(lengths, weights, rest, pose, target)
         if step:
-            along = _summed(turns * (before - slack))
+            along = summed(turns * (before - slack))
             now = _bend(weights, rest, pose)
             most = np.where(now > bent, np.maximum(0.5 * most, LEAST), np.minimum(1.1 * most, GREATEST))
-            part = _summed(turns * turns) / np.where(along > 0.0, along, NOTHING)
+            part = summed(turns * turns) / np.where(along > 0.0, along, NOTHING)
             bent, part = now, np.clip(part, LEAST, most)
         ends = (np.abs(slack).max(axis=1) < SETTLED) & (error < MENDED)
         angles[rows], steps[rows] = pose, step
@@ -79,7 +80,7 @@ def _mended(
 
 def _bend(weights: Floats, rest: Floats, pose: Floats) -> Floats:
     """Return the sums (m,) of what poses (m, n) are bent by."""
-    return _summed((pose - rest) ** 2 * np.where(weights > 0.0, 1.0 / np.maximum(weights, NOTHING), 0.0))
+    return summed((pose - rest) ** 2 * np.where(weights > 0.0, 1.0 / np.maximum(weights, NOTHING), 0.0))
 
 
 def _cut(turns: Floats) -> Floats:
@@ -99,8 +100,8 @@ def _turns(
     off = target - np.stack((arms_x[:, 0], arms_y[:, 0]), axis=1)
     across, along = -arms_y, arms_x  # how the tip moves with each joint, in x and in y
     back = np.where(weights > 0.0, rest - pose, 0.0)
-    xx, xy = _summed(weights * across * across) + DAMPING, _summed(weights * across * along)
-    yy = _summed(weights * along * along) + DAMPING
+    xx, xy = summed(weights * across * across) + DAMPING, summed(weights * across * along)
+    yy = summed(weights * along * along) + DAMPING
     determinant = xx * yy - xy * xy
 
     def through(x: Floats, y: Floats) -> Floats:
@@ -109,11 +110,5 @@ def _turns(
         turns: Floats = weights * (push_x[:, np.newaxis] * across + push_y[:, np.newaxis] * along)
         return turns
 
-    slack = back - through(_summed(across * back), _summed(along * back))
+    slack = back - through(summed(across * back), summed(along * back))
     return slack, through(off[:, 0], off[:, 1]), np.hypot(off[:, 0], off[:, 1])
-
-
-def _summed(values: Floats) -> Floats:
-    """Return the sums (k,) of rows (k, m), in the same order whatever k is."""
-    sums: Floats = np.cumsum(values, axis=1)[:, -1]
-    return sums

@@ -12,9 +12,9 @@ from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, finite_floats
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to
-from .family import family_of
 from .joined import joined
 from .rooted import settled
+from .search import family_of
 
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
 BLOCK_ANGLES = 65536

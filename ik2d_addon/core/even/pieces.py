@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pieces of a family, and the ways that lead from one curve of poses of least bend to another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..inputs import Floats
+from .bend import Curve, Place
+from .family import ROUNDING, Family
+
+# The least cosine between a tangent and the way to the next knot.
+STEADY = 0.9
+# Pieces of the way that leads over a fold; how often the least turn for a reach of distance it may need; and
+# how near to a border of reach turns are not looked at, since there they are without bounds.
+PIECES, GENTLE, BORDER = 16, 2.0, 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Pieces of a family, from far to near."""
+
+    cubics: Floats  # (4, k, m)
+    distances: Floats  # (k + 1,)
+    bridged: int = 0
+    only: Floats | None = None  # the pose, where there is no piece
+
+    @property
+    def knots(self) -> Floats:
+        """The poses (k + 1, m) at the ends of the pieces."""
+        return np.vstack((self.cubics[0], self.end))
+
+    @property
+    def end(self) -> Floats:
+        """The last pose (m,)."""
+        return self.cubics[:, -1].sum(axis=0) if self.only is None else self.only
+
+    def rates(self, inner: float) -> Floats:
+        """Return how far a joint turns at most for a reach of distance (k,), away from the borders."""
+        rates = np.abs(np.diff(self.knots, axis=0)).max(axis=1) / -np.diff(self.distances)
+        middle = (self.distances[1:] < 1.0 - BORDER) & (self.distances[:-1] > inner + BORDER)
+        return np.where(middle, rates, 0.0)
+
+    @classmethod
+    def pose(cls, angles: Floats, distance: float) -> "Pieces":
+        """Return a single pose (m,)."""
+        return cls(np.empty((4, 0, angles.size)), np.array([distance]), only=angles)
+
+    @classmethod
+    def through(cls, places: list[Place]) -> "Pieces":
+        """Return the pieces between places, the distance falling along them."""
+        distances = np.abs([place.distance for place in places])
+        if len(places) == 1:
+            return cls.pose(places[0].angles, float(distances[0]))
+        inwards = [place.inwards() for place in places]
+        whole = np.array([place.at for place in inwards])
+        changes = np.diff(whole, axis=0)
+        ahead = _aligned(np.array([place.ahead for place in inwards]), changes)
+        lengths = np.linalg.norm(changes, axis=1)[:, np.newaxis]
+        begin, end, change = lengths * ahead[:-1, :-2], lengths * ahead[1:, :-2], changes[:, :-2]
+        cubics = [whole[:-1, :-2], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
+        return cls(np.array(cubics), distances)
+
+    def over_to(self, near: "Pieces", curve: Curve) -> "Pieces":
+        """Return these pieces to a knot, a way to a knot of others, which lie nearer, and those from there.
+
+        Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
+        than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
+        next to a fold that is without bounds.
+        """
+        apart = self.distances[:, np.newaxis] - near.distances
+        ways = np.abs(self.knots[:, np.newaxis] - near.knots).max(axis=2)
+        own, others = self.rates(curve.inner), near.rates(curve.inner)
+        before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
+        after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
+        rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)
+        rates = np.maximum(np.maximum(rates, before), after)
+        best = np.where(rates <= GENTLE * rates.min(), apart, np.inf)
+        i, j = (int(k) for k in np.unravel_index(best.argmin(), best.shape))
+        line = np.linspace(0.0, 1.0, PIECES + 1)[:, np.newaxis]
+        poses = self.knots[i] + line * (near.knots[j] - self.knots[i])
+        wanted = self.distances[i] + line[:, 0] * (near.distances[j] - self.distances[i])
+        kept, between = [poses[0]], [float(wanted[0])]
+        for guess, distance in zip(poses[1:-1], wanted[1:-1], strict=True):
+            pose = curve.corrected(guess, distance)
+            tip = curve.tip_distance(pose)
+            if wanted[-1] < tip < between[-1]:
+                kept.append(pose)
+                between.append(tip)
+        turns = np.diff([*kept, poses[-1]], axis=0)
+        way = np.array([kept, turns, np.zeros_like(turns), np.zeros_like(turns)])
+        return Pieces(
+            np.concatenate((self.cubics[:, :i], way, near.cubics[:, j:]), axis=1),
+            np.concatenate((self.distances[:i], between, near.distances[j:])),
+            self.bridged + near.bridged + 1,
+        )
+
+    def family(self, lengths: Floats) -> Family:
+        """Return the family that these pieces are."""
+        return Family(lengths, self.distances, self.cubics, self.bridged)
+
+
+def _aligned(ahead: Floats, changes: Floats) -> Floats:
+    """Return tangents (k + 1, m + 2), those at both ends such that the curve goes on there.
+
+    At an end the distance may have no slope, which leaves the tangent's sign open; and where the folded
+    chain's tip is on the root, more than one tangent may solve the equations: then it is that of an arc.
+    """
+    aligned = ahead.copy()
+    for end, inside, change in ((0, 1, changes[0]), (-1, -2, changes[-1])):
+        chord = change / np.linalg.norm(change)
+        if aligned[end] @ chord < 0.0:
+            aligned[end] = -aligned[end]
+        if aligned[end] @ chord < STEADY:
+            aligned[end] = 2.0 * (aligned[inside] @ chord) * chord - aligned[inside]
+    return aligned

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pose for a distance: exactly there, the same whichever others are asked for."""
+
+import numpy as np
+import pytest
+
+from ik2d_addon.core.even.family import Family, cumulated, summed
+
+
+def elbow(turn=np.pi):
+    """Return the family of two equal bones, in two straight pieces."""
+    knots = np.array([[0.0], [1.0], [turn]])
+    none = np.zeros((2, 1))
+    cubics = np.array([knots[:-1], np.diff(knots, axis=0), none, none])
+    return Family(np.array([0.5, 0.5]), np.abs(np.cos(knots[:, 0] / 2.0)), cubics, 0)
+
+
+def test_the_pose_for_a_distance_is_exact():
+    distances = np.concatenate((np.linspace(0.0, 1.0, 500), 1.0 - 10.0 ** -np.arange(1.0, 17.0)))
+    poses, steps = elbow().at(distances)
+    assert np.abs(np.cos(poses[:, 0] / 2.0) - distances).max() < 1e-15
+    assert steps.max() < 20
+
+
+def test_distances_beyond_the_ends_get_the_ends():
+    poses, _ = elbow().at(np.array([-1.0, 0.0, 1.0, 7.0]))
+    assert poses[:, 0] == pytest.approx([np.pi, np.pi, 0.0, 0.0])
+
+
+def test_each_distance_is_answered_alone():
+    distances = np.random.default_rng(0).random(300)
+    together, _ = elbow().at(distances)
+    assert np.array_equal([elbow().at(distances[i : i + 1])[0][0] for i in range(300)], together)
+
+
+def test_a_mirrored_family_bends_to_the_other_side():
+    family = elbow()
+    poses, mirrored = (one.at(np.array([0.3, 0.8]))[0] for one in (family, family.mirrored()))
+    assert np.array_equal(poses, -mirrored) and family.mirrored().span == family.span
+
+
+def test_sums_do_not_depend_on_how_many_rows_there_are():
+    rows = np.random.default_rng(1).normal(size=(50, 33))
+    assert np.array_equal(summed(rows)[7:8], summed(rows[7:8]))
+    assert np.array_equal(cumulated(rows)[:, 1:], np.cumsum(rows, axis=1))

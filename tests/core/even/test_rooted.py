@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The root's turn counts like the others': poses settle where no turn that keeps the tip bends less."""
+
+import numpy as np
+import pytest
+from chains import annulus, bend_of
+
+from ik2d_addon.core import Chain, forward, solve_even
+from ik2d_addon.core.even.rooted import settled
+
+
+@pytest.mark.parametrize("n", [3, 5, 12, 30])
+def test_no_turn_that_keeps_the_tip_bends_less(n):
+    rng = np.random.default_rng(n)
+    chain, rest = Chain(rng.uniform(0.5, 1.5, n)), np.append(0.0, np.full(n - 1, min(0.2, 2.0 / n)))
+    targets = annulus(rng, chain, 60)
+    free = solve_even(chain, targets, rest=rest)
+    poses, _, done = settled(
+        chain.lengths / chain.reach[1], np.ones(n), rest, free.angles, targets / chain.reach[1]
+    )
+    assert done.mean() > 0.9
+    assert (bend_of(poses, rest) <= bend_of(free.angles, rest) + 1e-12).all()
+    assert np.abs(forward(chain, poses)[:, -1] - targets).max() < 1e-12 * chain.reach[1]
+    for pose in poses[done][:20]:
+        joints = forward(chain, pose)
+        arms = joints[-1] - joints[:-1]
+        ways = np.stack((-arms[:, 1], arms[:, 0]))  # of the tip, with each joint
+        force, *_ = np.linalg.lstsq(ways.T, pose - rest, rcond=None)
+        assert np.abs(ways.T @ force - (pose - rest)).max() < 1e-5
+
+
+def test_the_weight_of_the_root_is_relative_to_the_others():
+    chain = Chain([1.0, 0.8, 0.7])
+    half = Chain(chain.lengths, weights=[1.0, 0.5, 0.5])
+    one = solve_even(chain, [-1.2, 1.1], root_weight=1.0).angles
+    assert np.allclose(solve_even(half, [-1.2, 1.1], root_weight=0.5).angles, one, atol=1e-5)
+    assert not np.allclose(solve_even(chain, [-1.2, 1.1], root_weight=0.1).angles, one, atol=0.05)
+
+
+def test_a_root_that_does_not_turn_leaves_the_others_to_reach():
+    chain, rest = Chain([1.0, 1.0, 1.0, 1.0]), [0.3, 0.1, 0.1, 0.1]
+    solution = solve_even(chain, [[1.5, 2.0], [-2.5, -2.5]], rest=rest, root_weight=0.0)
+    assert solution.reached.tolist() == [True, False] and (solution.angles[:, 0] == 0.3).all()
+    assert solution.residual[1] > 0.5
