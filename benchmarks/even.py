@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m benchmarks.even [table ...]`: measure the solver Even. The table `energy` needs scipy.
+
+Chains of reach 1. What a table shows is said in its note; docs/solvers.md holds them.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ik2d_addon.core import Chain, solve_ccd, solve_even
+from ik2d_addon.core.even.joined import joined
+from ik2d_addon.core.even.rooted import settled
+from ik2d_addon.core.even.search import Search, family_of
+
+from .problems import Floats
+from .table import Table, percent, ratio
+from .timing import best_times, say
+
+BONES = (3, 5, 12, 30, 50)
+KINDS = ("straight", "curved", "S", "wiggle")
+
+
+def rest_of(kind: str, n: int, rng: np.random.Generator) -> Floats:
+    """Return a rest pose (n,) of a kind; the root lies at zero."""
+    rest = np.zeros(n)
+    m = n - 1
+    if kind == "curved":
+        rest[1:] = 1.2 / m
+    elif kind == "S":
+        rest[1:] = np.where(np.arange(m) < m / 2, 1.6 / m, -1.6 / m)
+    elif kind == "wiggle":
+        rest[1:] = rng.uniform(-0.4, 0.4, m)
+    return rest
+
+
+def lengths_of(n: int, rng: np.random.Generator, chain: int) -> Floats:
+    """Return lengths (n,) that add up to 1: equal ones for the first chain, else 1 : 3 at most."""
+    lengths = rng.uniform(0.5, 1.5, n) if chain else np.ones(n)
+    return lengths / lengths.sum()
+
+
+def problems(n: int, kind: str, count: int) -> Iterator[tuple[Chain, Floats]]:
+    """Yield chains with their rest poses."""
+    rng = np.random.default_rng([n, KINDS.index(kind)])
+    for chain in range(count):
+        yield Chain(lengths_of(n, rng, chain)), rest_of(kind, n, rng)
+
+
+def energy(starts: int = 50) -> Table:
+    """Return the table of the energy against the best that scipy finds from many starts."""
+    from scipy.optimize import minimize  # beside this table nothing needs it
+
+    rows = []
+    for kind in KINDS[:2]:
+        for n in BONES:
+            say(f"energy: {kind}, {n} bones")
+            most, beaten = 0.0, 0
+            for chain, rest in problems(n, kind, 4):
+                inner = chain.reach[0]
+                for distance in inner + (1.0 - inner) * np.array([0.03, 0.35, 0.7, 0.97]):
+                    own = float(
+                        ((solve_even(chain, [distance, 0.0], rest=rest).angles - rest)[1:] ** 2).sum()
+                    )
+                    best = _least(minimize, chain.lengths, rest[1:], distance, starts)
+                    most, beaten = max(most, own / best - 1.0), beaten + (own < best * (1.0 - 1e-6))
+            rows.append([kind, str(n), f"{100.0 * most:.4f} %", str(beaten)])
+    note = (
+        f"Sum of squared bends from rest: by how much Even's is more than the best of {starts} starts"
+        " of scipy's SLSQP, the worst of four chains and four distances each; and how many of the"
+        " sixteen times it is less."
+    )
+    return Table("Energy", note, ["rest", "bones", "at most above", "below"], rows)
+
+
+def _least(
+    minimize: Callable[..., object], lengths: Floats, rest: Floats, distance: float, starts: int
+) -> float:
+    """Return the least sum of squared bends that the optimiser finds with the tip at a distance."""
+    rng = np.random.default_rng(0)
+
+    def off(angles: Floats) -> float:
+        headings = np.concatenate(([0.0], np.cumsum(angles)))
+        return float((lengths @ np.cos(headings)) ** 2 + (lengths @ np.sin(headings)) ** 2 - distance**2)
+
+    def off_slopes(angles: Floats) -> Floats:
+        headings = np.concatenate(([0.0], np.cumsum(angles)))
+        along, across = lengths * np.cos(headings), lengths * np.sin(headings)
+        arms_x, arms_y = np.cumsum(along[::-1])[::-1][1:], np.cumsum(across[::-1])[::-1][1:]
+        return 2.0 * (across.sum() * arms_x - along.sum() * arms_y)
+
+    best = np.inf
+    for start in range(starts):
+        lean, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
+        begin = rest + (lean + rng.normal(0.0, spread, rest.size)) / rest.size * (start > 0)
+        begin = begin + rng.normal(0.0, 0.01, rest.size)
+        found = minimize(
+            lambda angles: ((angles - rest) ** 2).sum(),
+            begin,
+            jac=lambda angles: 2.0 * (angles - rest),
+            constraints={"type": "eq", "fun": off, "jac": off_slopes},
+            method="SLSQP",
+            options={"maxiter": 300, "ftol": 1e-13},
+        )
+        if abs(off(found.x)) < 1e-9:
+            best = min(best, float(found.fun))
+    return best
+
+
+def largest_joint(count: int = 2000) -> Table:
+    """Return the table of the joint that is bent most, in nine targets of ten."""
+    rows = []
+    for n in BONES:
+        say(f"largest joint: {n} bones")
+        rng = np.random.default_rng(n)
+        chain, rest = Chain(lengths_of(n, rng, 1)), np.append(0.0, np.full(n - 1, min(0.2, 2.0 / n)))
+        targets = _annulus(rng, chain, count)
+        even = solve_even(chain, targets, rest=rest).angles
+        rooted = solve_even(chain, targets, rest=rest, root_weight=1.0).angles
+        ccd = solve_ccd(chain, targets, start=rest).angles
+        cells = []
+        for angles in (ccd, rooted, even):
+            bends = np.degrees(np.abs(angles[:, 1:]).max(axis=1))
+            cells.append(f"{np.percentile(bends, 90.0):.0f}")
+        for angles in (ccd, rooted):
+            cells.append(f"{np.median(((angles - rest) ** 2).sum(axis=1)):.2f}")
+        rows.append([str(n), *cells])
+    note = (
+        "The inner joint that is bent most (degrees), in nine of ten cases less than this, and the"
+        " bend with the root's turn counted, the sum of squared angles from rest, in the median."
+        f" {count} targets spread evenly over the annulus; rest bent by 0.2 radians a joint, or 2 / n"
+        " where that is less."
+    )
+    header = ["bones", "CCD", "Even, root counted", "Even", "bend: CCD", "bend: Even, root counted"]
+    return Table("The joint that is bent most", note, header, rows)
+
+
+def turns(chains: int = 40) -> Table:
+    """Return the table of turns for each reach that the target moves, and of folds."""
+    rows = []
+    for kind in KINDS:
+        for side in (1.0, -1.0):
+            for n in BONES[:1] + (4,) + BONES[1:]:
+                rates, folded = [], 0
+                for chain, rest in problems(n, kind, chains):
+                    family = family_of(joined(chain.lengths, np.ones(n - 1), rest[1:]), side)
+                    folded += family.bridged > 0
+                    distances = np.linspace(chain.reach[0] + 0.1, 0.95, 2000)
+                    poses, _ = family.at(distances)
+                    step = distances[1] - distances[0]
+                    rates.append(np.abs(np.diff(poses, axis=0)).max() / step if step > 0.0 else 0.0)
+                rows.append(
+                    [
+                        kind,
+                        f"{side:+.0f}",
+                        str(n),
+                        f"{np.median(rates):.1f}",
+                        f"{max(rates):.1f}",
+                        f"{folded} of {chains}",
+                    ]
+                )
+    note = (
+        "The most that an inner joint turns for each reach that the target moves (radians), from the"
+        " inner reach + 0.1 to 0.95, in the median and at most; and how many chains have a fold, so"
+        f" that a part of the family is not of least bend. {chains} chains a row."
+    )
+    return Table(
+        "Turns and folds", note, ["rest", "bend", "bones", "median", "most", "with a way over a fold"], rows
+    )
+
+
+def times() -> Table:
+    """Return the table of times, as ratios to solve_ccd's."""
+    rows = []
+    for n in (3, 10, 50, 200):
+        say(f"times: {n} bones")
+        rng = np.random.default_rng(n)
+        chain, rest = Chain(lengths_of(n, rng, 1)), np.append(0.0, np.full(n - 1, 1.2 / n))
+        targets = _annulus(rng, chain, 1000)
+        weights = np.ones(n - 1)
+        measured = best_times(
+            {
+                "set-up": lambda c=chain, r=rest, w=weights: Search(c.lengths, w, r[1:]).family(),
+                "set-up, straight": lambda c=chain, r=rest, w=weights: Search(
+                    c.lengths, w, 0.0 * r[1:]
+                ).straight_family(),
+                "one": lambda c=chain, r=rest, t=targets: [solve_even(c, one, rest=r) for one in t[:20]],
+                "batch": lambda c=chain, r=rest, t=targets: solve_even(c, t, rest=r),
+                "rooted": lambda c=chain, r=rest, t=targets: solve_even(c, t, rest=r, root_weight=1.0),
+                "ccd one": lambda c=chain, r=rest, t=targets: [solve_ccd(c, one, start=r) for one in t[:20]],
+                "ccd batch": lambda c=chain, r=rest, t=targets: solve_ccd(c, t, start=r),
+            },
+            7,
+        )
+        own = measured["ccd one"] / 20
+        rows.append(
+            [
+                str(n),
+                ratio(measured["set-up, straight"] / own),
+                ratio(measured["set-up"] / own),
+                ratio(measured["one"] / measured["ccd one"]),
+                ratio(measured["batch"] / measured["ccd batch"]),
+                ratio(measured["rooted"] / measured["ccd batch"]),
+                f"{1e3 * measured['set-up']:.0f} ms, {1e6 * measured['one'] / 20:.0f} us,"
+                f" {1e3 * measured['batch']:.1f} us, {1e3 * measured['rooted']:.1f} us",
+            ]
+        )
+    note = (
+        "Times as ratios: the set-up of a family to one target of solve_ccd, one target to one of"
+        " its, and a target in a batch of 1,000 to one in a batch of its. The last column is this"
+        " machine's."
+    )
+    header = ["bones", "set-up, straight", "set-up, curved", "one", "in a batch", "in a batch, root counted"]
+    return Table("Times", note, [*header, "set-up, one, in a batch, root counted"], rows)
+
+
+def paths(count: int = 400, frames: int = 500) -> Table:
+    """Return the table of the largest turn from frame to frame, along smooth paths."""
+    bones = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
+    straight, bent = [], []
+    for n in bones:
+        say(f"paths: {n} bones")
+        most = {"straight": 0.0, "bent": 0.0}
+        for seed in range(count):
+            rng = np.random.default_rng([n, seed])
+            lengths = rng.uniform(1.0, 4.0, n) if seed % 3 else np.ones(n)
+            chain = Chain(lengths / lengths.sum())
+            low = max(chain.reach[0] + 0.1, 0.2)
+            if low > 0.9:
+                continue
+            path = smooth_path(rng, low, 0.95, frames, 0.005)
+            rests = {"straight": np.zeros(n), "bent": np.append(0.0, rng.normal(0.0, 0.3, n - 1))}
+            for name, rest in rests.items():
+                angles = np.diff(solve_even(chain, path, rest=rest).angles, axis=0)
+                angles[:, 0] -= 2.0 * np.pi * np.rint(angles[:, 0] / (2.0 * np.pi))
+                most[name] = max(most[name], float(np.degrees(np.abs(angles).max())))
+        straight.append(f"{most['straight']:.1f}")
+        bent.append(f"{most['bent']:.1f}")
+    note = (
+        f"{count} random smooth paths of {frames} frames for each number of bones, as in Continuity:"
+        " the largest turn of a joint from one frame to the next, in degrees; from a straight rest,"
+        " and from one that each joint is bent in by 0.3 radians or so, to any side."
+    )
+    rows = [["straight rest", *straight], ["bent rest", *bent]]
+    return Table("Paths", note, ["bones", *map(str, bones)], rows)
+
+
+def root(count: int = 500) -> Table:
+    """Return the table of how the pose settles where the root's turn counts."""
+    rows = []
+    for n in BONES:
+        for weight in (1.0, 0.1):
+            rng = np.random.default_rng(n)
+            share, steps = 0.0, []
+            for chain, rest in problems(n, "curved", 4):
+                targets = _annulus(rng, chain, count)
+                start = solve_even(chain, targets, rest=rest).angles
+                weights = np.append(weight, np.ones(n - 1))
+                _, rounds, done = settled(chain.lengths, weights, rest, start, targets)
+                share += (~done).mean() / 4
+                steps.extend(rounds)
+            rows.append([str(n), f"{weight:g}", percent(share), f"{np.median(steps):.0f}"])
+    note = (
+        f"With the root's turn counted: how many of 4 x {count} targets have not settled after 150"
+        " steps (they reach, with less bend than from a free root), and the steps in the median."
+    )
+    return Table("The root's turn", note, ["bones", "its weight", "not settled", "steps"], rows)
+
+
+def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, step: float) -> Floats:
+    """Return a smooth path (frames, 2) between two distances from the root, in steps of at most `step`."""
+    middle, swing = (low + high) / 2.0, (high - low) / 2.0
+    phases, (slow, fast, turn) = rng.uniform(0.0, 6.0, 4), rng.uniform([0.5, 1.0, -2.0], [2.0, 5.0, 2.0])
+    u = np.linspace(0.0, 2.0 * np.pi, 40 * frames)
+    radius = middle + swing * (0.6 * np.sin(slow * u + phases[0]) + 0.4 * np.sin(fast * u + phases[1]))
+    angle = phases[2] + turn * u + np.sin(0.8 * u + phases[3])
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    at = np.arange(frames) * step * 0.999
+    at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
+    return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
+
+
+def _annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
+    """Return targets (count, 2) spread evenly over the annulus of reach."""
+    inner, outer = chain.reach
+    radius, angle = np.sqrt(rng.uniform(inner**2, outer**2, count)), rng.uniform(-np.pi, np.pi, count)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+
+
+TABLES: dict[str, Callable[[], Table]] = {
+    "energy": energy,
+    "largest": largest_joint,
+    "turns": turns,
+    "times": times,
+    "paths": paths,
+    "root": root,
+}
+
+
+def main() -> None:
+    """Print the tables asked for, or all."""
+    for name in sys.argv[1:] or TABLES:
+        print(TABLES[name]().markdown(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
