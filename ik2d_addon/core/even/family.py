@@ -42,7 +42,8 @@ class Family:
         top, bottom = self.distances[piece], self.distances[piece + 1]
         low, high = np.zeros(wanted.size), np.ones(wanted.size)
         angles, steps = np.empty((wanted.size, self.lengths.size - 1)), np.zeros(wanted.size, np.int32)
-        rows, t = np.arange(wanted.size), np.sqrt((top - wanted) / np.maximum(top - bottom, ROUNDING))
+        rows, t = np.arange(wanted.size), (top - wanted) / np.maximum(top - bottom, ROUNDING)
+        t = np.where(piece == 0, np.sqrt(t), t)  # next to full reach the distance has no slope
         t = np.where(wanted >= top, 0.0, np.where(wanted <= bottom, 1.0, t))
         for done in range(ROUNDS):
             cubic = self.cubics[:, piece]
