@@ -158,7 +158,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
     """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
     samples, times, joins, beyond = now, [scene.frame_float], Joins(), None
-    if rig.solver == 'CCD':
+    if rig.has_memory:
         way = _way_to(scene, rig, now) if alone else None
         samples, times, joins, beyond = way or (now, times, Joins(standing_now(scene, rig)), None)
     without = _without(scene, rig, samples, times)
@@ -258,7 +258,7 @@ def _frames_beyond(
     return {
         rig.name: join.after.frame
         for rig, join in zip(rigs, joins, strict=True)
-        if rig.solver == 'CCD' and join.after
+        if rig.has_memory and join.after
     }
 
 

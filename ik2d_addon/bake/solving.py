@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..core import Chain, IK2DError, Solution, Status, ccd_path_steps, ccd_steps, solve_two_bone
+from ..core import Chain, IK2DError, Solution, Status, ccd_path_steps, ccd_steps, solve_even, solve_two_bone
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
@@ -230,11 +230,14 @@ class _Problem:
         """Solve one frame from the angles `start` (n,)."""
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
-        return (yield from _solve(self.rig, chain, target, start[None], bend, softness))
+        rest = self.unturned[row]
+        return (yield from _solve(self.rig, chain, rest, target, start[None], bend, softness))
 
     def all(self, starts: Floats | None) -> Steps[Solution]:
         """Solve all frames: with CCD, each from the one before, or from its own of `starts` (frames, n)."""
-        start = self.start if starts is None else starts
+        start = self.start if self.rig.has_memory else self.unturned
+        if starts is not None:
+            start = starts
         return (yield from self._solve(self.targets, start, self.softness))
 
     def again(self, targets: Floats, angles: Floats) -> Steps[Solution]:
@@ -244,15 +247,18 @@ class _Problem:
     def _solve(self, targets: Floats, start: Floats, softness: Floats) -> Steps[Solution]:
         """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
         if self.is_constant:
-            return (yield from _solve(self.rig, self.chain(0), targets, start, self.bend, softness))
+            chain, rest = self.chain(0), self.unturned[0]
+            return (yield from _solve(self.rig, chain, rest, targets, start, self.bend, softness))
         parts, last = [], start
         for row in range(len(targets)):
             rows, chain = slice(row, row + 1), self.chain(row)
             if start.ndim == 2:
                 last = start[row]
-            elif row and self.rig.solver == 'CCD' and self.bend[row] != self.bend[row - 1]:
+            elif row and self.rig.has_memory and self.bend[row] != self.bend[row - 1]:
                 last = np.array(turned_over(chain, last.tolist(), float(self.bend[row])))
-            part = yield from _solve(self.rig, chain, targets[rows], last, self.bend[rows], softness[rows])
+            part = yield from _solve(
+                self.rig, chain, self.unturned[row], targets[rows], last, self.bend[rows], softness[rows]
+            )
             parts.append(part)
             last = part.angles[0]
             yield row + 1
@@ -272,7 +278,7 @@ def _aimed(
     nothing, but more than our tolerance.
     """
     solution = yield from problem.all(starts)
-    if problem.rig.solver == 'TWO_BONE':
+    if not problem.rig.has_memory:
         solution = _numbers_going_on(problem, solution)
     elif beyond is not None:
         solution = yield from _led(problem, solution, times, joins, beyond)
@@ -399,7 +405,7 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -
             f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
             " and are not joined; delete them"
         )
-    if rig.solver == 'TWO_BONE':  # it has no memory: what stands there is the target's doing
+    if not rig.has_memory:  # what stands there is the target's doing
         return
     for side, at, standing in (("before", 0, joins.before), ("after", -1, joins.after)):
         if standing is None:
@@ -415,9 +421,12 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -
 
 
 def _solve(
-    rig: RigChain, chain: Chain, targets: Floats, start: Floats, bend: Floats, softness: Floats
+    rig: RigChain, chain: Chain, rest: Floats, targets: Floats, start: Floats, bend: Floats, softness: Floats
 ) -> Steps[Solution]:
-    """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
+    """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n).
+
+    rest: (n,) the chain's angles at rest.
+    """
     if rig.solver == 'CCD':
         steps = ccd_steps if start.ndim == 2 else ccd_path_steps
         return (
@@ -434,19 +443,34 @@ def _solve(
     parts = []
     for first in range(0, len(targets), _BLOCK):
         rows = slice(first, first + _BLOCK)
-        own = start[rows] if start.ndim == 2 else start
-        parts.append(
-            solve_two_bone(
+        if rig.solver == 'EVEN':
+            part = solve_even(
                 chain,
                 targets[rows],
                 bend=bend[rows],
-                start=own,
+                rest=rest,
+                root_weight=_root_weight(rig, chain),
                 tolerance=rig.tolerance,
                 softness=softness[rows],
             )
-        )
+        else:
+            part = solve_two_bone(
+                chain,
+                targets[rows],
+                bend=bend[rows],
+                start=start[rows] if start.ndim == 2 else start,
+                tolerance=rig.tolerance,
+                softness=softness[rows],
+            )
+        parts.append(part)
         yield min(first + _BLOCK, len(targets))
     return Solution.joined(parts)
+
+
+def _root_weight(rig: RigChain, chain: Chain) -> float | None:
+    """Return what the root's turn counts in Even; None where it turns freely."""
+    weight = 1.0 if chain.weights is None else float(chain.weights[0])
+    return None if rig.root_turns_freely and weight > 0.0 else weight
 
 
 def _tips(lengths: Floats, angles: Floats) -> Floats:

@@ -31,7 +31,7 @@ class RigChain:
     off_plane: float  # the furthest that any joint is off the plane in rest
     target: bpy.types.Object
     subtarget: str
-    solver: str  # 'TWO_BONE' or 'CCD'
+    solver: str  # 'TWO_BONE', 'EVEN' or 'CCD'
     bend: int  # +1 or -1
     iterations: int
     tolerance: float | None
@@ -40,6 +40,8 @@ class RigChain:
     path: str  # of its settings, from the armature object
     joints: Joints
     plane_taken: str  # what plane it is, in words
+    starts_from_rest: bool = False  # with CCD: each frame, not from the one before
+    root_turns_freely: bool = True  # with Even: the root's turn costs nothing
     notes: tuple[str, ...] = ()  # what else the user should know before
     ruled: bool = False  # whether a warning names what rules the bones in place of their keys
     forced: tuple[str, ...] = ()  # what would have been refused: inputs that are not there or do not run
@@ -59,6 +61,11 @@ class RigChain:
             off_plane=float(plane.distance(rest_joints(bones)).max()),
             joints=self.joints.about(bones, _normals(plane, bones)),
         )
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether what a frame gets depends on the one before."""
+        return self.solver == 'CCD' and not self.starts_from_rest
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
@@ -92,6 +99,8 @@ def read_chain(
         solver=solver,
         bend=1 if settings.bend == 'POSITIVE' else -1,
         iterations=settings.iterations,
+        starts_from_rest=settings.start_from == 'REST',
+        root_turns_freely=settings.root_turns_freely,
         tolerance=settings.tolerance or None,
         softness=settings.softness,
         influence=settings.influence,
@@ -200,9 +209,12 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int) -> str:
             f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
             " Two-Bone solver takes two; set Bones to 2 or the solver to Automatic"
         )
-    if settings.solver == 'AUTO':
-        return 'TWO_BONE' if bone_count == 2 else 'CCD'
-    return str(settings.solver)
+    return chosen_solver(bone_count) if settings.solver == 'AUTO' else str(settings.solver)
+
+
+def chosen_solver(bone_count: int) -> str:
+    """Return the solver that Automatic takes for a chain of so many bones."""
+    return 'TWO_BONE' if bone_count == 2 else 'EVEN'
 
 
 def _check_target(

@@ -12,7 +12,17 @@ from ..core.inputs import LARGEST_ANGLE
 from .renames import Settings
 
 # What decides how a chain, and each of its joints, is solved.
-_OF_CHAIN = ("bone_count", "solver", "bend", "plane", "softness", "influence", "iterations", "tolerance")
+_OF_CHAIN = (
+    "bone_count",
+    "solver",
+    "start_from",
+    "bend",
+    "plane",
+    "softness",
+    "influence",
+    "iterations",
+    "tolerance",
+)
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 _OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight")
 

@@ -7,7 +7,7 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
-from ..rig.armature import problem_of
+from ..rig.armature import chosen_solver, problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .chains import (
@@ -248,14 +248,15 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
     """Return whether the joint's weight has an effect: two free bones have no choice how to share a turn."""
     limited = any(other.use_limit for other in chain.joints)
-    return uses_ccd(chain) or limited or joint.weight == 0.0
+    return solver_of(chain) != 'TWO_BONE' or limited or joint.weight == 0.0
 
 
-def uses_ccd(chain: PropertyGroup) -> bool:
-    """Return whether the chain is solved by CCD."""
+def solver_of(chain: PropertyGroup) -> str:
+    """Return the solver that solves the chain, where one is to be chosen too."""
     if chain.solver == 'AUTO':
-        return len(bones_of(chain.id_data.data, chain.tip, chain.bone_count)) != 2
-    return chain.solver == 'CCD'
+        bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+        return chosen_solver(len(bones))
+    return chain.solver
 
 
 class IK2D_PT_solver(_ChainSidebar, Panel):
@@ -277,9 +278,12 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         elif chain.plane_taken:
             draw_text(column, context, f"Plane: {chain.plane_taken}", 'BLANK1')
         column.separator()
-        iterations = column.column()
-        iterations.active = uses_ccd(chain)
-        field(iterations, context, chain, "iterations")
+        solver = solver_of(chain)
+        if solver == 'EVEN':
+            field(column, context, chain, "root_turns_freely")
+        elif solver == 'CCD':
+            field(column, context, chain, "start_from")
+            field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
 
 

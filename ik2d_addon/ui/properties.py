@@ -290,9 +290,10 @@ class IK2D_PG_chain(PropertyGroup):
         name="Solver",
         description="How the chain is solved",
         items=(
-            ('AUTO', "Automatic", "Two-Bone for chains of two bones, CCD for all others"),
-            ('TWO_BONE', "Two-Bone", "Exact closed-form solution, for chains of two bones"),
-            ('CCD', 'CCD', "Cyclic coordinate descent, for chains of any number of bones"),
+            ('AUTO', "Automatic", "Two-Bone for chains of two bones, Even for all others", 0),
+            ('TWO_BONE', "Two-Bone", "Exact closed-form solution, for chains of two bones", 1),
+            ('EVEN', "Even", "The pose that bends least from rest, all joints sharing the bend", 3),
+            ('CCD', 'CCD', "Cyclic coordinate descent, which turns one joint after the other", 2),
         ),
         default='AUTO',
         override=OVERRIDABLE,
@@ -378,6 +379,27 @@ class IK2D_PG_chain(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+    )
+    start_from: EnumProperty(
+        name="Start From",
+        description="The pose from which CCD starts at each frame",
+        items=(
+            ('REST', "Rest Pose", "Each frame by itself: the same target always gives the same pose"),
+            ('PREVIOUS', "Frame Before", "Each frame goes on from the one before"),
+        ),
+        default='PREVIOUS',
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    root_turns_freely: BoolProperty(
+        name="Root Turns Freely",
+        description=(
+            "Let the first bone turn as far as it needs at no cost, so that the target's distance alone"
+            " decides how the chain bends; else its turn counts like the others'"
+        ),
+        default=True,
+        override=OVERRIDABLE,
+        options=set(),
     )
     iterations: IntProperty(
         name="Iterations",

@@ -130,7 +130,9 @@ def chain(
     bone_count: int,
     target: bpy.types.Object,
     solver: str = 'AUTO',
+    root_turns_freely: bool = True,
 ) -> None:
     """Set up an IK 2D chain on the armature, ready to bake."""
     made = rig.ik2d.chains.add()
     made.name, made.tip, made.bone_count, made.target, made.solver = name, tip, bone_count, target, solver
+    made.root_turns_freely = root_turns_freely
