@@ -17,6 +17,7 @@ from ik2d_addon.core import (
     forward,
     solve_ccd,
     solve_ccd_path,
+    solve_even,
     solve_two_bone,
 )
 
@@ -150,8 +151,11 @@ def _fault(given: Problem) -> str:
         held = np.abs(angles - given.start) > 0.0  # a step leaves a joint that cannot turn as it is
         low, high = chain.ranges.T
         return "outside the limits" if (held & ((angles < low) | (angles > high))).any() else "answered"
-    solve = {"two_bone": solve_two_bone, "path": solve_ccd_path}.get(given.kind, solve_ccd)
-    solution = solve(chain, given.targets, start=given.start, **given.options)
+    solve = {"two_bone": solve_two_bone, "path": solve_ccd_path, "even": solve_even}.get(
+        given.kind, solve_ccd
+    )
+    begin = {"rest" if given.kind == "even" else "start": given.start}
+    solution = solve(chain, given.targets, **begin, **given.options)
     if not (np.isfinite(solution.angles).all() and np.isfinite(solution.residual).all()):
         return "no number"
     low, high = chain.ranges.T

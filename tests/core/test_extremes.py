@@ -2,6 +2,7 @@
 """Extreme sizes and angles are refused in a sentence, or answered rightly: no other exception, no NaN."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,14 @@ def test_of_4000_extreme_problems_each_is_refused_or_answered_rightly():
     assert {seed: words for seed, words in verdicts.items() if words not in ("refused", "answered")} == {}
     assert Counter(verdicts.values())["answered"] > 2000
     assert {problem(seed).kind for seed, words in verdicts.items() if words == "answered"} == set(KINDS)
+
+
+def test_of_1000_extreme_problems_even_refuses_or_answers_each_rightly():
+    given = [
+        replace(one, kind="even") for one in map(problem, range(1000)) if one.kind not in ("plane", "step")
+    ]
+    verdicts = Counter(map(verdict, given))
+    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > 400
 
 
 @pytest.mark.parametrize("solve", [solve_ccd, solve_two_bone])
