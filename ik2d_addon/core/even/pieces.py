@@ -37,7 +37,8 @@ class Pieces:
 
     def rates(self, inner: float) -> Floats:
         """Return how far a joint turns at most for a reach of distance (k,), away from the borders."""
-        rates = np.abs(np.diff(self.knots, axis=0)).max(axis=1) / -np.diff(self.distances)
+        falls = np.maximum(-np.diff(self.distances), ROUNDING)
+        rates = np.abs(np.diff(self.knots, axis=0)).max(axis=1) / falls
         middle = (self.distances[1:] < 1.0 - BORDER) & (self.distances[:-1] > inner + BORDER)
         return np.where(middle, rates, 0.0)
 

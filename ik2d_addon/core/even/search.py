@@ -23,7 +23,7 @@ from .pieces import Pieces
 # turn changes how far the tip is.
 NUDGE = 0.02
 # Places along the curve before it counts as not arriving.
-PLACES = 1500
+PLACES = 400
 # A pose is at the end of the family where its tip is as near to the border of reach (which is 1).
 AT_THE_END = 1e-9
 # Families kept.
@@ -133,9 +133,9 @@ class Search:
                 beyond, _, arrived = self.both_ways(place.inwards())
                 if beyond.distances[-1] < last:
                     return pieces.over_to(self.to_the_root(beyond, arrived, folds - 1), self.curve)
-        return pieces.over_to(
-            Pieces.pose(self.closed_pose(), self.curve.tip_distance(self.closed_pose())), self.curve
-        )
+        closed_pose = self.closed_pose()
+        last_pose = Pieces.pose(closed_pose, self.curve.tip_distance(closed_pose))
+        return pieces.over_to(last_pose, self.curve)
 
     def from_full_reach(self, pieces: Pieces) -> Pieces:
         """Return pieces that begin at full reach, where these ones do not arrive."""
@@ -187,9 +187,7 @@ class Search:
             right = right if abs(right - last.at[-1]) <= pi / 2 else right - pi
             part = (right - last.at[-1]) / (place.at[-1] - last.at[-1])
             found = self.curve.where(last.at + part * (place.at - last.at), place.ahead, f=right)
-            if found is None:
-                return None
-            return self._on_a_line(found, outwards)
+            return None if found is None else self._on_a_line(found, outwards)
         return None
 
     def _on_a_line(self, place: Place, outwards: bool) -> Place | None:
