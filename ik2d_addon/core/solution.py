@@ -22,7 +22,7 @@ class Status(IntEnum):
     TOO_CLOSE = 2
     """The target lies inside the inner reach; the chain is folded, its tip as near as it gets."""
     LIMITED = 3
-    """The target lies within reach, but the limits of the joints forbid it."""
+    """The target lies within reach, but it is proven that the limits of the joints forbid it."""
     STALLED = 4
     """The target lies within reach, but the solver stopped before it."""
 

@@ -57,7 +57,8 @@ class Circles:
         low, high = low[order], np.maximum.accumulate(np.append(0.0, high[order]))
         gaps = np.flatnonzero(low > high[:-1])
         below, edges = high[gaps], low[gaps]
-        full = (edges - below > EPS) & is_inside(0.5 * (below + edges))
+        full = edges - below > EPS
+        full[full] = is_inside(0.5 * (below + edges)[full])
         return cls(
             np.abs(centre),
             np.angle(centre),
