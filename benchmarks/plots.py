@@ -44,6 +44,25 @@ def solved(results: Sequence[Accuracy], bones: Sequence[int], tolerance: float, 
     _save(figure, path, bottom=0.09)
 
 
+def shapes(rows: dict[str, Floats], targets: Floats, path: Path) -> None:
+    """Plot poses beside one another, a row for each solver.
+
+    rows: by the row's label, joints (m + 1, n + 1, 2): the rest pose, then one for each of targets (m, 2).
+    """
+    figure, axes = plt.subplots(
+        len(rows), len(targets), figsize=(9.0, 1.35 * len(rows)), sharex=True, sharey=True
+    )
+    for row, (label, poses) in zip(axes, rows.items(), strict=True):
+        for ax, joints, target in zip(row, poses[1:], targets, strict=True):
+            ax.plot(*poses[0].T, "-", color="#bbbbbb", lw=1.5)
+            ax.plot(*joints.T, "o-", color=STYLES["IK 2D"][0], ms=2.5, lw=1.8)
+            ax.plot(*target, "+", color="black", ms=9.0, mew=1.5)
+            ax.set_aspect("equal")
+            ax.set_axis_off()
+        row[0].set_title(label, loc="left", fontsize=10)
+    _save(figure, path)
+
+
 def smooth(curves: dict[str, Floats], path: Path) -> None:
     """Plot how far the joints of two bones turn from frame to frame on the first circle."""
     figure, ax = plt.subplots(figsize=(9.0, 2.8))
