@@ -32,8 +32,8 @@ EVEN = 1e-3
 HINGE_CORRECTIONS = 60
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
-# So many frames of two bones at a time, from one yield to the next.
-_BLOCK = 8192
+# So many frames of two bones at a time, from one yield to the next; with Even so many angles, within limits fewer.
+_BLOCK, _ANGLES, _LIMITED_ANGLES = 8192, 8192, 128
 # Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
 # frame) it is worth it.
 LED_FRAMES = 24
@@ -231,7 +231,7 @@ class _Problem:
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
-        return (yield from _solve(self.rig, chain, rest, target, start[None], bend, softness))
+        return (yield from _solve(self.rig, chain, target, start[None], bend, softness, rest))
 
     def all(self, starts: Floats | None) -> Steps[Solution]:
         """Solve all frames: with CCD, each from the one before, or from its own of `starts` (frames, n)."""
@@ -248,7 +248,7 @@ class _Problem:
         """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
-            return (yield from _solve(self.rig, chain, rest, targets, start, self.bend, softness))
+            return (yield from _solve(self.rig, chain, targets, start, self.bend, softness, rest))
         parts, last = [], start
         for row in range(len(targets)):
             rows, chain = slice(row, row + 1), self.chain(row)
@@ -256,8 +256,9 @@ class _Problem:
                 last = start[row]
             elif row and self.rig.has_memory and self.bend[row] != self.bend[row - 1]:
                 last = np.array(turned_over(chain, last.tolist(), float(self.bend[row])))
+            rest = self.unturned[row]
             part = yield from _solve(
-                self.rig, chain, self.unturned[row], targets[rows], last, self.bend[rows], softness[rows]
+                self.rig, chain, targets[rows], last, self.bend[rows], softness[rows], rest
             )
             parts.append(part)
             last = part.angles[0]
@@ -421,7 +422,7 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -
 
 
 def _solve(
-    rig: RigChain, chain: Chain, rest: Floats, targets: Floats, start: Floats, bend: Floats, softness: Floats
+    rig: RigChain, chain: Chain, targets: Floats, start: Floats, bend: Floats, softness: Floats, rest: Floats
 ) -> Steps[Solution]:
     """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n).
 
@@ -440,9 +441,9 @@ def _solve(
                 softness=softness,
             )
         )
-    parts = []
-    for first in range(0, len(targets), _BLOCK):
-        rows = slice(first, first + _BLOCK)
+    parts, block = [], _block(rig, chain)
+    for first in range(0, len(targets), block):
+        rows = slice(first, first + block)
         if rig.solver == 'EVEN':
             part = solve_even(
                 chain,
@@ -463,8 +464,17 @@ def _solve(
                 softness=softness[rows],
             )
         parts.append(part)
-        yield min(first + _BLOCK, len(targets))
+        yield min(first + block, len(targets))
     return Solution.joined(parts)
+
+
+def _block(rig: RigChain, chain: Chain) -> int:
+    """Return how many frames are solved from one yield to the next: some hundredths of a second's worth."""
+    if rig.solver == 'TWO_BONE':
+        return _BLOCK
+    if chain.is_limited:  # many of them may have to be solved one by one
+        return max(1, _LIMITED_ANGLES // len(chain))
+    return max(1, _ANGLES // len(chain))
 
 
 def _root_weight(rig: RigChain, chain: Chain) -> float | None:

@@ -280,7 +280,7 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         column.separator()
         solver = solver_of(chain)
         if solver == 'EVEN':
-            field(column, context, chain, "root_turns_freely")
+            column.prop(chain, "root_turns_freely")
         elif solver == 'CCD':
             field(column, context, chain, "start_from")
             field(column, context, chain, "iterations")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target, leg_with_target
 
-from ik2d_addon.bake import bake_steps
+from ik2d_addon.bake import bake_steps, solving
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets
@@ -53,7 +53,7 @@ def most_between_yields(steps, calls: list[int]) -> int:
 
 
 def test_a_limited_chain_and_a_target_out_of_reach_take_one_frame_or_joint_at_a_time(monkeypatch):
-    armature, chain = add_snake(20, (0, 0.2, -1.0))
+    armature, chain = add_snake(20, (0, 0.2, -1.0), solver='CCD')
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, -0.1, 0.1
     starts = counted(monkeypatch, limited, "_approached")
@@ -64,20 +64,41 @@ def test_a_limited_chain_and_a_target_out_of_reach_take_one_frame_or_joint_at_a_
 
 
 def test_a_free_chain_takes_one_frame_at_a_time(monkeypatch):
-    armature, _ = add_snake(12, (0, 0.5, 0.6))
+    armature, _ = add_snake(12, (0, 0.5, 0.6), solver='CCD')
     calls = counted(monkeypatch, solve, "solve_free")
     assert most_between_yields(bake_steps(armature, None, 1, 100), calls) == 1
     assert calls[0] >= 100
 
 
 def test_a_chain_that_stretches_takes_one_frame_at_a_time(monkeypatch):
-    armature, _ = add_snake(6, (0, 0.2, 0.3))
+    armature, _ = add_snake(6, (0, 0.2, 0.3), solver='CCD')
     bone = armature.pose.bones["bone.2"]
     for frame, scale in ((1, 1.0), (100, 1.4)):
         bone.scale = (scale, scale, scale)
         bone.keyframe_insert("scale", frame=frame)
     calls = counted(monkeypatch, solve, "solve_free")
     assert most_between_yields(bake_steps(armature, None, 1, 100), calls) == 1
+
+
+@pytest.mark.parametrize("limited, most", [(True, 128), (False, 8192)])
+def test_even_takes_some_frames_at_a_time(monkeypatch, limited, most):
+    armature, chain = add_snake(16, (0, 0.5, 0.6))
+    for joint in chain.joints:
+        joint.use_limit, joint.limit_min, joint.limit_max = limited, -0.1, 0.1
+    angles: list[int] = []
+    function = solving.solve_even
+
+    def measured(chain, targets, **options):
+        angles.append(len(chain) * len(targets))
+        return function(chain, targets, **options)
+
+    monkeypatch.setattr(solving, "solve_even", measured)
+    frames = 1000
+    calls, last = 0, 0
+    for _ in bake_steps(armature, None, 1, frames):
+        calls, last = max(calls, len(angles) - last), len(angles)
+    assert calls == 1 and max(angles) == most
+    assert sum(angles) >= 16 * frames
 
 
 def test_rigid_joints_take_one_target_at_a_time(monkeypatch):
@@ -118,7 +139,7 @@ def test_progress_never_goes_back_and_stays_within_the_frames(solver):
 
 
 def test_a_bake_closed_in_the_middle_of_a_target_changes_nothing():
-    armature, chain = add_snake(20, (0, 0.2, -1.0))
+    armature, chain = add_snake(20, (0, 0.2, -1.0), solver='CCD')
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, -0.1, 0.1
     steps = bake_steps(armature, None, 1, 100)

@@ -63,5 +63,11 @@ def test_defaults_say_that_nothing_special_is_known():
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {"mode": "", "turning": None, "frames": None, "handles": None}
-    assert defaults(RigChain) == {"notes": (), "ruled": False, "forced": ()}
+    assert defaults(RigChain) == {
+        "notes": (),
+        "ruled": False,
+        "forced": (),
+        "starts_from_rest": False,
+        "root_turns_freely": True,
+    }
     assert defaults(Joins) == {"before": None, "after": None, "lost": ()}
