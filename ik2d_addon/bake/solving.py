@@ -32,7 +32,7 @@ EVEN = 1e-3
 HINGE_CORRECTIONS = 60
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
-# So many frames of two bones at a time, from one yield to the next; with Even so many angles, within limits fewer.
+# So many frames of two bones from one yield to the next; with Even so many angles, within limits fewer.
 _BLOCK, _ANGLES, _LIMITED_ANGLES = 8192, 8192, 128
 # Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
 # frame) it is worth it.
