@@ -14,6 +14,8 @@ STEADY = 0.9
 # Pieces of the way that leads over a fold; how often the least turn for a reach of distance it may need; and
 # how near to a border of reach turns are not looked at, since there they are without bounds.
 PIECES, GENTLE, BORDER = 16, 2.0, 0.05
+# The most that a joint may turn for a reach of distance (radians) before a way past that is looked for.
+STEEP = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +37,30 @@ class Pieces:
         """The last pose (m,)."""
         return self.cubics[:, -1].sum(axis=0) if self.only is None else self.only
 
-    def rates(self, inner: float) -> Floats:
-        """Return how far a joint turns at most for a reach of distance (k,), away from the borders."""
+    def turns(self, curve: Curve) -> Floats:
+        """Return the poses at the ends of the pieces with the root's angle before each, (k + 1, m + 1)."""
+        roots = np.unwrap([-curve.tip_direction(pose) for pose in self.knots])
+        return np.column_stack((roots, self.knots))
+
+    def rates(self, curve: Curve, first: int) -> Floats:
+        """Return how far a joint from `first` on turns at most for a reach of distance (k,).
+
+        Zero for one next to a border, where turns are without bounds.
+        """
         falls = np.maximum(-np.diff(self.distances), ROUNDING)
-        rates = np.abs(np.diff(self.knots, axis=0)).max(axis=1) / falls
-        middle = (self.distances[1:] < 1.0 - BORDER) & (self.distances[:-1] > inner + BORDER)
+        rates = np.abs(np.diff(self.turns(curve)[:, first:], axis=0)).max(axis=1) / falls
+        middle = (self.distances[1:] < 1.0 - BORDER) & (self.distances[:-1] > curve.inner + BORDER)
         return np.where(middle, rates, 0.0)
+
+    def gentle(self, curve: Curve) -> "Pieces":
+        """Return the pieces, with another way past one where a joint turns too far for the distance."""
+        rates = self.rates(curve, 0)
+        k = int(rates.argmax()) if rates.size > 2 else 0
+        if not 0 < k < rates.size - 1 or rates[k] <= STEEP:
+            return self
+        far = Pieces(self.cubics[:, :k], self.distances[: k + 1], self.bridged)
+        near = Pieces(self.cubics[:, k + 1 :], self.distances[k + 1 :])
+        return far.over_to(near, curve, 0)
 
     @classmethod
     def pose(cls, angles: Floats, distance: float) -> "Pieces":
@@ -62,16 +82,18 @@ class Pieces:
         cubics = [whole[:-1, :-2], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
         return cls(np.array(cubics), distances)
 
-    def over_to(self, near: "Pieces", curve: Curve) -> "Pieces":
+    def over_to(self, near: "Pieces", curve: Curve, first: int = 1) -> "Pieces":
         """Return these pieces to a knot, a way to a knot of others, which lie nearer, and those from there.
 
         Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
         than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
-        next to a fold that is without bounds.
+        next to a fold that is without bounds. first: the joint from which on turns count.
         """
         apart = self.distances[:, np.newaxis] - near.distances
-        ways = np.abs(self.knots[:, np.newaxis] - near.knots).max(axis=2)
-        own, others = self.rates(curve.inner), near.rates(curve.inner)
+        changes = self.turns(curve)[:, np.newaxis] - near.turns(curve)
+        changes[..., 0] -= 2.0 * np.pi * np.rint(changes[..., 0] / (2.0 * np.pi))
+        ways = np.abs(changes[..., first:]).max(axis=2)
+        own, others = self.rates(curve, first), near.rates(curve, first)
         before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
         after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
         rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)

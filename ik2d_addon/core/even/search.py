@@ -82,7 +82,7 @@ class Search:
         pieces, out, arrived = self.both_ways(self.rest_place())
         if not out:
             pieces = self.from_full_reach(pieces)
-        return self.to_the_root(pieces, arrived).family(self.chain.lengths)
+        return self.to_the_root(pieces, arrived).gentle(self.curve).family(self.chain.lengths)
 
     def other_side(self, own: Family) -> Family:
         """Return the family that bends to the other side than the rest pose.

@@ -49,4 +49,4 @@ def test_a_way_over_leads_from_one_to_the_other():
 def test_a_single_pose_is_no_piece():
     pose = Pieces.pose(np.array([0.3, 0.4]), 0.9)
     assert pose.knots.shape == (1, 2) and np.array_equal(pose.end, [0.3, 0.4])
-    assert pose.rates(0.0).size == 0
+    assert pose.rates(curve_of(3), 0).size == 0
