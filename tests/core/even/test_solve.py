@@ -295,3 +295,14 @@ def test_targets_sides_and_softness_go_together():
 def test_a_weight_of_the_root_that_is_none_is_refused(weight):
     with pytest.raises(IK2DError, match="root_weight must"):
         solve_even(Chain([1.0, 1.0, 1.0]), [1.0, 0.0], root_weight=weight)
+
+
+def test_the_root_does_not_jump_next_to_a_fold():
+    rng = np.random.default_rng([50, 376])
+    lengths = rng.uniform(1.0, 4.0, 50)
+    chain = Chain(lengths / lengths.sum())
+    path = smooth_path(rng, 0.2, 0.95, 500, 0.005)
+    solution = solve_even(chain, path, rest=np.append(0.0, rng.normal(0.0, 0.3, 49)))
+    turns = np.diff(solution.angles, axis=0)
+    turns[:, 0] -= 2.0 * np.pi * np.rint(turns[:, 0] / (2.0 * np.pi))
+    assert solution.reached.all() and np.degrees(np.abs(turns).max()) < 5.0
