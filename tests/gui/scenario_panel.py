@@ -163,7 +163,7 @@ def open_panels(area, sidebar):
     step = int(30 * bpy.context.preferences.system.ui_scale)
     for above, inside in (
         ("ik2d.flip", "ik2d.limits_from_bones"),
-        ("ik2d.limits_from_bones", "].iterations"),
+        ("ik2d.limits_from_bones", "].tolerance"),
     ):
         x, y = yield from ui.find_button(area, sidebar, above)
         yield from ui.click(x, y - step)

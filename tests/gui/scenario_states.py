@@ -55,7 +55,7 @@ def test():
     yield from ui.wait_until(lambda: "arm" in settings.chains[0].joints, "the renamed bone's joint")
     arm.data.bones["arm"].name = "upper"
     yield from ui.wait_until(lambda: "upper" in settings.chains[0].joints, "the joint's old name")
-    yield from click_header(area, sidebar, "ik2d.limits_from_bones", "].iterations")
+    yield from click_header(area, sidebar, "ik2d.limits_from_bones", "].tolerance")
     yield from show(sidebar, "5_solver")
 
     yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
