@@ -5,8 +5,10 @@ Importing this package needs no Blender: `ik2d_addon.core` is numpy alone.
 """
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
+from itertools import pairwise
 
 from .cli.signals import heed_from_now
 
@@ -26,7 +28,7 @@ _MODULES = (
 
 def register() -> None:
     """Register every part with Blender, in order; where one fails, those before it go again."""
-    if "--command" in sys.argv:
+    if _is_asked_for(sys.argv):
         heed_from_now()  # while the parts and the file are loaded too
     with ExitStack() as undo:
         for name in _MODULES:
@@ -34,6 +36,11 @@ def register() -> None:
             part.register()
             undo.callback(part.unregister)
         undo.pop_all()
+
+
+def _is_asked_for(words: Sequence[str]) -> bool:
+    """Return whether Blender's command line is `--command ik2d`: other commands' signals are theirs."""
+    return any(option in ("-c", "--command") and name == "ik2d" for option, name in pairwise(words))
 
 
 def unregister() -> None:

@@ -4,10 +4,12 @@
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 from programs import ROOT, bake_here, command, is_baked, leg_file
 
+import ik2d_addon
 from ik2d_addon.cli import baking, files, signals
 
 
@@ -21,6 +23,25 @@ def test_nothing_is_raised_until_it_is_asked_for(number):
         with pytest.raises(signals.Interrupted):
             signals.stop_if_asked()
     assert signal.getsignal(number) == before and signals.asked_to_end() is None
+
+
+@pytest.mark.parametrize(
+    "words, ours",
+    [
+        ("blender -b a.blend --command ik2d bake", True),
+        ("blender -c ik2d list", True),
+        ("blender --command extension build", False),
+        ("blender ik2d --command", False),
+        ("blender", False),
+    ],
+)
+def test_signals_are_taken_over_for_our_own_command_alone(words, ours, monkeypatch):
+    taken = []
+    monkeypatch.setattr(ik2d_addon, "heed_from_now", lambda: taken.append(1))
+    monkeypatch.setattr(ik2d_addon, "_MODULES", ())
+    monkeypatch.setattr(sys, "argv", words.split())
+    ik2d_addon.register()
+    assert bool(taken) == ours
 
 
 def test_what_came_before_is_heeded_too():
