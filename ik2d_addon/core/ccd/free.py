@@ -55,8 +55,9 @@ def swept_if_far(
     """Return the pose after two sweeps of CCD where its tip is far off, each angle near the start's."""
 
     def swept(pose: list[Number], x: Number, y: Number, *start: Number) -> list[Number]:
+        sharing = bones.sharing
         for _ in range(SWEEPS):
-            pose = sweep(bones, pose, x, y, lib)
+            pose = sweep(sharing, pose, x, y, lib)
         return nearest_turns(pose, list(start), lib)
 
     return lib.only(error > NEAR, swept, pose, x, y, *start)

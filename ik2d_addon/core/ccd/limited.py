@@ -176,8 +176,9 @@ def _approached(
     """Return the pose that sweeps and corrections lead to from one start, and their number."""
     pose, swept = Pose.of(bones, angles, x, y), 0
     if pose.error > NEAR:
+        sharing = bones.sharing
         for _ in range(SWEEPS):
-            angles = sweep(bones, angles, x, y)
+            angles = sweep(sharing, angles, x, y)
         pose, swept = Pose.of(bones, angles, x, y), SWEEPS
     pose, done = _corrected_within(bones, pose, x, y, tolerance, rounds)
     return pose, swept + done

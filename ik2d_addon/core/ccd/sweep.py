@@ -4,7 +4,7 @@
 After Ryan Juckett, "Cyclic Coordinate Descent in 2D" (2009).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import accumulate
 from math import hypot
@@ -41,6 +41,16 @@ class Bones:
         outer = chain.reach[1] or 1.0
         ranges = chain.ranges.T.tolist()
         return cls((chain.lengths / outer).tolist(), compared(weights.tolist()), *ranges)
+
+
+    @property
+    def sharing(self) -> "Bones":
+        """The bones as they share the turns of a sweep: the root turns as CCD has it, each other by a part.
+
+        Else the joints next to the tip, which come first, wind up before the others turn.
+        """
+        n = len(self.lengths)
+        return replace(self, weights=[self.weights[0], *(weight / n for weight in self.weights[1:])])
 
 
 def compared(weights: list[float]) -> list[float]:

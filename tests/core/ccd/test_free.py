@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from chains import LENGTHS, STARTS, random_lengths, random_start, targets_in_annulus
 
-from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path
+from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_even
 from ik2d_addon.core.arithmetic import ARRAYS
 from ik2d_addon.core.ccd import free
 from ik2d_addon.core.ccd.correction import corrected
@@ -169,7 +169,7 @@ def test_sweeps_shape_the_pose_only_where_the_target_is_a_quarter_of_the_reach_a
     target = tip * (1.0 - error / np.hypot(*tip))
     shaped = start
     for _ in range(2 if swept else 0):
-        shaped = sweep(bones, shaped, *target.tolist())
+        shaped = sweep(bones.sharing, shaped, *target.tolist())
     shaped = nearest_turns(shaped, start)
     corrected_pose, _, done = corrected(bones.lengths, [1.0] * 3, shaped, tuple(target.tolist()), 1e-9, 60)
     found = free.solve_free(bones, start, *target.tolist(), 1.0, 1e-9, 60)
@@ -285,3 +285,26 @@ def test_iterations_are_counted_where_it_corrected_and_none_where_a_formula_answ
         two = solve_ccd(Chain([1.0, 1.0]), np.tile([[1.0, 0.5]], (4 * many, 1)), start=[0.1, 0.2])
         assert not two.iterations.any()
         assert not solution.limited.any()
+
+
+@pytest.mark.parametrize("n", [3, 5, 12, 30, 50])
+def test_no_joint_of_a_bent_chain_winds_up(n):
+    # From rest to targets anywhere: where the pose of least bend needs less than 90 degrees, none beyond 180.
+    rng = np.random.default_rng(n)
+    chain, rest = Chain(rng.uniform(0.5, 1.5, n)), np.append(0.0, np.full(n - 1, min(0.2, 2.0 / n)))
+    inner, outer = chain.reach
+    radius = np.sqrt(rng.uniform(inner**2, outer**2, 300))
+    turn = rng.uniform(-np.pi, np.pi, 300)
+    targets = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=-1)
+    solution = solve_ccd(chain, targets, start=rest)
+    assert solution.reached.all()
+    largest = np.degrees(np.abs(solution.angles[:, 1:]).max(axis=1))
+    least = np.degrees(np.abs(solve_even(chain, targets, rest=rest).angles[:, 1:]).max(axis=1))
+    assert largest[least < 90.0].max() < 180.0
+    assert np.percentile(largest, 90.0) < {3: 135.0, 5: 95.0, 12: 60.0, 30: 30.0, 50: 20.0}[n]
+
+
+def test_joints_share_a_sweep_and_the_root_turns_as_far_as_ccd_has_it():
+    bones = Bones.of(Chain([1.0, 1.0, 1.0, 1.0], weights=[0.5, 1.0, 0.0, 0.5]))
+    assert bones.sharing.weights == [0.5, 0.25, 0.0, 0.125]
+    assert (bones.sharing.lengths, bones.sharing.low) == (bones.lengths, bones.low)
