@@ -42,7 +42,6 @@ class Bones:
         ranges = chain.ranges.T.tolist()
         return cls((chain.lengths / outer).tolist(), compared(weights.tolist()), *ranges)
 
-
     @property
     def sharing(self) -> "Bones":
         """The bones as they share the turns of a sweep: the root turns as CCD has it, each other by a part.
