@@ -336,7 +336,7 @@ def test_a_mesh_that_plays_the_same_action_gets_no_word():
     assert not bake(armature, frame_start=1, frame_end=3).warnings
 
 
-def test_seven_hundred_bones_are_looked_through_in_two_milliseconds():
+def test_seven_hundred_bones_are_looked_through_about_as_fast_as_python_goes_through_them():
     """With all of them below the chain and two constraints on each."""
     bones = {
         bone.name: (bone.head_local, bone.tail_local, bone.parent.name if bone.parent else "", 0.0)
@@ -353,9 +353,12 @@ def test_seven_hundred_bones_are_looked_through_in_two_milliseconds():
             own(armature, 'COPY_ROTATION', f"b{i}", target=other)
     add_ik(armature, "b5", 0)
     bpy.context.view_layer.update()
-    times = []
+    looks, reads = [], []
     for _ in range(20):
         start = process_time()  # whatever else runs beside
         assert len(ruler_lines(bpy.context, armature, chain)) == 1
-        times.append(process_time() - start)
-    assert min(times) < 2e-3
+        middle = process_time()
+        assert sum(not held.mute for bone in armature.pose.bones for held in bone.constraints) == 1381
+        looks.append(middle - start)
+        reads.append(process_time() - middle)
+    assert min(looks) < 8.0 * min(reads)
