@@ -14,7 +14,7 @@ from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
 
-from .problems import Floats
+from .problems import Floats, smooth_path
 from .table import Table, percent, ratio
 from .timing import best_times, say
 
@@ -266,20 +266,6 @@ def root(count: int = 500) -> Table:
         " steps (they reach, with less bend than from a free root), and the steps in the median."
     )
     return Table("The root's turn", note, ["bones", "its weight", "not settled", "steps"], rows)
-
-
-def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, step: float) -> Floats:
-    """Return a smooth path (frames, 2) between two distances from the root, in steps of at most `step`."""
-    middle, swing = (low + high) / 2.0, (high - low) / 2.0
-    phases, (slow, fast, turn) = rng.uniform(0.0, 6.0, 4), rng.uniform([0.5, 1.0, -2.0], [2.0, 5.0, 2.0])
-    u = np.linspace(0.0, 2.0 * np.pi, 40 * frames)
-    radius = middle + swing * (0.6 * np.sin(slow * u + phases[0]) + 0.4 * np.sin(fast * u + phases[1]))
-    angle = phases[2] + turn * u + np.sin(0.8 * u + phases[3])
-    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
-    at = np.arange(frames) * step * 0.999
-    at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
-    return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
 
 
 def _annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:

@@ -69,3 +69,17 @@ def tips(lengths: Floats, angles: Floats) -> Floats:
 def _lengths(rng: np.random.Generator, n: int) -> Floats:
     lengths = rng.uniform(1.0, 4.0, n)
     return lengths / lengths.sum()
+
+
+def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, step: float) -> Floats:
+    """Return a smooth path (frames, 2) between two distances from the root, in steps of at most `step`."""
+    middle, swing = (low + high) / 2.0, (high - low) / 2.0
+    phases, (slow, fast, turn) = rng.uniform(0.0, 6.0, 4), rng.uniform([0.5, 1.0, -2.0], [2.0, 5.0, 2.0])
+    u = np.linspace(0.0, 2.0 * np.pi, 40 * frames)
+    radius = middle + swing * (0.6 * np.sin(slow * u + phases[0]) + 0.4 * np.sin(fast * u + phases[1]))
+    angle = phases[2] + turn * u + np.sin(0.8 * u + phases[3])
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    at = np.arange(frames) * step * 0.999
+    at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
+    return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from benchmarks.problems import smooth_path as smooth_path
 from ik2d_addon.core import Chain
 
 STARTS = ("random", "straight", "folded", "curled", "nearly straight")
@@ -54,20 +55,6 @@ def targets_in_annulus(rng: np.random.Generator, chain: Chain, count: int) -> np
     )
     angle = rng.uniform(-np.pi, np.pi, count)
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-
-
-def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, step: float) -> np.ndarray:
-    """Return a smooth path (frames, 2) between two distances from the root, in steps of at most `step`."""
-    middle, swing = (low + high) / 2.0, (high - low) / 2.0
-    phases, (slow, fast, turns) = rng.uniform(0.0, 6.0, 4), rng.uniform([0.5, 1.0, -2.0], [2.0, 5.0, 2.0])
-    u = np.linspace(0.0, 2.0 * np.pi, 40 * frames)
-    radius = middle + swing * (0.6 * np.sin(slow * u + phases[0]) + 0.4 * np.sin(fast * u + phases[1]))
-    angle = phases[2] + turns * u + np.sin(0.8 * u + phases[3])
-    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
-    at = np.arange(frames) * step * 0.999
-    at = np.abs(at - 2.0 * along[-1] * np.round(at / (2.0 * along[-1])))  # to the end, and back again
-    return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
 
 
 ROUND_DEGREES = np.array([5, 10, 15, 20, 30, 36, 45, 60, 72, 90, 120, 135, 150, 180], float)
