@@ -29,12 +29,15 @@ class Chain:
     limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_ANGLE; NaN or
     infinite where it is free. An angle keeps its range as a number, not modulo a turn. None: all are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
+    slides: (n, 2) the least and greatest length that each bone may add to its own, as pistons and telescopes
+    do, in Blender units; NaN, or (0, 0), where it is rigid. None: all are rigid.
     Raises IK2DError for no bones, other shapes, and numbers out of range.
     """
 
     lengths: Floats  # (n,)
     limits: Floats | None = None  # (n, 2)
     weights: Floats | None = None  # (n,)
+    slides: Floats | None = None  # (n, 2)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lengths", frozen(_checked_lengths(self.lengths)))
@@ -42,6 +45,8 @@ class Chain:
             object.__setattr__(self, "limits", frozen(_checked_limits(self.limits, len(self))))
         if self.weights is not None:
             object.__setattr__(self, "weights", frozen(_checked_weights(self.weights, len(self))))
+        if self.slides is not None:
+            object.__setattr__(self, "slides", frozen(_checked_ranges_of_slides(self.slides, self.lengths)))
 
     def __len__(self) -> int:
         return self.lengths.size
@@ -51,10 +56,23 @@ class Chain:
         """(inner, outer): the annulus of the tip, if its joints may turn freely.
 
         outer = sum(lengths); inner = 2 max(lengths) - outer, but not below zero: only a bone
-        longer than all the others together keeps the tip away from the root.
+        longer than all the others together keeps the tip away from the root. Where bones slide, outer is
+        that of the longest ones, and inner that of a shortest one among the longest others.
         """
-        outer = float(self.lengths.sum())
-        return max(0.0, 2.0 * float(self.lengths.max()) - outer), outer
+        least, most = self.slide_ranges.T
+        longest = self.lengths + most
+        outer = float(longest.sum())
+        return max(0.0, float((self.lengths + least + longest).max()) - outer), outer
+
+    @property
+    def is_sliding(self) -> bool:
+        """Whether any bone may slide."""
+        return self.slides is not None and bool((self.slides != 0.0).any())
+
+    @property
+    def slide_ranges(self) -> Floats:
+        """The slides (n, 2), zeros where bones are rigid."""
+        return np.zeros((len(self), 2)) if self.slides is None else self.slides
 
     @property
     def is_limited(self) -> bool:
@@ -115,24 +133,68 @@ def _checked_weights(values: ArrayLike, n: int) -> Floats:
     return weights
 
 
-def forward(chain: Chain, angles: ArrayLike) -> Floats:
+def _checked_ranges_of_slides(values: ArrayLike, lengths: Floats) -> Floats:
+    """Return ranges (n, 2) of added lengths, zeros where a bone is rigid."""
+    slides = floats(values, "slides")
+    if slides.shape != (len(lengths), 2):
+        raise IK2DError(
+            f"slides must be {len(lengths)} pairs of least and greatest added length,"
+            f" not of shape {slides.shape}"
+        )
+    slides = np.where(np.isnan(slides), 0.0, slides)
+    floats_within(slides, "slides", LONGEST)
+    crossed = slides[:, 0] > slides[:, 1]
+    if crossed.any():
+        bone = int(crossed.argmax())
+        least, most = slides[bone]
+        raise IK2DError(f"slides must run from least to greatest; bone {bone} has {least} to {most}")
+    shortest, longest = (lengths[:, np.newaxis] + slides).T
+    if (shortest < 0.0).any():
+        bone = int(shortest.argmin())
+        raise IK2DError(f"bone {bone} is {lengths[bone]} long, and cannot slide by {slides[bone, 0]}")
+    if (longest > LONGEST).any():
+        raise IK2DError(
+            f"bones must not slide beyond a length of {LONGEST}; bone {int(longest.argmax())} may"
+        )
+    return slides
+
+
+def forward(chain: Chain, angles: ArrayLike, slides: ArrayLike | None = None) -> Floats:
     """Return the joints of a chain, root first and tip last, the root at the origin.
 
-    p[0] = 0;  p[i+1] = p[i] + lengths[i] (cos a, sin a),  a = angles[0] + ... + angles[i]
-    angles: (..., n) radians, each relative to the bone before. Returns (..., n + 1, 2).
+    p[0] = 0;  p[i+1] = p[i] + (lengths[i] + slides[i]) (cos a, sin a),  a = angles[0] + ... + angles[i]
+    angles: (..., n) radians, each relative to the bone before. slides: (..., n) added lengths; None: none.
+    Returns (..., n + 1, 2).
     Raises IK2DError where there are not n, or one is beyond twice LARGEST_ANGLE (of a start at that,
-    answers may go a little further).
+    answers may go a little further), or a slide beyond LONGEST.
     """
-    return joints_at(chain, checked_angles(chain, angles, most=2.0 * LARGEST_ANGLE))
+    checked = checked_angles(chain, angles, most=2.0 * LARGEST_ANGLE)
+    return joints_at(chain, checked, None if slides is None else checked_slides(chain, slides))
 
 
-def joints_at(chain: Chain, angles: Floats) -> Floats:
-    """Do what `forward` does for angles that need no check."""
+def joints_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Floats:
+    """Do what `forward` does for angles and slides that need no check."""
     directions = np.cumsum(angles, axis=-1)
-    joints = np.zeros((*directions.shape[:-1], len(chain) + 1, 2))
-    np.cumsum(chain.lengths * np.cos(directions), axis=-1, out=joints[..., 1:, 0])
-    np.cumsum(chain.lengths * np.sin(directions), axis=-1, out=joints[..., 1:, 1])
+    lengths = chain.lengths if slides is None else chain.lengths + slides
+    x, y = lengths * np.cos(directions), lengths * np.sin(directions)
+    joints = np.zeros((*x.shape[:-1], len(chain) + 1, 2))
+    np.cumsum(x, axis=-1, out=joints[..., 1:, 0])
+    np.cumsum(y, axis=-1, out=joints[..., 1:, 1])
     return joints
+
+
+def checked_slides(chain: Chain, slides: ArrayLike, name: str = "slides") -> Floats:
+    """Return slides (..., n) as floats; raise IK2DError where there are not n, or one is beyond LONGEST."""
+    checked = floats_within(slides, name, LONGEST)
+    if checked.ndim == 0 or checked.shape[-1] != len(chain):
+        raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
+    return checked
+
+
+def within_slides(chain: Chain, slides: Floats) -> Floats:
+    """Return slides (..., n), cut off at the ends of their ranges."""
+    least, most = chain.slide_ranges.T
+    return np.clip(slides, least, most)
 
 
 def checked_angles(

@@ -36,6 +36,7 @@ class Solution:
     residual: Floats  # (...) distance from tip to target, in the chain's units
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that stand at a limit
+    slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -55,9 +56,9 @@ class Solution:
         )
 
 
-def distances_to(chain: Chain, angles: Floats, targets: Floats) -> Floats:
+def distances_to(chain: Chain, angles: Floats, targets: Floats, slides: Floats | None = None) -> Floats:
     """Return the distances (...) from the tip to the targets (..., 2)."""
-    offset = joints_at(chain, angles)[..., -1, :] - targets
+    offset = joints_at(chain, angles, slides)[..., -1, :] - targets
     return np.hypot(offset[..., 0], offset[..., 1])
 
 

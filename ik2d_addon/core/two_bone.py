@@ -54,10 +54,13 @@ def solve_two_bone(
     other; where neither does, the pose within the limits that is nearest to the target: LIMITED.
     A joint of weight 0 keeps the start's angle, and the other one brings the tip as near as it can.
     Weights in between change nothing: bend side and limits alone decide between two bones' poses.
-    Raises IK2DError for a chain that has not two bones, a target that is not finite, another bend.
+    Raises IK2DError for a chain that has not two bones or whose bones slide, a target that is not finite,
+    another bend.
     """
     if len(chain) != 2:
         raise IK2DError(f"the two-bone solver takes chains of two bones, not {len(chain)}; use CCD")
+    if chain.is_sliding:
+        raise IK2DError("the two-bone solver takes rigid bones; use Even or CCD where bones slide")
     targets, sides = checked_targets(target), checked_bend(bend)
     kept = checked_angles(chain, np.zeros(2) if start is None else start, "start")
     limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
@@ -79,6 +82,7 @@ def solve_two_bone(
         residual=residual.reshape(shape),
         iterations=np.zeros(shape, np.int32),
         limited=at_limits(chain, angles).reshape(*shape, 2),
+        slides=np.zeros((*shape, 2)),
     )
 
 

@@ -285,3 +285,60 @@ def test_a_joint_stands_at_a_limit_within_a_billionth_of_a_radian():
         assert at_limits(chain, angles).tolist() == [[at, at, False, at], [at, False, False, at]]
     assert at_limits(chain, np.array([0.0, 1e-9, 0.0, 0.0])).tolist() == [False, True, False, False]
     assert at_limits(Chain([1.0, 1.0]), np.zeros((3, 2))).tolist() == [[False, False]] * 3
+
+
+def test_a_chain_that_slides_reaches_as_far_as_its_longest_bones():
+    chain = Chain([2.0, 1.0], slides=[(-0.5, 0.5), (0.0, 1.0)])
+    assert chain.is_sliding
+    np.testing.assert_allclose(chain.reach, (0.0, 4.5))
+    np.testing.assert_allclose(Chain([3.0, 1.0], slides=[(-0.5, 0.5), (0.0, 1.0)]).reach, (0.5, 5.5))
+
+
+def test_reach_with_slides_is_that_of_sampled_lengths():
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        n = int(random.integers(1, 4))
+        lengths = random.uniform(0.5, 3.0, n)
+        slides = np.sort(random.uniform(-0.5, 1.0, (n, 2)), axis=1)
+        parts = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 21)] * n), -1).reshape(-1, n)
+        sampled = lengths + slides[:, 0] + parts * np.ptp(slides, axis=1)
+        inner, outer = np.transpose([Chain(own).reach for own in sampled])
+        found = Chain(lengths, slides=slides).reach
+        step = np.ptp(slides, axis=1).max() / 20.0
+        assert found[1] == pytest.approx(outer.max(), rel=1e-12)
+        assert inner.min() - step <= found[0] <= inner.min() + 1e-12
+
+
+def test_bones_without_a_range_are_rigid():
+    chain = Chain([1.0, 1.0], slides=[(np.nan, np.nan), (0.0, 0.0)])
+    assert not chain.is_sliding
+    np.testing.assert_array_equal(chain.slide_ranges, 0.0)
+    assert chain.reach == Chain([1.0, 1.0]).reach
+
+
+def test_forward_adds_slides_along_each_bone():
+    chain = Chain([1.0, 2.0], slides=[(0.0, 1.0), (-1.0, 1.0)])
+    joints = forward(chain, [np.pi / 2.0, -np.pi / 2.0], [0.5, -1.0])
+    np.testing.assert_allclose(joints, [(0.0, 0.0), (0.0, 1.5), (1.0, 1.5)], atol=1e-15)
+    many = forward(chain, [0.0, 0.0], [[0.0, 0.0], [1.0, 1.0]])
+    np.testing.assert_allclose(many[:, -1], [(3.0, 0.0), (5.0, 0.0)])
+
+
+@pytest.mark.parametrize(
+    ("slides", "words"),
+    [
+        ([(0.0, 1.0)], "2 pairs"),
+        ([(0.0, 1.0), (1.0, 0.0)], "bone 1 has 1.0 to 0.0"),
+        ([(-1.5, 0.0), (0.0, 0.0)], "bone 0 is 1.0 long"),
+        ([(0.0, np.inf), (0.0, 0.0)], "slides"),
+        ([(0.0, 1e300), (0.0, 0.0)], "slides"),
+    ],
+)
+def test_slides_out_of_range_are_refused(slides, words):
+    with pytest.raises(IK2DError, match=words):
+        Chain([1.0, 1.0], slides=slides)
+
+
+def test_forward_refuses_slides_of_another_shape():
+    with pytest.raises(IK2DError, match="2 numbers"):
+        forward(Chain([1.0, 1.0]), [0.0, 0.0], [0.0])

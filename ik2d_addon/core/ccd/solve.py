@@ -208,6 +208,7 @@ def _solution(
         residual=residual.reshape(shape),
         iterations=iterations.reshape(shape),
         limited=at_limits(chain, angles).reshape(*shape, len(chain)),
+        slides=np.zeros((*shape, len(chain))),
     )
 
 

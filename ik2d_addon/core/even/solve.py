@@ -71,6 +71,7 @@ def solve_even(
         residual=residual.reshape(shape),
         iterations=iterations.reshape(shape),
         limited=at_limits(chain, angles).reshape(*shape, len(chain)),
+        slides=np.zeros((*shape, len(chain))),
     )
 
 

@@ -46,6 +46,7 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
         residual=np.zeros(frames),
         iterations=np.arange(frames, dtype=np.int32),
         limited=np.zeros((frames, 2), bool),
+        slides=np.zeros((frames, 2)),
     )
     fields = {
         "rig": chain or rig(),
