@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ik2d_addon.core import Chain, solve_ccd, solve_even
+from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even
 from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
@@ -48,13 +48,13 @@ def problems(n: int, kind: str, count: int) -> Iterator[tuple[Chain, Floats]]:
         yield Chain(lengths_of(n, rng, chain)), rest_of(kind, n, rng)
 
 
-def energy(starts: int = 50) -> Table:
+def energy(bones: tuple[int, ...] = BONES, starts: int = 50) -> Table:
     """Return the table of the energy against the best that scipy finds from many starts."""
     from scipy.optimize import minimize  # beside this table nothing needs it
 
     rows = []
     for kind in KINDS[:2]:
-        for n in BONES:
+        for n in bones:
             say(f"energy: {kind}, {n} bones")
             most, beaten = 0.0, 0
             for chain, rest in problems(n, kind, 4):
@@ -71,7 +71,9 @@ def energy(starts: int = 50) -> Table:
         " of scipy's SLSQP, the worst of four chains and four distances each; and how many of the"
         " sixteen times it is less."
     )
-    return Table("Energy", note, ["rest", "bones", "at most above", "below"], rows)
+    return Table(
+        "Even: bend against the best of an optimiser", note, ["rest", "bones", "at most above", "below"], rows
+    )
 
 
 def _least(
@@ -108,40 +110,12 @@ def _least(
     return best
 
 
-def largest_joint(count: int = 2000) -> Table:
-    """Return the table of the joint that is bent most, in nine targets of ten."""
-    rows = []
-    for n in BONES:
-        say(f"largest joint: {n} bones")
-        rng = np.random.default_rng(n)
-        chain, rest = Chain(lengths_of(n, rng, 1)), np.append(0.0, np.full(n - 1, min(0.2, 2.0 / n)))
-        targets = _annulus(rng, chain, count)
-        even = solve_even(chain, targets, rest=rest).angles
-        rooted = solve_even(chain, targets, rest=rest, root_weight=1.0).angles
-        ccd = solve_ccd(chain, targets, start=rest).angles
-        cells = []
-        for angles in (ccd, rooted, even):
-            bends = np.degrees(np.abs(angles[:, 1:]).max(axis=1))
-            cells.append(f"{np.percentile(bends, 90.0):.0f}")
-        for angles in (ccd, rooted):
-            cells.append(f"{np.median(((angles - rest) ** 2).sum(axis=1)):.2f}")
-        rows.append([str(n), *cells])
-    note = (
-        "The inner joint that is bent most (degrees), in nine of ten cases less than this, and the"
-        " bend with the root's turn counted, the sum of squared angles from rest, in the median."
-        f" {count} targets spread evenly over the annulus; rest bent by 0.2 radians a joint, or 2 / n"
-        " where that is less."
-    )
-    header = ["bones", "CCD", "Even, root counted", "Even", "bend: CCD", "bend: Even, root counted"]
-    return Table("The joint that is bent most", note, header, rows)
-
-
-def turns(chains: int = 40) -> Table:
+def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40) -> Table:
     """Return the table of turns for each reach that the target moves, and of folds."""
     rows = []
     for kind in KINDS:
         for side in (1.0, -1.0):
-            for n in BONES[:1] + (4,) + BONES[1:]:
+            for n in bones:
                 rates, folded = [], 0
                 for chain, rest in problems(n, kind, chains):
                     family = family_of(joined(chain.lengths, np.ones(n - 1), rest[1:]), side)
@@ -166,18 +140,21 @@ def turns(chains: int = 40) -> Table:
         f" that a part of the family is not of least bend. {chains} chains a row."
     )
     return Table(
-        "Turns and folds", note, ["rest", "bend", "bones", "median", "most", "with a way over a fold"], rows
+        "Even: turns and folds",
+        note,
+        ["rest", "bend", "bones", "median", "most", "with a way over a fold"],
+        rows,
     )
 
 
-def times() -> Table:
+def times(bones: tuple[int, ...] = (3, 10, 50, 200), rounds: int = 7) -> Table:
     """Return the table of times, as ratios to solve_ccd's."""
     rows = []
-    for n in (3, 10, 50, 200):
+    for n in bones:
         say(f"times: {n} bones")
         rng = np.random.default_rng(n)
         chain, rest = Chain(lengths_of(n, rng, 1)), np.append(0.0, np.full(n - 1, 1.2 / n))
-        targets = _annulus(rng, chain, 1000)
+        targets = annulus(rng, chain, 1000)
         weights = np.ones(n - 1)
         measured = best_times(
             {
@@ -191,7 +168,7 @@ def times() -> Table:
                 "ccd one": lambda c=chain, r=rest, t=targets: [solve_ccd(c, one, start=r) for one in t[:20]],
                 "ccd batch": lambda c=chain, r=rest, t=targets: solve_ccd(c, t, start=r),
             },
-            7,
+            rounds,
         )
         own = measured["ccd one"] / 20
         rows.append(
@@ -212,16 +189,17 @@ def times() -> Table:
         " machine's."
     )
     header = ["bones", "set-up, straight", "set-up, curved", "one", "in a batch", "in a batch, root counted"]
-    return Table("Times", note, [*header, "set-up, one, in a batch, root counted"], rows)
+    return Table("Even: times", note, [*header, "set-up, one, in a batch, root counted"], rows)
 
 
-def paths(count: int = 400, frames: int = 500) -> Table:
+def paths(
+    bones: tuple[int, ...] = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50), count: int = 400, frames: int = 500
+) -> Table:
     """Return the table of the largest turn from frame to frame, along smooth paths."""
-    bones = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
-    straight, bent = [], []
+    rows: dict[str, list[str]] = {"Even, straight rest": [], "Even, bent rest": [], "CCD": []}
     for n in bones:
         say(f"paths: {n} bones")
-        most = {"straight": 0.0, "bent": 0.0}
+        most = dict.fromkeys(rows, 0.0)
         for seed in range(count):
             rng = np.random.default_rng([n, seed])
             lengths = rng.uniform(1.0, 4.0, n) if seed % 3 else np.ones(n)
@@ -230,31 +208,42 @@ def paths(count: int = 400, frames: int = 500) -> Table:
             if low > 0.9:
                 continue
             path = smooth_path(rng, low, 0.95, frames, 0.005)
-            rests = {"straight": np.zeros(n), "bent": np.append(0.0, rng.normal(0.0, 0.3, n - 1))}
-            for name, rest in rests.items():
-                angles = np.diff(solve_even(chain, path, rest=rest).angles, axis=0)
-                angles[:, 0] -= 2.0 * np.pi * np.rint(angles[:, 0] / (2.0 * np.pi))
-                most[name] = max(most[name], float(np.degrees(np.abs(angles).max())))
-        straight.append(f"{most['straight']:.1f}")
-        bent.append(f"{most['bent']:.1f}")
+            bent = np.append(0.0, rng.normal(0.0, 0.3, n - 1))
+            start = rng.uniform(-np.pi, np.pi, n)
+            found = {
+                "Even, straight rest": solve_even(chain, path).angles,
+                "Even, bent rest": solve_even(chain, path, rest=bent).angles,
+                "CCD": solve_ccd_path(chain, path, start=start).angles,
+            }
+            for name, angles in found.items():
+                turns = np.diff(angles, axis=0)
+                turns[:, 0] -= 2.0 * np.pi * np.rint(turns[:, 0] / (2.0 * np.pi))
+                most[name] = max(most[name], float(np.degrees(np.abs(turns).max())))
+        for name, cells in rows.items():
+            cells.append(f"{most[name]:.1f}")
     note = (
-        f"{count} random smooth paths of {frames} frames for each number of bones, as in Continuity:"
-        " the largest turn of a joint from one frame to the next, in degrees; from a straight rest,"
-        " and from one that each joint is bent in by 0.3 radians or so, to any side."
+        f"{count} random smooth paths of {frames} frames for each number of bones (steps of at most half a"
+        " percent of reach, from the inner reach + 0.1 to 0.95): the largest turn of a joint from one frame"
+        " to the next, the root's among them, in degrees. Even from a straight rest, and from one in which"
+        " each joint is bent by 0.3 radians or so, to any side; CCD from a random pose."
     )
-    rows = [["straight rest", *straight], ["bent rest", *bent]]
-    return Table("Paths", note, ["bones", *map(str, bones)], rows)
+    return Table(
+        "Smooth paths of any kind",
+        note,
+        ["bones", *map(str, bones)],
+        [[name, *cells] for name, cells in rows.items()],
+    )
 
 
-def root(count: int = 500) -> Table:
+def root(bones: tuple[int, ...] = BONES, count: int = 500) -> Table:
     """Return the table of how the pose settles where the root's turn counts."""
     rows = []
-    for n in BONES:
+    for n in bones:
         for weight in (1.0, 0.1):
             rng = np.random.default_rng(n)
             share, steps = 0.0, []
             for chain, rest in problems(n, "curved", 4):
-                targets = _annulus(rng, chain, count)
+                targets = annulus(rng, chain, count)
                 start = solve_even(chain, targets, rest=rest).angles
                 weights = np.append(weight, np.ones(n - 1))
                 _, rounds, done = settled(chain.lengths, weights, rest, start, targets)
@@ -265,10 +254,10 @@ def root(count: int = 500) -> Table:
         f"With the root's turn counted: how many of 4 x {count} targets have not settled after 150"
         " steps (they reach, with less bend than from a free root), and the steps in the median."
     )
-    return Table("The root's turn", note, ["bones", "its weight", "not settled", "steps"], rows)
+    return Table("Even: the root's turn", note, ["bones", "its weight", "not settled", "steps"], rows)
 
 
-def _annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
+def annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
     """Return targets (count, 2) spread evenly over the annulus of reach."""
     inner, outer = chain.reach
     radius, angle = np.sqrt(rng.uniform(inner**2, outer**2, count)), rng.uniform(-np.pi, np.pi, count)
@@ -277,7 +266,6 @@ def _annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
 
 TABLES: dict[str, Callable[[], Table]] = {
     "energy": energy,
-    "largest": largest_joint,
     "turns": turns,
     "times": times,
     "paths": paths,

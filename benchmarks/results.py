@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 
-from . import accuracy, bakes, plots, smoothness, speed
+from . import accuracy, bakes, bends, even, plots, region, smoothness, speed
 from .table import Table
 
 # The tolerance that the plot of solved targets shows: what Blender's solver is content with.
@@ -28,6 +28,13 @@ class Sizes:
     rounds: int = 5
     growth_bones: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 200)
     growth_frames: tuple[int, ...] = (100, 300, 1000, 3000, 10_000)
+    many_bones: tuple[int, ...] = (3, 10, 50, 200)
+    bends: int = 400
+    starts: int = 50
+    chains: int = 40
+    paths: int = 400
+    settled: int = 500
+    poses: int = 2000
     bake: bakes.Sizes = field(default_factory=bakes.Sizes)
 
 
@@ -40,6 +47,13 @@ TOY = Sizes(
     rounds=1,
     growth_bones=(2, 10),
     growth_frames=(20, 40),
+    many_bones=(3,),
+    bends=5,
+    starts=2,
+    chains=5,
+    paths=2,
+    settled=10,
+    poses=20,
     bake=bakes.Sizes(frames=20, meshes=1, heavy_frames=2, rounds=1, many_frames=(20, 40), many_chains=(1, 2)),
 )
 
@@ -65,6 +79,8 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     plots.smooth(curves, folder / "smooth.png")
     yield jumps
     yield "![Turn of the joints from frame to frame](smooth.png)\n"
+    yield from _of_even(sizes)
+    yield from _of_limits(sizes)
     yield speed.two_bone(sizes.two_bone_targets, sizes.rounds)
     ten, unit = speed.chain_of_ten(sizes.path_frames, sizes.rounds)
     yield ten
@@ -75,6 +91,24 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield baked
     yield "![How many times faster than nla.bake](bakes.png)\n"
     yield bake_growth
+
+
+def _of_even(sizes: Sizes) -> Iterator[Table]:
+    several = tuple(n for n in sizes.bones if n > 2)
+    yield even.paths(sizes.bones, sizes.paths, max(sizes.circle // 2, 10))
+    yield bends.measure(several, sizes.bends)
+    yield even.energy(several, sizes.starts)
+    yield even.turns(several, sizes.chains)
+    yield even.root(several, sizes.settled)
+    yield even.times(sizes.many_bones, sizes.rounds)
+
+
+def _of_limits(sizes: Sizes) -> Iterator[Table]:
+    several = tuple(n for n in sizes.bones if n > 2)
+    yield region.completeness((*sizes.bones, *sizes.many_bones[-1:]), sizes.chains // 4, sizes.chains)
+    yield region.claims(sizes.chains, sizes.poses)
+    yield region.paths(several, max(sizes.chains // 4, 1), sizes.circle)
+    yield region.cost(sizes.many_bones, sizes.rounds)
 
 
 def _head() -> str:

@@ -10,12 +10,15 @@ from benchmarks.contestants import ALL, FINE, OURS
 
 def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
     pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
     from benchmarks.results import TOY, run
 
     run(TOY, tmp_path)
     text = (tmp_path / "benchmarks.md").read_text()
     for contestant in ALL:
         assert f"| {contestant.name} |" in text
+    for title in ("Bends", "Even: times", "Limits: targets reached", "Limits: claims", "Limits: cost"):
+        assert f"## {title}\n" in text
     for name in ("solved", "smooth", "growth", "bakes"):
         assert f"({name}.png)" in text
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
