@@ -259,6 +259,12 @@ def solver_of(chain: PropertyGroup) -> str:
     return chain.solver
 
 
+def solver_name(chain: PropertyGroup, solver: str) -> str:
+    """Return what the menu calls a solver, and that it keeps to limits where there are any."""
+    name = chain.bl_rna.properties['solver'].enum_items[solver].name
+    return f"{name}, within limits" if any(joint.use_limit for joint in chain.joints) else name
+
+
 class IK2D_PT_solver(_ChainSidebar, Panel):
     """How the active chain is solved, and in which plane"""
 
@@ -272,13 +278,15 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         layout, _armature, chain = self.settings(context)
         column = layout.column()
         field(column, context, chain, "solver")
+        solver = solver_of(chain)
+        if chain.solver == 'AUTO':
+            draw_text(column, context, f"Solver: {solver_name(chain, solver)}", 'BLANK1')
         field(column, context, chain, "plane")
         if chain.plane == 'CUSTOM':
             column.prop(chain, "plane_normal")
         elif chain.plane_taken:
             draw_text(column, context, f"Plane: {chain.plane_taken}", 'BLANK1')
         column.separator()
-        solver = solver_of(chain)
         if solver == 'EVEN':
             column.prop(chain, "root_turns_freely")
         elif solver == 'CCD':

@@ -290,7 +290,12 @@ class IK2D_PG_chain(PropertyGroup):
         name="Solver",
         description="How the chain is solved",
         items=(
-            ('AUTO', "Automatic", "Two-Bone for chains of two bones, Even for all others", 0),
+            (
+                'AUTO',
+                "Automatic",
+                "Two-Bone for chains of two bones, Even for all others, also with limits",
+                0,
+            ),
             ('TWO_BONE', "Two-Bone", "Exact closed-form solution, for chains of two bones", 1),
             ('EVEN', "Even", "The pose that bends least from rest, all joints sharing the bend", 3),
             ('CCD', 'CCD', "Cyclic coordinate descent, which turns one joint after the other", 2),

@@ -5,6 +5,7 @@ import bpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rigs import leg_with_target
 
 from ik2d_addon.ui import baking, chains, panels, properties, results
 from ik2d_addon.ui.text import wrapped
@@ -76,3 +77,12 @@ def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
 def test_every_panel_and_menu_has_a_description_without_a_full_stop(cls):
     assert cls.bl_description == cls.__doc__ != panels.__doc__
     assert cls.bl_description[0].isupper() and not cls.bl_description.endswith(".")
+
+
+def test_automatic_says_which_solver_it_takes_and_that_it_keeps_to_limits():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    assert chain.solver == 'AUTO'
+    assert panels.solver_name(chain, panels.solver_of(chain)) == "Two-Bone"
+    chain.joints[0].use_limit = True
+    assert panels.solver_name(chain, 'EVEN') == "Even, within limits"
