@@ -161,9 +161,10 @@ def cost(bones: tuple[int, ...] = (3, 10, 50, 200), rounds: int = 5) -> Table:
         )
     note = (
         "Limits of 60 degrees to both sides, or of 600 / n where that is less. *set-up*: making the region,"
-        " once for a chain; *out of reach*: a target within the annulus that the limits forbid, alone and in a"
-        " batch of 1,000: as ratios to one free target alone. *a frame within limits*: of a path in reach, to one"
-        " without limits. The last column is this machine's: set-up, out of reach alone, and in a batch."
+        " once for a chain; *out of reach*: a target within the annulus that the limits forbid, alone and in"
+        " a batch of 1,000: as ratios to one free target alone. *a frame within limits*: of a path in reach,"
+        " to one without limits. The last column is this machine's: set-up, out of reach alone, and in a"
+        " batch."
     )
     header = ["bones", "arcs and corners, most in a list", "set-up", "a frame within limits"]
     header += ["out of reach", "out of reach, in a batch", "times"]
