@@ -14,7 +14,7 @@ from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
 
-from .problems import Floats, smooth_path
+from .problems import Floats, smooth_problems
 from .table import Table, percent, ratio
 from .timing import best_times, say
 
@@ -200,14 +200,7 @@ def paths(
     for n in bones:
         say(f"paths: {n} bones")
         most = dict.fromkeys(rows, 0.0)
-        for seed in range(count):
-            rng = np.random.default_rng([n, seed])
-            lengths = rng.uniform(1.0, 4.0, n) if seed % 3 else np.ones(n)
-            chain = Chain(lengths / lengths.sum())
-            low = max(chain.reach[0] + 0.1, 0.2)
-            if low > 0.9:
-                continue
-            path = smooth_path(rng, low, 0.95, frames, 0.005)
+        for rng, chain, path in smooth_problems(n, count, frames):
             bent = np.append(0.0, rng.normal(0.0, 0.3, n - 1))
             start = rng.uniform(-np.pi, np.pi, n)
             found = {

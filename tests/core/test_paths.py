@@ -3,22 +3,16 @@
 
 import numpy as np
 import pytest
-from chains import STARTS, random_start, smooth_path
+from chains import STARTS, random_start
 
+from benchmarks.problems import smooth_problems
 from ik2d_addon.core import Chain, Status, solve_ccd_path
 
 
 @pytest.mark.parametrize("n", (2, 3, 4, 5, 7, 10, 20, 50))
 def test_no_joint_turns_by_more_than_15_degrees_in_a_frame(n):
-    for seed in range(25):
-        rng = np.random.default_rng([n, seed])
-        lengths = rng.uniform(1.0, 4.0, n) if seed % 3 else np.ones(n)
-        chain = Chain(lengths / lengths.sum())
-        low = max(chain.reach[0] + 0.1, 0.2)
-        if low > 0.9:
-            continue
-        path = smooth_path(rng, low, 0.95, 300, 0.005)
-        solution = solve_ccd_path(chain, path, start=random_start(rng, n, STARTS[seed % 5]))
+    for i, (rng, chain, path) in enumerate(smooth_problems(n, 25, 300)):
+        solution = solve_ccd_path(chain, path, start=random_start(rng, n, STARTS[i % 5]))
         assert (solution.status == Status.REACHED).all()
         assert np.degrees(np.abs(np.diff(solution.angles, axis=0)).max()) <= 15.0
 
