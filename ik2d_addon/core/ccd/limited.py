@@ -123,7 +123,8 @@ def around(
 
 def asked(region: Region, points: Floats, starts: Floats, tolerance: float) -> tuple[Floats, Floats]:
     """Return the region's poses (b, n) for points (b, 2), near the starts, and how far off they are (b,)."""
-    return region.posed(as_points(points), starts, min(BORDER, 0.5 * tolerance))
+    found = region.posed(as_points(points), starts, min(BORDER, 0.5 * tolerance))
+    return found.angles, found.away
 
 
 def away_from(region: Region, points: Floats, tolerance: float) -> Floats:

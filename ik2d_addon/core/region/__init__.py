@@ -11,6 +11,6 @@ question is answered joint by joint: whether a point lies in the set, by which p
 point of it is the nearest (`region`). Points are complex numbers here, and the reach is 1.
 """
 
-from .region import BORDER, Region, as_points, reachable, region_steps
+from .region import BORDER, Posed, Region, as_points, reachable, region_steps
 
-__all__ = ["BORDER", "Region", "as_points", "reachable", "region_steps"]
+__all__ = ["BORDER", "Posed", "Region", "as_points", "reachable", "region_steps"]

@@ -4,6 +4,7 @@
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,14 @@ BLOCK = 2048
 OUTLINE_STEP = np.radians(3.0)
 # Chains whose sets are kept.
 KEPT = 8
+
+
+class Posed(NamedTuple):
+    """Poses for points, and how far their tips are from them, in reaches."""
+
+    angles: Floats  # (b, n) radians
+    slides: Floats  # (b, n) added lengths, in reaches; zeros for rigid chains
+    away: Floats  # (b,) in reaches; 0.0 where the point is in the set
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +88,7 @@ class Region:
             raise IK2DError(f"near must hold {n} finite angles, one a bone, not shape {like.shape}")
         like = np.broadcast_to(like, (*asked.shape[:-1], n)).reshape(-1, n)
         found = [
-            self.posed(block, like[first : first + BLOCK])[0]
+            self.posed(block, like[first : first + BLOCK]).angles
             for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
         ]
         angles: Floats = np.concatenate([*found, np.empty((0, n))]).reshape(*asked.shape[:-1], n)
@@ -105,8 +114,13 @@ class Region:
         away[off[self.sets.contain(points[off])]] = 0.0
         return away
 
-    def posed(self, points: Points, like: Floats, border: float = BORDER) -> tuple[Floats, Floats]:
-        """Return poses (b, n) for points (b,) in reaches, near to `like` (b, n), and their `distances`."""
+    def posed(
+        self, points: Points, like: Floats, border: float = BORDER, like_slides: Floats | None = None
+    ) -> Posed:
+        """Return poses for points (b,) in reaches, near to `like` (b, n), and their `distances`.
+
+        like_slides: (b, n) in reaches, to be near to; None: none.
+        """
         level = self.sets.elements[0]
         normals = level.normals(points)
         each = level.distances(points, normals)
@@ -123,7 +137,7 @@ class Region:
             row = outside[row]
             angles[outside] = self._nearest_poses(row, which, normals[row, which], wanted)[outside]
         away[inside | (away <= border)] = 0.0
-        return self._numbers(angles, like), away
+        return Posed(self._numbers(angles, like), np.zeros(angles.shape), away)
 
     def _nearest_poses(self, row: Indices, which: Indices, normals: Floats, like: Floats) -> Floats:
         """Return for each row, of the poses of its elements, that (n,) with the least turns from `like`."""
@@ -164,7 +178,7 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     """Return the region that the tip of a chain reaches within its limits.
 
     angles: (n,) the present ones, which joints of weight 0 keep; they may be left out where there is
-    none. The region is made once for a chain's lengths, limits and kept angles, and the last ones are
+    none. The region is made once for a chain's lengths, limits, slides and kept angles, and the last ones are
     kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
     of ten joints or more in a row) that rounding cannot tell the sides of the region apart.
     """
@@ -178,7 +192,7 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
         kept = chain.weights == 0.0
         held = np.clip(present, low, high)
         low, high = np.where(kept, held, low), np.where(kept, held, high)
-    steps = region_steps(chain.lengths, low, high)
+    steps = region_steps(chain.lengths, low, high, *chain.slide_ranges.T)
     while True:
         try:
             next(steps)
@@ -198,9 +212,21 @@ def as_points(points: Floats, scale: float = 1.0) -> Points:
     return complex_points
 
 
-def region_steps(lengths: ArrayLike, low: ArrayLike, high: ArrayLike) -> Generator[int, None, Region | None]:
-    """Do what `reachable` does, bit by bit, for lengths and limits (n,); None where it is undecided."""
-    numbers = np.array((lengths, low, high), np.float64)
+def region_steps(
+    lengths: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    least: ArrayLike | None = None,
+    most: ArrayLike | None = None,
+) -> Generator[int, None, Region | None]:
+    """Do what `reachable` does, bit by bit, for lengths and limits (n,); None where it is undecided.
+
+    least, most: (n,) what the bones may add to their lengths; None: none slides.
+    """
+    none = np.zeros(np.shape(lengths))
+    numbers = np.array(
+        (lengths, low, high, none if least is None else least, none if most is None else most), np.float64
+    )
     key = numbers.tobytes()
     if key not in _regions:
         _regions[key] = yield from _made(*numbers)
@@ -210,11 +236,16 @@ def region_steps(lengths: ArrayLike, low: ArrayLike, high: ArrayLike) -> Generat
     return _regions[key]
 
 
-# The regions made last, by their chains' lengths and limits.
+# The regions made last, by their chains' lengths, limits and slides.
 _regions: OrderedDict[bytes, Region | None] = OrderedDict()
 
 
-def _made(lengths: Floats, low: Floats, high: Floats) -> Generator[int, None, Region | None]:
+def _made(
+    lengths: Floats, low: Floats, high: Floats, least: Floats, most: Floats
+) -> Generator[int, None, Region | None]:
+    if (least != most).any():
+        return None
+    lengths = lengths + most
     scale = float(lengths.sum()) or 1.0
     has_range = np.isfinite(low) & np.isfinite(high)
     middle = np.where(

@@ -312,3 +312,11 @@ def test_ranges_too_narrow_are_refused_and_that_is_kept_too(monkeypatch):
     monkeypatch.setattr(module, "set_steps", None)
     with pytest.raises(IK2DError, match=message):
         reachable(narrow)
+
+
+def test_poses_in_reaches_have_no_slides_where_no_bone_slides():
+    region = reachable(Chain([2.0, 1.0], [[-1.0, 1.0]] * 2))
+    found = region.posed(np.array([0.9 + 0.1j, 2.0 + 0.0j]), np.zeros((2, 2)))
+    assert found.angles.shape == (2, 2)
+    assert found.slides.shape == (2, 2) and not found.slides.any()
+    assert found.away == pytest.approx([0.0, 1.0], abs=1e-12)
