@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
-from .ccd import CCDResult, ccd_path_steps, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
+from .ccd import (
+    CCDResult,
+    ccd_path_steps,
+    ccd_slide_step,
+    ccd_step,
+    ccd_steps,
+    solve_ccd,
+    solve_ccd_path,
+)
 from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
@@ -19,6 +27,7 @@ __all__ = [
     "Solution",
     "Status",
     "ccd_path_steps",
+    "ccd_slide_step",
     "ccd_step",
     "ccd_steps",
     "forward",

@@ -114,6 +114,37 @@ def poses_within(rng: np.random.Generator, chain: Chain, count: int) -> np.ndarr
     return low + parts * (high - low)
 
 
+SLIDING = ("one-sided", "two-sided", "from no length", "some", "telescope", "limited")
+
+
+def sliding_chain(rng: np.random.Generator, n: int, kind: str, scale: float = 1.0) -> Chain:
+    """Return a chain whose bones slide, some of them at least; a telescope's do not turn but for two."""
+    lengths, added, part = rng.uniform(0.2, 1.0, n), rng.uniform(0.1, 1.0, n), rng.random(n)
+    if kind == "from no length":
+        lengths = np.where(part < 0.5, 0.0, lengths)
+    least = -lengths * part if kind in ("two-sided", "limited") else np.zeros(n)
+    slides = np.stack((least, added), axis=-1)
+    if kind == "some":
+        slides[1:][part[1:] < 0.6] = np.nan
+    if kind == "telescope" and n > 1:
+        slides[0] = 0.0
+    half = rng.uniform(0.3, 2.0, n)
+    limits = np.stack((-half, half), axis=-1) if kind == "limited" else None
+    weights = np.where(np.arange(n) < 2, 1.0, 0.0) if kind == "telescope" else None
+    return Chain(lengths * scale, limits, weights, slides * scale)
+
+
+def pose_within(
+    rng: np.random.Generator, chain: Chain, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the angles and slides (n,) of a random pose; joints of weight 0 stand as in the start."""
+    low, high = np.clip(chain.ranges.T, -np.pi, np.pi)
+    angles = rng.uniform(low, high)
+    if start is not None and chain.weights is not None:
+        angles = np.where(chain.weights == 0.0, start, angles)
+    return angles, rng.uniform(*chain.slide_ranges.T)
+
+
 def drained(steps):
     """Run a solver's steps to their end and return the result."""
     while True:

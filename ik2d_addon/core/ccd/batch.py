@@ -98,7 +98,7 @@ def free_batch_steps(
 def are_inside(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
     """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
-    inside: NDArray[np.bool_] = (distance < 1.0) & (distance > 2.0 * max(bones.lengths) - 1.0)
+    inside: NDArray[np.bool_] = (distance < 1.0) & (distance > bones.inner)
     return inside
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chains whose joints have limits: the same sweeps and corrections, kept inside the limits.
+"""Chains whose joints have limits, or whose bones slide: the same sweeps and corrections, kept inside them.
 
 A correction is that of the least turns that leave out the joints which a limit holds back (an active
 set), cut short until it gains. Corrections stop where nothing around is nearer to the target, and that
@@ -8,7 +8,7 @@ set of points that the tip reaches: it has a pose for every target in it, and th
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, hypot, pi, remainder
 from typing import NamedTuple
 
@@ -16,9 +16,11 @@ import numpy as np
 
 from ..inputs import Floats
 from ..region import BORDER, Region, as_points, region_steps
-from .correction import Arms, arms_to_tip, least_turns
+from . import sliding
+from .correction import Arms, least_turns
 from .free import NEAR, SWEEPS
-from .shapes import off_the_annulus, off_the_line
+from .shapes import aimed, nearest_turns, off_the_annulus, off_the_line
+from .sliding import arms_of, as_it_stands, off_the_ends
 from .sweep import Bones, compared, sweep
 
 # Sweeps that settle a pose in the nearest place around where the region is undecided, and when it has.
@@ -36,7 +38,7 @@ PARTS = 0.125, 0.25, 0.5, 0.75
 class Found(NamedTuple):
     """A pose for one target."""
 
-    angles: list[float]
+    angles: list[float]  # and slides, where bones slide
     iterations: int
     is_out: bool  # whether it is proven that no pose reaches the target
 
@@ -54,7 +56,7 @@ class Pose:
     @classmethod
     def of(cls, bones: Bones, angles: list[float], x: float, y: float) -> "Pose":
         """Return the pose with its arms and its error to a target."""
-        arms = arms_to_tip(bones.lengths, angles)
+        arms = arms_of(bones, angles)
         error_x, error_y = x - arms[0][-1], y - arms[1][-1]
         return cls(angles, arms, error_x, error_y, hypot(error_x, error_y))
 
@@ -76,7 +78,7 @@ def limited_steps(
     same pose where the target is out of reach, and the longer one elsewhere. Yields 0 before the region is
     asked, and between its joints where it has to be made.
     """
-    nearest = off_the_annulus(bones.lengths, start, x, y, bend)
+    nearest = _off_the_annulus(bones, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
         return Found(nearest, 0, True)
     local = None
@@ -85,7 +87,7 @@ def limited_steps(
         if local.has_arrived:
             return local.found
         yield 0
-    region = yield from region_steps(bones.lengths, bones.low, bones.high)
+    region = yield from region_of(bones)
     if region is not None:
         exact, away = asked(region, np.array([[x, y]]), np.array([start]), tolerance)
         if away[0] > 0.0:
@@ -116,15 +118,34 @@ def around(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
 ) -> Local:
     """Return the pose that sweeps and corrections from the start lead to."""
-    angles = cut(bones, off_the_line(bones, start, x, y, bend))
-    pose, done = _approached(bones, angles, x, y, tolerance, rounds)
+    if bones.is_sliding:
+        pose, done = _slid_or_bent(bones, start, x, y, bend, tolerance, rounds)
+    else:
+        angles = cut(bones, off_the_line(bones, start, x, y, bend))
+        pose, done = _approached(bones, angles, x, y, tolerance, rounds)
     return Local(near_numbers(bones, pose.angles, start), done, pose.error <= tolerance)
 
 
+def region_of(bones: Bones) -> Generator[int, None, Region | None]:
+    """Do what region_steps does, for the bones' limits and slides."""
+    n = len(bones.lengths)
+    ranges = bones.low[:n], bones.high[:n]
+    slides = (bones.low[n:], bones.high[n:]) if bones.is_sliding else (None, None)
+    return (yield from region_steps(bones.lengths, *ranges, *slides))
+
+
 def asked(region: Region, points: Floats, starts: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Return the region's poses (b, n) for points (b, 2), near the starts, and how far off they are (b,)."""
-    found = region.posed(as_points(points), starts, min(BORDER, 0.5 * tolerance))
-    return found.angles, found.away
+    """Return the region's poses (b, n) for points (b, 2), near the starts, and how far off they are (b,).
+
+    Where bones slide starts and poses are (b, 2 n).
+    """
+    border = min(BORDER, 0.5 * tolerance)
+    n = len(region.low)
+    if starts.shape[1] == n:
+        posed = region.posed(as_points(points), starts, border)
+        return posed.angles, posed.away
+    posed = region.posed(as_points(points), starts[:, :n], border, starts[:, n:])
+    return np.concatenate((posed.angles, posed.slides), axis=1), posed.away
 
 
 def away_from(region: Region, points: Floats, tolerance: float) -> Floats:
@@ -169,6 +190,33 @@ def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[
                 number -= 2.0 * pi * ceil((number - high) / (2.0 * pi))
         numbers.append(number if low <= number <= high else angle)
     return numbers
+
+
+def _off_the_annulus(bones: Bones, start: list[float], x: float, y: float, bend: float) -> list[float] | None:
+    """Return the pose nearest to a target that is too far or too close, limits not asked; else None."""
+    if bones.is_sliding:
+        return sliding.off_the_annulus(bones, start, x, y, bend)
+    return off_the_annulus(bones.lengths, start, x, y, bend)
+
+
+def _slid_or_bent(
+    bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
+) -> tuple[Pose, int]:
+    """Return the pose that is approached from the start, on a line as it may be: slides alone may do.
+
+    Where they do not, it is approached anew from there, off the line and off the ends of the slides.
+    """
+    pose, done = _approached(bones, start, x, y, tolerance, rounds)
+    if pose.error <= tolerance:
+        return pose, done
+    eased = off_the_ends(bones, pose.angles)
+    n, present = len(bones.lengths), as_it_stands(bones, eased)
+    whole = sum(present.lengths)
+    scaled = replace(present, lengths=[part / whole for part in present.lengths])
+    bent = off_the_line(scaled, eased[:n], x / whole, y / whole, bend)
+    ahead = nearest_turns(aimed(present.lengths, bent, x, y), bent)
+    pose, more = _approached(bones, cut(bones, ahead + eased[n:]), x, y, tolerance, rounds)
+    return pose, done + more
 
 
 def _approached(

@@ -9,9 +9,9 @@ from collections.abc import Generator
 
 import numpy as np
 
-from ..region import Region, region_steps
+from ..region import Region
 from .batch import Poses, Rows, Targets, are_inside
-from .limited import around, asked, away_from, blended, limited_steps
+from .limited import around, asked, away_from, blended, limited_steps, region_of
 from .sweep import Bones
 
 # So many targets are asked for at a time, so that little time passes from one yield to the next.
@@ -23,7 +23,7 @@ def limited_batch_steps(
 ) -> Generator[int, None, Poses]:
     """Return the poses that limited_steps finds for each target. Yields the number of targets done."""
     poses = Poses.empty(targets)
-    region = yield from region_steps(bones.lengths, bones.low, bones.high)
+    region = yield from region_of(bones)
     for first in range(0, len(targets.points), BLOCK):
         rows = np.arange(first, min(first + BLOCK, len(targets.points)))
         if region is None:

@@ -6,13 +6,21 @@ most one target is solved, or one start of a target that needs many.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, within_limits
+from ..chain import (
+    Chain,
+    at_limits,
+    checked_angles,
+    checked_slides,
+    checked_targets,
+    in_reaches,
+    within_limits,
+)
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
@@ -20,10 +28,11 @@ from ..solution import Solution, Status, annulus_status, distances_to
 from ..two_bone import solve_limited_pair
 from .batch import BATCH, Poses, Targets, are_inside, free_batch_steps
 from .free import solve_free
-from .limited import Found
+from .limited import Found, limited_steps
 from .limited_batch import limited_batch_steps
 from .rigid import any_steps, is_rigid, joined_steps, mirrored
 from .shapes import side_of
+from .sliding import parted, pinned, starting
 from .sweep import Bones
 
 _Result = TypeVar("_Result")
@@ -45,6 +54,7 @@ def solve_ccd(
     target: ArrayLike,
     *,
     start: ArrayLike,
+    start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
@@ -59,9 +69,12 @@ def solve_ccd(
     `reachable`): every target in it is reached, and of every other within the annulus it is proven that
     no pose reaches it: LIMITED, with the pose nearest to it. STALLED is a target that was missed for
     another reason: a tolerance below rounding, or ranges so narrow that the region is undecided.
+    Where bones slide, their ranges are limits too: all holds as with limits. A slide of one reach counts
+    as much as a turn of one radian.
 
     target: (..., 2) relative to the root. start: (..., n) angles to begin with, such as last
-    frame's; of equal rotations the answer's numbers are those near the start's. tolerance: a length.
+    frame's; of equal rotations the answer's numbers are those near the start's. start_slides: (..., n)
+    added lengths to begin with; None: none, as near as their ranges have it. tolerance: a length.
     max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
     on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
@@ -71,6 +84,7 @@ def solve_ccd(
             chain,
             target,
             start=start,
+            start_slides=start_slides,
             tolerance=tolerance,
             max_iterations=max_iterations,
             bend=bend,
@@ -84,6 +98,7 @@ def solve_ccd_path(
     targets: ArrayLike,
     *,
     start: ArrayLike,
+    start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
@@ -94,8 +109,8 @@ def solve_ccd_path(
     Corrections change a pose as little as they can, so a smooth path gives smooth angles. A chain
     that a target out of reach has stretched or folded bends back to the side it came from. Where the
     bend changes from one frame to the next, the pose is mirrored to the new side first.
-    targets: (frames, 2) relative to the root. start: (n,) angles for the first one. bend, softness:
-    one for all, or (frames,).
+    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, start_slides: (n,) or
+    None. bend, softness: one for all, or (frames,).
     The rest as in solve_ccd.
     """
     return _drained(
@@ -103,6 +118,7 @@ def solve_ccd_path(
             chain,
             targets,
             start=start,
+            start_slides=start_slides,
             tolerance=tolerance,
             max_iterations=max_iterations,
             bend=bend,
@@ -116,6 +132,7 @@ def ccd_steps(
     target: ArrayLike,
     *,
     start: ArrayLike,
+    start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
@@ -123,12 +140,13 @@ def ccd_steps(
 ) -> Steps[Solution]:
     """Do what solve_ccd does, bit by bit: yield the number of targets done, or 0 within one."""
     targets, sides = checked_targets(target), checked_bend(bend)
-    starts = checked_angles(chain, start, "start")
+    starts = _starting(chain, start, start_slides)
     soft = checked_softness(softness)
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
+    width = starts.shape[-1]
     rows = Targets(
         np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
-        np.broadcast_to(starts, (*shape, len(chain))).reshape(-1, len(chain)),
+        np.broadcast_to(starts, (*shape, width)).reshape(-1, width),
         np.broadcast_to(sides, shape).reshape(-1),
     )
     settings = _Settings.checked(chain, tolerance, max_iterations, is_path=False)
@@ -140,6 +158,7 @@ def ccd_path_steps(
     targets: ArrayLike,
     *,
     start: ArrayLike,
+    start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
@@ -147,16 +166,23 @@ def ccd_path_steps(
 ) -> Steps[Solution]:
     """Do what solve_ccd_path does, bit by bit: yield the number of frames done, or 0 within one."""
     points, side = checked_targets(targets), checked_bend(bend)
-    angles, soft = checked_angles(chain, start, "start"), checked_softness(softness)
-    if points.ndim != 2 or angles.ndim != 1:
+    pose, soft = _starting(chain, start, start_slides), checked_softness(softness)
+    if points.ndim != 2 or pose.ndim != 1:
         raise IK2DError("a path takes targets of shape (frames, 2) and one start of shape (n,)")
     m = len(points)
     for name, values in (("bend", side), ("softness", soft)):
         if values.shape not in ((), (m,)):
             raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
-    rows = Targets(points, np.broadcast_to(angles, (m, len(chain))), np.broadcast_to(side, m))
+    rows = Targets(points, np.broadcast_to(pose, (m, pose.size)), np.broadcast_to(side, m))
     settings = _Settings.checked(chain, tolerance, max_iterations, is_path=True)
     return (yield from _solution(chain, rows, np.broadcast_to(soft, m), settings, (m,)))
+
+
+def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
+    """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
+    angles = checked_angles(chain, start, "start")
+    none = np.zeros(len(chain)) if start_slides is None else start_slides
+    return starting(chain, angles, checked_slides(chain, none, "start_slides"))
 
 
 def _drained(steps: Steps[_Result]) -> _Result:
@@ -193,50 +219,52 @@ def _solution(
 ) -> Steps[Solution]:
     """Solve rows, judge them by where they really put the tip, and give them their shape."""
     limit = settings.tolerance
-    angles, iterations, is_out = yield from _solve(chain, rows, settings)
-    residual = distances_to(chain, angles, rows.points)
+    poses, iterations, is_out = yield from _solve(chain, rows, settings)
+    angles, slides = parted(chain, poses)
+    residual = distances_to(chain, angles, rows.points, slides)
     status = annulus_status(chain, rows.points, limit)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
     if softness.any():
         soft_rows = Targets(soft_targets(chain, rows.points, softness), rows.starts, rows.bend)
-        angles, iterations, _ = yield from _solve(chain, soft_rows, settings)
-        residual = distances_to(chain, angles, rows.points)
+        poses, iterations, _ = yield from _solve(chain, soft_rows, settings)
+        angles, slides = parted(chain, poses)
+        residual = distances_to(chain, angles, rows.points, slides)
     return Solution(
         angles=angles.reshape(*shape, len(chain)),
         status=status.reshape(shape),
         residual=residual.reshape(shape),
         iterations=iterations.reshape(shape),
         limited=at_limits(chain, angles).reshape(*shape, len(chain)),
-        slides=np.zeros((*shape, len(chain))),
+        slides=np.zeros((*shape, len(chain))) if slides is None else slides.reshape(*shape, len(chain)),
     )
 
 
 def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:
     """Return poses for all rows, by the way that fits the chain."""
     n, outer = len(chain), chain.reach[1]
-    m = len(rows.points)
-    starts = within_limits(chain, rows.starts, rows.starts)
+    m, starts = len(rows.points), rows.starts
     bones = Bones.of(chain)
     rigid = any(is_rigid(bones, i) for i in range(n))
     if outer == 0.0 or len(rows.points) == 0:
         return Poses(starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
-    if chain.is_limited and not rigid and n <= 2:
+    if chain.is_limited and not (rigid or chain.is_sliding) and n <= 2:
         solve_exactly = _exact_path if settings.is_path else _exact
         angles = solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance)
         return Poses(angles, np.zeros(m, np.int32), at_limits(chain, angles).any(axis=1))
     unit = Targets(in_reaches(chain, rows.points), starts, rows.bend)
     fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
-    free = not (rigid or chain.is_limited)
-    if not rigid and not settings.is_path and m >= BATCH:
+    free = not (rigid or chain.is_limited or chain.is_sliding)
+    if not (rigid or chain.is_sliding) and not settings.is_path and m >= BATCH:
         batch_steps = free_batch_steps if free else limited_batch_steps
         return (yield from batch_steps(bones, unit, fine, rounds))
 
     def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[Found]:
         if free:
             return Found(*solve_free(bones, pose, x, y, bend, fine, rounds), False)
-        one = joined_steps if rigid else any_steps
-        return (yield from one(bones, pose, x, y, bend, fine, rounds, asks_first=was_out))
+        one = limited_steps if chain.is_sliding else joined_steps if rigid else any_steps
+        own = pinned(bones, pose) if chain.is_sliding else bones
+        return (yield from one(own, pose, x, y, bend, fine, rounds, asks_first=was_out))
 
     if settings.is_path:
         return (yield from _solve_path(chain, solve, unit))
@@ -288,13 +316,15 @@ def _solve_path(chain: Chain, solve: Solver, rows: Targets) -> Steps[Poses]:
     """Return poses, one target after the other, each from the pose of the one before."""
     poses = Poses.empty(rows)
     pose, last = rows.starts[0].tolist(), float(rows.bend[0])
-    side, was_out = last, False
+    side, was_out, n = last, False, len(chain)
     in_annulus = are_inside(Bones.of(chain), rows)
     for row, ((x, y), bend) in enumerate(zip(rows.points.tolist(), rows.bend.tolist(), strict=True)):
         # The side is kept, since a target out of reach puts the chain on a line, which has none.
-        side = side_of(pose, side)
+        side = side_of(pose[:n], side)
         if bend != last:
-            pose, side, last = turned_over(chain, pose, bend), bend, bend
+            slides = [slide * chain.reach[1] for slide in pose[n:]]
+            pose = turned_over(chain, pose[:n], bend, slides) + pose[n:]
+            side = last = bend
         found = yield from solve(pose, x, y, side, was_out)
         poses.fill(row, *found)
         pose, was_out = found.angles, found.is_out and bool(in_annulus[row])
@@ -302,10 +332,18 @@ def _solve_path(chain: Chain, solve: Solver, rows: Targets) -> Steps[Poses]:
     return poses
 
 
-def turned_over(chain: Chain, pose: list[float], bend: float) -> list[float]:
-    """Return a pose (n) that bends to the side `bend`: mirrored, as far as limits and rigid joints allow."""
-    if side_of(pose, bend) == bend:
-        return pose
-    moved = np.array(mirrored(Bones.of(chain), pose))
-    limited: list[float] = within_limits(chain, moved, np.array(pose)).tolist()
+def turned_over(
+    chain: Chain, angles: list[float], bend: float, slides: list[float] | None = None
+) -> list[float]:
+    """Return the angles (n) that bend to the side `bend`: mirrored, as far as limits and rigid joints allow.
+
+    slides: (n) the added lengths, which stay as they are; None: none.
+    """
+    if side_of(angles, bend) == bend:
+        return angles
+    bones = Bones.of(chain)
+    if slides:
+        bones = replace(bones, lengths=(chain.lengths + slides).tolist())
+    moved = np.array(mirrored(bones, angles))
+    limited: list[float] = within_limits(chain, moved, np.array(angles)).tolist()
     return limited

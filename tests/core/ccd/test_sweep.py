@@ -1,87 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One iteration of cyclic coordinate descent, as in the article."""
+"""A sweep of cyclic coordinate descent, and the bones that it moves."""
 
 import cmath
 
 import numpy as np
 import pytest
+from chains import SLIDING, pose_within, sliding_chain
 
-from ik2d_addon.core import CCDResult, Chain, IK2DError, ccd_step, forward
+from ik2d_addon.core import Chain
 from ik2d_addon.core.arithmetic import ARRAYS
 from ik2d_addon.core.ccd.sweep import Bones, sweep
-
-
-def reference_step(lengths, angles, target, tolerance):
-    """One iteration on complex numbers: the turn at a joint is the phase of aim / arm."""
-    angles, goal = list(angles), complex(*target)
-    reach, moved = sum(lengths), False
-    for i in reversed(range(len(angles))):
-        joints = [0j]
-        for k, length in enumerate(lengths):
-            joints.append(joints[-1] + cmath.rect(length, sum(angles[: k + 1])))
-        arm, aim = joints[-1] - joints[i], goal - joints[i]
-        turn = cmath.phase(aim / arm) if abs(arm) * abs(aim) > 1e-12 * reach**2 else 0.0
-        angles[i] += turn
-        moved |= abs(turn) * abs(arm) > 0.01 * tolerance
-        tip = joints[i] + arm * cmath.rect(1.0, turn)
-        if abs(goal - tip) <= tolerance:
-            return angles, "SUCCESS"
-    return angles, "PROCESSING" if moved else "FAILURE"
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 50])
-def test_one_iteration_equals_the_articles(n):
-    rng = np.random.default_rng(n)
-    for _ in range(100):
-        lengths = rng.uniform(0.1, 1.0, n) * 10.0 ** rng.uniform(-3, 3)
-        chain = Chain(lengths)
-        angles = rng.uniform(-np.pi, np.pi, n)
-        target = rng.uniform(-1, 1, 2) * chain.reach[1]
-        tolerance = 10.0 ** rng.uniform(-6, -1) * chain.reach[1]
-        new, result = ccd_step(chain, angles, target, tolerance=tolerance)
-        expected, name = reference_step(lengths.tolist(), angles, target, tolerance)
-        assert result.name == name
-        joints, expected_joints = forward(chain, new), forward(chain, expected)
-        assert np.abs(joints - expected_joints).max() <= 1e-7 * chain.reach[1]
-
-
-def test_figure_2_one_iteration_turns_each_joint_once_from_the_tip():
-    chain, start, target = Chain([1.0, 1.0, 1.0]), np.zeros(3), np.array([1.0, 1.5])
-    new, result = ccd_step(chain, start, target, tolerance=1e-9)
-    # The last joint points bone 3 at the target; the others then turn what hangs on them.
-    assert new[2] == pytest.approx(np.arctan2(1.5, -1.0))
-    assert (new != start).all()
-    assert result is CCDResult.PROCESSING
-    before, after = (np.linalg.norm(forward(chain, a)[-1] - target) for a in (start, new))
-    assert after < 0.5 * before
-
-
-def test_an_iteration_never_moves_the_tip_away():
-    rng = np.random.default_rng(8)
-    for _ in range(300):
-        n = rng.integers(1, 12)
-        chain = Chain(rng.uniform(0.1, 1.0, n))
-        angles, target = rng.uniform(-np.pi, np.pi, n), rng.uniform(-1, 1, 2) * chain.reach[1]
-        new, _ = ccd_step(chain, angles, target, tolerance=1e-9)
-        before, after = (np.linalg.norm(forward(chain, a)[-1] - target) for a in (angles, new))
-        assert after <= before + 1e-12 * chain.reach[1]
-
-
-def test_success_within_the_tolerance():
-    angles, result = ccd_step(Chain([1.0, 1.0]), [0.1, 0.2], [0.0, 1.0], tolerance=10.0)
-    assert result is CCDResult.SUCCESS
-    assert angles[0] == 0.1  # it stopped at the first joint that brought the tip there
-
-
-def test_failure_when_no_joint_can_move_the_tip_nearer():
-    angles, result = ccd_step(Chain([1.0, 1.0]), [0.0, 0.0], [5.0, 0.0], tolerance=1e-6)
-    assert result is CCDResult.FAILURE
-    assert np.array_equal(angles, [0.0, 0.0])
-
-
-def test_angles_that_turned_are_wrapped():
-    angles, _ = ccd_step(Chain([1.0, 1.0]), [3.0, 3.0], [-0.3, -1.2], tolerance=1e-9)
-    assert (np.abs(angles) <= np.pi).all()
 
 
 def reference_sweep(bones, angles, target):
@@ -122,93 +50,34 @@ def test_bones_are_a_chain_in_reaches():
     assert Bones.of(Chain([0.0])).lengths == [0.0]
 
 
-def test_half_a_turn_is_positive_whichever_way_the_cross_product_rounds():
-    for target in ([-0.5, 0.0], [-0.5, -0.0]):
-        assert ccd_step(Chain([1.0]), [0.0], target, tolerance=1e-9)[0][0] == np.pi
+def test_bones_that_slide_have_their_ranges_behind_those_of_the_joints():
+    chain = Chain([2.0, 1.0], [[-1.0, 2.0], [0.0, 3.0]], [1.0, 0.5], slides=[(-1.0, 1.0), (0.0, 0.0)])
+    bones = Bones.of(chain)
+    assert bones == Bones([0.5, 0.25], [1.0, 0.5, 1.0, 0.0], [-1.0, 0.0, -0.25, 0.0], [2.0, 3.0, 0.25, 0.0])
+    assert bones.is_sliding and not Bones.of(Chain([2.0, 1.0])).is_sliding
+    for other in (chain, Chain([3.0, 1.0], slides=[(-1.0, 0.5), (0.0, 1.0)]), Chain([3.0, 1.0])):
+        assert max(0.0, Bones.of(other).inner) * other.reach[1] == pytest.approx(other.reach[0])
 
 
-@pytest.mark.parametrize(("distance", "turns"), [(0.9e-12, False), (1.1e-12, True)])
-@pytest.mark.parametrize("scale", [1.0, 1e5])
-def test_a_joint_on_its_target_stays_as_it_is(distance, turns, scale):
-    """To a trillionth of the reach squared: there the angle between tip and target is undefined."""
-    start = np.array([0.25])
-    angles, _ = ccd_step(Chain([scale]), start, [0.0, distance * scale], tolerance=1e-13 * scale)
-    assert angles[0] == pytest.approx(np.pi / 2.0 if turns else 0.25)
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_sweep_slides_within_the_ranges_and_arrays_give_what_floats_give(n):
+    rng = np.random.default_rng(n)
+    for kind in SLIDING:
+        chain = sliding_chain(rng, n, kind)
+        bones = Bones.of(chain)
+        poses = [pose_within(rng, chain) for _ in range(20)]
+        starts = np.array([[*angles, *slides / chain.reach[1]] for angles, slides in poses])
+        points = rng.uniform(-1.0, 1.0, (20, 2))
+        arrays = np.array(sweep(bones, list(starts.T), *points.T, ARRAYS)).T
+        for start, (x, y), array in zip(starts, points.tolist(), arrays, strict=True):
+            found = sweep(bones, start.tolist(), x, y)
+            assert np.allclose(found, array, rtol=0.0, atol=1e-9)
+            assert (np.array(found) >= bones.low).all() and (np.array(found) <= bones.high).all()
 
 
-def test_a_weight_scales_the_turn_and_limits_stop_it():
-    target = [0.0, 1.0]
-    # Weights count beside one another: a joint without length turns nothing.
-    chain = Chain([0.0, 1.0], weights=[0.8, 0.2])
-    angles, _ = ccd_step(chain, [0.0, 0.0], target, tolerance=1e-9)
-    assert angles.tolist() == pytest.approx([3 * np.pi / 8, np.pi / 8])
-    assert ccd_step(Chain([1.0], weights=[0.0]), [0.0], target, tolerance=1e-9) == ([0.0], CCDResult.FAILURE)
-    assert ccd_step(Chain([1.0], limits=[[-1.0, 0.5]]), [0.0], target, tolerance=1e-9)[0][0] == 0.5
-    assert ccd_step(Chain([1.0], limits=[[-0.5, 9.0]]), [0.0], [0.0, -1.0], tolerance=1e-9)[0][0] == -0.5
-    # An angle out of its range comes back into it.
-    assert ccd_step(Chain([1.0], limits=[[2.0, 3.0]]), [0.0], [1.0, 0.1], tolerance=1e-9)[0][0] == 2.0
-
-
-def test_only_free_joints_that_turned_are_wrapped():
-    limits = [[-np.inf, np.inf], [-20.0, 20.0], [np.nan, 20.0]]
-    chain, start = Chain([1.0] * 3, limits), np.array([7.0, 8.0, 9.0])
-    angles, _ = ccd_step(chain, start, [-1.0, 1.0], tolerance=1e-9)
-    assert abs(angles[0]) <= np.pi
-    expected = reference_sweep(Bones.of(chain), start, complex(-1.0, 1.0) / 3.0)
-    assert np.allclose(angles[1:], expected[1:], rtol=0.0, atol=1e-9)
-
-
-def test_angles_that_stayed_keep_their_number():
-    chain = Chain([1.0, 1.0], weights=[0.0, 1.0])
-    angles, _ = ccd_step(chain, [7.0, 0.5], [0.3, 1.0], tolerance=1e-9)
-    assert angles[0] == 7.0
-
-
-@pytest.mark.parametrize(("part", "result"), [(0.009, CCDResult.FAILURE), (0.011, CCDResult.PROCESSING)])
-@pytest.mark.parametrize(
-    ("lengths", "weights", "arm"),
-    [([2.0], [1.0], 2.0), ([1.0, 1.0], [1.0, 0.0], 2.0), ([3.0, 1.0], [0.0, 1.0], 1.0)],
-)
-def test_a_tip_that_moves_less_than_a_hundredth_of_the_tolerance_has_not_moved(
-    part, result, lengths, weights, arm
-):
-    tolerance, heading = 1e-3, 0.7
-    start = np.zeros(len(lengths))
-    start[0] = heading
-    turn = part * tolerance / arm
-    joint = forward(Chain(lengths), start)[weights.index(1.0)]
-    target = joint + 50.0 * np.array([np.cos(heading + turn), np.sin(heading + turn)])
-    assert ccd_step(Chain(lengths, weights=weights), start, target, tolerance=tolerance)[1] is result
-
-
-@pytest.mark.parametrize(("tolerance", "result"), [(0.99, CCDResult.FAILURE), (1.01, CCDResult.SUCCESS)])
-@pytest.mark.parametrize("scale", [1.0, 1e3])
-def test_success_is_the_tip_within_the_tolerance(tolerance, result, scale):
-    found = ccd_step(Chain([scale]), [0.0], [2.0 * scale, 0.0], tolerance=tolerance * scale)
-    assert found[1] is result
-    assert ccd_step(Chain([1.0]), [0.0], [2.0, 0.0], tolerance=1.0)[1] is CCDResult.SUCCESS  # exactly
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e3])
-def test_the_iteration_stops_at_the_joint_that_brings_the_tip_there(scale):
-    """Joint 1 brings the tip to within 0.1 of the target: with that tolerance joint 0 stays."""
-    chain, target = Chain([scale, scale]), [scale, 1.1 * scale]
-    for tolerance, stays in ((0.11, True), (0.09, False)):
-        angles, _ = ccd_step(chain, [0.0, 0.3], target, tolerance=tolerance * scale)
-        assert (angles[0] == 0.0) == stays
-        assert angles[1] != 0.3
-
-
-def test_a_chain_of_no_length_and_targets_of_any_size_give_finite_angles():
-    with np.errstate(all="raise", under="ignore"):
-        for lengths in ([0.0, 0.0], [1e-120, 1e-120], [1e200, 1e200]):
-            for target in ([0.0, 0.0], [1e300, -1e300], [1e-300, 1.0]):
-                angles, result = ccd_step(Chain(lengths), [0.1, 0.2], target, tolerance=1e-6)
-                assert np.isfinite(angles).all()
-    assert ccd_step(Chain([0.0]), [0.1], [0.0, 0.0], tolerance=1e-6)[1] is CCDResult.SUCCESS
-
-
-@pytest.mark.parametrize(("angles", "target"), [([[0.0, 0.0]], [1.0, 0.0]), ([0.0, 0.0], [[1.0, 0.0]])])
-def test_more_than_one_chain_or_target_is_refused(angles, target):
-    with pytest.raises(IK2DError, match="^ccd_step takes the angles of one chain and one target$"):
-        ccd_step(Chain([1.0, 1.0]), angles, target, tolerance=0.1)
+def test_a_sweep_that_is_shared_slides_each_bone_by_a_part():
+    bones = Bones.of(Chain(np.ones(4), slides=[(0.0, 4.0)] * 4))
+    found = sweep(bones.sharing, [0.0] * 8, 0.6, 0.0)
+    error = 0.6 - 4 / 20
+    assert found[7] == pytest.approx(error / 4)
+    assert found[6] == pytest.approx(error * 3 / 16)

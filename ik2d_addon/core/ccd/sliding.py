@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Poses of chains that slide: the angles of all joints, and behind them the slides of all bones in reaches.
+
+So turns and slides go through the same sweeps and the same corrections.
+"""
+
+from dataclasses import replace
+from itertools import accumulate
+from math import cos, hypot, sin
+
+import numpy as np
+
+from ..chain import Chain, within_limits, within_slides
+from ..inputs import Floats
+from .correction import Arms, arms_to_tip
+from .shapes import folded, straight
+from .sweep import Bones, present_lengths
+
+# How far off the ends of its range a slide is taken to be eased, as a part of the range.
+OFF = 0.02
+
+
+def coordinates(chain: Chain, angles: Floats, slides: Floats) -> Floats:
+    """Return poses (..., n), or (..., 2 n) of a chain that slides. angles, slides: (..., n), in its units."""
+    if not chain.is_sliding:
+        return angles
+    shape = np.broadcast_shapes(angles.shape, slides.shape)
+    parts = np.broadcast_to(angles, shape), np.broadcast_to(slides / (chain.reach[1] or 1.0), shape)
+    return np.concatenate(parts, axis=-1)
+
+
+def starting(chain: Chain, angles: Floats, slides: Floats) -> Floats:
+    """Return poses as `coordinates` does, within the limits and the ranges of the slides."""
+    return coordinates(chain, within_limits(chain, angles, angles), within_slides(chain, slides))
+
+
+def parted(chain: Chain, poses: Floats) -> tuple[Floats, Floats | None]:
+    """Return the angles and the slides (..., n), in the chain's units, of poses; None where none slide.
+
+    A slide at an end of its range is that end itself.
+    """
+    if not chain.is_sliding:
+        return poses, None
+    n, outer = len(chain), chain.reach[1] or 1.0
+    least, most = chain.slide_ranges.T
+    slides = np.where(poses[..., n:] >= most / outer, most, within_slides(chain, poses[..., n:] * outer))
+    return poses[..., :n], np.where(poses[..., n:] <= least / outer, least, slides)
+
+
+def arms_of(bones: Bones, pose: list[float]) -> Arms:
+    """Return the arms from the joints to the tip, as arms_to_tip does, of any pose.
+
+    Those of slides come first. A slide moves the tip as a turn about a point one reach beside the bone does
+    (its arm is the bone's direction, turned by -90 degrees), so that least_turns takes it for one.
+    """
+    if not bones.is_sliding:
+        return arms_to_tip(bones.lengths, pose)
+    angles = pose[: len(bones.lengths)]
+    headings = list(accumulate(angles))[::-1]
+    xs, ys = arms_to_tip(present_lengths(bones, pose), angles)
+    return [sin(heading) for heading in headings] + xs, [-cos(heading) for heading in headings] + ys
+
+
+def as_it_stands(bones: Bones, pose: list[float]) -> Bones:
+    """Return the chain as it is when its bones stop sliding in a pose; its reach is not 1."""
+    n = len(bones.lengths)
+    return Bones(present_lengths(bones, pose), bones.weights[:n], bones.low[:n], bones.high[:n])
+
+
+def off_the_ends(bones: Bones, pose: list[float]) -> list[float]:
+    """Return a pose with its slides off the ends of their ranges: a bone of no length turns no tip."""
+    n = len(bones.lengths)
+    slides = [
+        min(max(slide, low + OFF * (high - low)), high - OFF * (high - low))
+        for slide, low, high in zip(pose[n:], bones.low[n:], bones.high[n:], strict=True)
+    ]
+    return pose[:n] + slides
+
+
+def pinned(bones: Bones, start: list[float]) -> Bones:
+    """Return the chain with the joints of weight 0 kept at the start's angles by their ranges."""
+    kept = [weight == 0.0 for weight in bones.weights]
+    low, high = (
+        [angle if is_kept else end for angle, end, is_kept in zip(start, ends, kept, strict=True)]
+        for ends in (bones.low, bones.high)
+    )
+    return replace(bones, low=low, high=high)
+
+
+def off_the_annulus(bones: Bones, start: list[float], x: float, y: float, bend: float) -> list[float] | None:
+    """Return the pose nearest to a target that is too far or too close; None for one in the annulus."""
+    if bones.inner < hypot(x, y) < 1.0:
+        return None
+    n = len(bones.lengths)
+    slides = bones.high[n:]
+    if hypot(x, y) >= 1.0:
+        return straight(start[:n], x, y) + slides
+    bone = max(range(n), key=lambda i: 2.0 * bones.lengths[i] + bones.low[n + i] + bones.high[n + i])
+    slides[bone] = bones.low[n + bone]
+    lengths = [length + slide for length, slide in zip(bones.lengths, slides, strict=True)]
+    return folded(lengths, start[:n], x, y, bend) + slides

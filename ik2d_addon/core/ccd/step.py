@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One iteration of cyclic coordinate descent, as in Ryan Juckett's article, for those who want it plain."""
+
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..chain import (
+    Chain,
+    checked_angles,
+    checked_slides,
+    checked_targets,
+    in_reaches,
+    joints_at,
+    within_slides,
+)
+from ..errors import IK2DError
+from ..inputs import Floats, wrapped
+from .sliding import coordinates, parted
+from .sweep import Bones, sweep
+
+# The tip counts as unmoved when each joint and each slide moves it by less than this part of the tolerance.
+# With the tolerance itself, CCD would give up just before it arrives.
+NO_MOTION = 0.01
+
+
+class CCDResult(Enum):
+    """What one iteration of CCD came to."""
+
+    SUCCESS = "SUCCESS"
+    """The tip is within the tolerance of the target."""
+    PROCESSING = "PROCESSING"
+    """The tip moved, but is not there yet."""
+    FAILURE = "FAILURE"
+    """No joint and no slide can bring the tip any nearer."""
+
+
+def ccd_step(
+    chain: Chain, angles: ArrayLike, target: ArrayLike, *, tolerance: float
+) -> tuple[Floats, CCDResult]:
+    """Turn each joint once, tip to root, so that the tip comes as near the target as it can.
+
+    For joint j, tip e and target t the turn is the signed angle from e - j to t - j,
+
+        tan(turn) = (e - j) x (t - j) / ((e - j) . (t - j))
+
+    times the joint's weight, as a part of the greatest, and stops at the joint's limits.
+    angles: (n,); target: (2,) relative to the root; tolerance: a length. Returns the new angles
+    (n,), those that turned wrapped to [-pi, pi] where they are free, and a CCDResult. It stops at
+    the joint that brings the tip within the tolerance. Raises IK2DError for other shapes and numbers.
+    """
+    if chain.is_sliding:
+        raise IK2DError("ccd_step takes chains that do not slide; take ccd_slide_step")
+    new, _, result = _step(chain, "ccd_step", angles, np.zeros(len(chain)), target, tolerance)
+    return new, result
+
+
+def ccd_slide_step(
+    chain: Chain, angles: ArrayLike, slides: ArrayLike, target: ArrayLike, *, tolerance: float
+) -> tuple[Floats, Floats, CCDResult]:
+    """Slide each bone along itself and turn its joint, tip to root, so that the tip nears the target.
+
+    For a bone of direction d, tip e and target t, the slide is the error's component along the bone,
+
+        slide = (t - e) . d
+
+    as far as its range allows; then its joint turns as in ccd_step, with which this is one where no bone
+    slides. angles, slides: (n,); slides out of their range are cut to it first. It stops at the slide or turn
+    that brings the tip within the tolerance. Returns the new angles (n,), the new slides (n,) and a
+    CCDResult. The rest as in ccd_step.
+    """
+    return _step(chain, "ccd_slide_step", angles, slides, target, tolerance)
+
+
+def _step(
+    chain: Chain, name: str, angles: ArrayLike, slides: ArrayLike, target: ArrayLike, tolerance: float
+) -> tuple[Floats, Floats, CCDResult]:
+    start, point = checked_angles(chain, angles), checked_targets(target)
+    held = within_slides(chain, checked_slides(chain, slides))
+    if start.ndim != 1 or point.ndim != 1 or held.ndim != 1:
+        parts = "angles and slides" if chain.is_sliding else "angles"
+        raise IK2DError(f"{name} takes the {parts} of one chain and one target")
+    limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
+    x, y = in_reaches(chain, point).tolist()
+    pose = coordinates(chain, start, held).tolist()
+    new, slid = parted(chain, np.array(sweep(Bones.of(chain), pose, x, y, stop=limit / outer)))
+    slid = held if slid is None else slid
+    joints = joints_at(chain, new, slid)
+    if np.hypot(*(joints[-1] - point)) <= limit:
+        result = CCDResult.SUCCESS
+    else:
+        # A joint's distance to the tip is the same before its turn and after the whole sweep.
+        moved = np.abs(new - start) * np.hypot(*(joints[-1] - joints[:-1]).T)
+        moved = np.maximum(moved, np.abs(slid - held))
+        result = CCDResult.PROCESSING if (moved > NO_MOTION * limit).any() else CCDResult.FAILURE
+    return _wrapped_where_free(chain, new, start), slid, result
+
+
+def _wrapped_where_free(chain: Chain, new: Floats, start: Floats) -> Floats:
+    free = np.isinf(chain.ranges).all(axis=1)
+    return np.where(free & (new != start), wrapped(new), new)
