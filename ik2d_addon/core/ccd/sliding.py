@@ -53,7 +53,7 @@ def arms_of(bones: Bones, pose: list[float]) -> Arms:
     Those of slides come first. A slide moves the tip as a turn about a point one reach beside the bone does
     (its arm is the bone's direction, turned by -90 degrees), so that least_turns takes it for one.
     """
-    if not bones.is_sliding:
+    if len(pose) == len(bones.lengths):
         return arms_to_tip(bones.lengths, pose)
     angles = pose[: len(bones.lengths)]
     headings = list(accumulate(angles))[::-1]

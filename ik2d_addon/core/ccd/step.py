@@ -52,7 +52,10 @@ def ccd_step(
     """
     if chain.is_sliding:
         raise IK2DError("ccd_step takes chains that do not slide; take ccd_slide_step")
-    new, _, result = _step(chain, "ccd_step", angles, np.zeros(len(chain)), target, tolerance)
+    start, point = checked_angles(chain, angles), checked_targets(target)
+    if start.ndim != 1 or point.ndim != 1:
+        raise IK2DError("ccd_step takes the angles of one chain and one target")
+    new, _, result = _step(chain, start, None, point, tolerance)
     return new, result
 
 
@@ -70,29 +73,30 @@ def ccd_slide_step(
     that brings the tip within the tolerance. Returns the new angles (n,), the new slides (n,) and a
     CCDResult. The rest as in ccd_step.
     """
-    return _step(chain, "ccd_slide_step", angles, slides, target, tolerance)
+    start, point = checked_angles(chain, angles), checked_targets(target)
+    held = within_slides(chain, checked_slides(chain, slides))
+    if start.ndim != 1 or held.ndim != 1 or point.ndim != 1:
+        raise IK2DError("ccd_slide_step takes the angles and slides of one chain and one target")
+    new, slid, result = _step(chain, start, held if chain.is_sliding else None, point, tolerance)
+    return new, held if slid is None else slid, result
 
 
 def _step(
-    chain: Chain, name: str, angles: ArrayLike, slides: ArrayLike, target: ArrayLike, tolerance: float
-) -> tuple[Floats, Floats, CCDResult]:
-    start, point = checked_angles(chain, angles), checked_targets(target)
-    held = within_slides(chain, checked_slides(chain, slides))
-    if start.ndim != 1 or point.ndim != 1 or held.ndim != 1:
-        parts = "angles and slides" if chain.is_sliding else "angles"
-        raise IK2DError(f"{name} takes the {parts} of one chain and one target")
+    chain: Chain, start: Floats, held: Floats | None, point: Floats, tolerance: float
+) -> tuple[Floats, Floats | None, CCDResult]:
+    """Do what ccd_slide_step does. held: the slides, None where none slide."""
     limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
     x, y = in_reaches(chain, point).tolist()
-    pose = coordinates(chain, start, held).tolist()
-    new, slid = parted(chain, np.array(sweep(Bones.of(chain), pose, x, y, stop=limit / outer)))
-    slid = held if slid is None else slid
+    pose = start if held is None else coordinates(chain, start, held)
+    new, slid = parted(chain, np.array(sweep(Bones.of(chain), pose.tolist(), x, y, stop=limit / outer)))
     joints = joints_at(chain, new, slid)
     if np.hypot(*(joints[-1] - point)) <= limit:
         result = CCDResult.SUCCESS
     else:
         # A joint's distance to the tip is the same before its turn and after the whole sweep.
         moved = np.abs(new - start) * np.hypot(*(joints[-1] - joints[:-1]).T)
-        moved = np.maximum(moved, np.abs(slid - held))
+        if held is not None and slid is not None:
+            moved = np.maximum(moved, np.abs(slid - held))
         result = CCDResult.PROCESSING if (moved > NO_MOTION * limit).any() else CCDResult.FAILURE
     return _wrapped_where_free(chain, new, start), slid, result
 
