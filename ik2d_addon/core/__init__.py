@@ -16,6 +16,7 @@ from .even import solve_even
 from .plane import Plane
 from .region import Region, reachable
 from .solution import Solution, Status
+from .stretch import Stretch, stretched, stretched_status
 from .two_bone import solve_two_bone
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Region",
     "Solution",
     "Status",
+    "Stretch",
     "ccd_path_steps",
     "ccd_slide_step",
     "ccd_step",
@@ -36,4 +38,6 @@ __all__ = [
     "solve_ccd_path",
     "solve_even",
     "solve_two_bone",
+    "stretched",
+    "stretched_status",
 ]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stretch and compress: bones that lengthen beyond full reach, and shorten where the target is too close."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .chain import Chain
+from .errors import IK2DError
+from .inputs import Floats
+from .softness import softened
+from .solution import Status
+
+# No bone gets longer than by this factor, nor shorter than by its reciprocal.
+MOST = 100.0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """How far the bones of a chain may lengthen and shorten.
+
+    most: the greatest factor beyond full reach, 1 to MOST. least: the smallest factor where the target is
+    too close, 1 / MOST to 1; one above 1 is taken as its reciprocal. last_only: whether the last bone
+    alone does it; else all do, evenly. Raises IK2DError for factors out of range.
+    """
+
+    most: float = 1.0
+    least: float = 1.0
+    last_only: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.most <= MOST:
+            raise IK2DError(f"stretch must be a factor of 1 to {MOST:g}, not {self.most}")
+        if not 1.0 / MOST <= self.least <= MOST:
+            raise IK2DError(f"compress must be a factor of {1.0 / MOST:g} to {MOST:g}, not {self.least}")
+        object.__setattr__(self, "least", min(self.least, 1.0 / self.least))
+
+    @property
+    def is_off(self) -> bool:
+        """Whether no bone changes its length."""
+        return self.most == 1.0 and self.least == 1.0
+
+    def reach(self, chain: Chain) -> tuple[float, float]:
+        """Return (inner, outer): the annulus of the tip at the least and at the greatest factor."""
+        inner, outer = chain.reach
+        if not self.last_only:
+            return self.least * inner, self.most * outer
+        last = float(chain.lengths[-1])
+        shorter = (1.0 - self.least) * last if _last_is_longest(chain) else 0.0
+        return max(0.0, inner - shorter), outer + (self.most - 1.0) * last
+
+
+def stretched(
+    chain: Chain, distance: ArrayLike, softness: ArrayLike, stretch: Stretch
+) -> tuple[Floats, Floats]:
+    """Return the bones' factors (..., n), and how far from the root the tip goes (...).
+
+    distance: (...) of targets from the root; softness: (...) 0..1. With the inner reach i, the outer reach
+    o and a target at h, let e(h) be where the tip of the rigid chain goes, eased at both sides:
+
+        e(h) = f(h), of softness.py, towards full reach
+        e(h) = i + v exp(-(i + v - h) / v)  below i + v, the same ease where it may shorten: v is
+               softness o, but no wider than what f leaves; both are i and o cut off without softness
+
+    All bones evenly: k = h / e(h), but at most the greatest factor and at least the smallest. The pose is
+    that of the rigid chain for the distance e(h), so it eases as that does, and its tip, k times as far
+    off, is on the target as long as k may be h / e(h). Last bone alone, of length l: k = 1 + (h - e(h)) / l,
+    with the same bounds: it takes up just what the ease leaves. Where k is at a bound the tip stays at
+    k e(h), or e(h) + (k - 1) l; without softness the distance returned is then h itself, out of reach.
+    """
+    h, soft = np.broadcast_arrays(np.asarray(distance, np.float64), np.asarray(softness, np.float64))
+    eased = _eased(chain, h, soft, stretch)
+    factors = np.ones((*h.shape, len(chain)))
+    if stretch.last_only:
+        length = float(chain.lengths[-1])
+        factor = 1.0 + (h - eased) / length if length > 0.0 else np.ones_like(h)
+        least = stretch.least if _last_is_longest(chain) else 1.0
+        factor = np.clip(factor, least, stretch.most)
+        factors[..., -1], tip = factor, eased + (factor - 1.0) * length
+    else:
+        factor = np.clip(h / np.where(eased > 0.0, eased, 1.0), stretch.least, stretch.most)
+        factor = np.where(eased > 0.0, factor, 1.0)
+        factors[:], tip = factor[..., np.newaxis], factor * eased
+    return factors, np.where(soft > 0.0, tip, h)
+
+
+def stretched_status(
+    chain: Chain, distance: ArrayLike, stretch: Stretch, tolerance: float
+) -> NDArray[np.int8]:
+    """Return TOO_FAR or TOO_CLOSE for distances (...) beyond what the factors reach; all else is REACHED."""
+    inner, outer = stretch.reach(chain)
+    h = np.asarray(distance, np.float64)
+    status = np.full(h.shape, Status.REACHED, np.int8)
+    status[h > outer + tolerance] = Status.TOO_FAR
+    status[h < inner - tolerance] = Status.TOO_CLOSE
+    return status
+
+
+def _eased(chain: Chain, distance: Floats, softness: Floats, stretch: Stretch) -> Floats:
+    """Return how far from the root the tip of the rigid chain goes, within its reach."""
+    inner, outer = chain.reach
+    far = np.clip(softened(chain, distance, softness), inner, outer)
+    if stretch.least == 1.0 or (stretch.last_only and not _last_is_longest(chain)):
+        return far
+    room = outer - inner
+    width = np.minimum(softness * outer, room - np.minimum(softness * outer, room))
+    width = np.where(inner > 0.0, width, 0.0)
+    under = np.maximum(inner + width - distance, 0.0)
+    near = inner + width * np.exp(-under / np.where(width > 0.0, width, 1.0))
+    return np.where((width > 0.0) & (under > 0.0), near, far)
+
+
+def _last_is_longest(chain: Chain) -> bool:
+    """Return whether it is the last bone, longer than all others together, that keeps the tip away."""
+    return chain.reach[0] > 0.0 and bool(chain.lengths[-1] == chain.lengths.max())
