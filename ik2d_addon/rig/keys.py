@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat, made, nla
-from .pose import ROTATIONS, BoneRotation, channels_kept, rotation_property, set_mode
+from .pose import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
 
 Singles = NDArray[np.float32]
 # Everything that the keys of an F-Curve hold, each column (keys, width).
@@ -59,6 +59,7 @@ def check_writable(
     frames: as in `write`. Raises IK2DError where a channel cannot take keys; nothing has been written then.
     """
     paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
+    left = _left_alone(armature, rotations)
     modes = {armature.pose.bones[bone].path_from_id("rotation_mode"): bone for bone in paths.values()}
     warnings = []
     for curve in compat.existing_fcurves(armature):
@@ -67,7 +68,7 @@ def check_writable(
                 f"'{armature.name}': the rotation mode of bone '{modes[curve.data_path]}' is animated;"
                 " delete its keys to bake"
             )
-        if curve.data_path not in paths:
+        if curve.data_path not in paths or (curve.data_path, curve.array_index) in left:
             continue
         name = f"'{armature.name}': channel {curve.data_path}"
         if curve.lock or (curve.group and curve.group.lock):
@@ -82,14 +83,18 @@ def check_writable(
     warnings += [
         f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
         for ob in compat.sharing_channels(armature)
-        if any(_turns(ob, rotation) for rotation in rotations)
+        if any(_moves(ob, rotation) for rotation in rotations)
     ]
     warnings += _silenced(armature, rotations)
     warnings += [reason] if (reason := nla.why_silent(armature)) else []
     warnings += nla.frozen_motion(armature, paths, min(frames), max(frames))
     animation = armature.animation_data
     if animation:
-        driven = {curve.data_path for curve in animation.drivers if not curve.mute} & paths.keys()
+        driven = {
+            curve.data_path
+            for curve in animation.drivers
+            if not curve.mute and (curve.data_path, curve.array_index) not in left
+        } & paths.keys()
         warnings += [
             f"'{armature.name}': bone '{paths[p]}' is driven; drivers win over keys" for p in sorted(driven)
         ]
@@ -98,6 +103,17 @@ def check_writable(
                 f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1"
             )
     return warnings
+
+
+def _left_alone(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> set[tuple[str, int]]:
+    """Return the path and index of each channel beside those that are written of a location or scale."""
+    return {
+        (_path(armature, rotation), index)
+        for rotation in rotations
+        if isinstance(rotation, BoneChannels)
+        for index in range(rotation.values.shape[1])
+        if index not in rotation.channels
+    }
 
 
 def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
@@ -136,10 +152,12 @@ def _check_groups(armature: bpy.types.Object, rotations: Sequence[BoneRotation])
             )
 
 
-def _turns(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
-    """Return whether keys of a bone's rotation turn a bone of another object too."""
+def _moves(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
+    """Return whether keys of a bone move a bone of another object too."""
     bone = ob.pose.bones.get(rotation.bone) if ob.pose else None
-    return bone is not None and rotation_property(bone.rotation_mode) == rotation.property
+    if bone is None:
+        return False
+    return isinstance(rotation, BoneChannels) or rotation_property(bone.rotation_mode) == rotation.property
 
 
 def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plane angles -> rotation channels, in each bone's own rotation mode."""
+"""Plane angles -> rotation channels, in each bone's own rotation mode, and the channels beside them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -46,6 +46,17 @@ class BoneRotation:
         """Return the channels that may be written; those that are locked stand at rest already."""
         locks = locked_channels(armature.pose.bones[self.bone])
         return [index for index in range(self.values.shape[1]) if not locks[index]]
+
+
+@dataclass(frozen=True, eq=False)
+class BoneChannels(BoneRotation):
+    """The values of some channels that are none of a bone's rotation: of its location or scale."""
+
+    channels: tuple[int, ...] = ()  # those that are written; the others are not looked at
+
+    def unlocked(self, armature: bpy.types.Object) -> list[int]:
+        """Return the channels to write: who made this has looked at the locks."""
+        return list(self.channels)
 
 
 def bone_rotations(
@@ -96,13 +107,14 @@ def channels_kept(
     only_on_error: bool = False,
     others: Sequence[bpy.types.Object] = (),
 ) -> Iterator[None]:
-    """Put back, afterwards, rotation modes and values of the bones, which playing new keys changes.
+    """Put back, afterwards, rotation modes and channels of the bones, which playing new keys changes.
 
     others: objects that play the same keys.
     """
     names = dict.fromkeys(rotation.bone for rotation in rotations)
+    kept = dict.fromkeys((*ROTATIONS, *(rotation.property for rotation in rotations)))
     before = [
-        (ob, bone.name, bone.rotation_mode, [tuple(getattr(bone, name)) for name in ROTATIONS])
+        (ob, bone.name, bone.rotation_mode, {name: tuple(getattr(bone, name)) for name in kept})
         for ob in (armature, *others)
         if ob.pose is not None
         for bone in map(ob.pose.bones.get, names)
@@ -114,18 +126,20 @@ def channels_kept(
         done = True
     finally:
         if not (done and only_on_error):
-            for kept in before:
-                _put_back(*kept)
+            for each in before:
+                _put_back(*each)
 
 
-def _put_back(ob: bpy.types.Object, bone_name: str, mode: str, values: Sequence[tuple[float, ...]]) -> None:
+def _put_back(
+    ob: bpy.types.Object, bone_name: str, mode: str, values: Mapping[str, tuple[float, ...]]
+) -> None:
     """Give a bone a rotation mode and values; none where it was deleted meanwhile."""
     with suppress(ReferenceError):
         bone = ob.pose.bones.get(bone_name) if ob.pose else None
         if bone is None:
             return
         bone.rotation_mode = mode  # converts values, so these come after it
-        for name, value in zip(ROTATIONS, values, strict=True):
+        for name, value in values.items():
             setattr(bone, name, value)
 
 

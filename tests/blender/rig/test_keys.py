@@ -22,7 +22,7 @@ from ik2d_addon.rig.keys import (
     write,
     written,
 )
-from ik2d_addon.rig.pose import BoneRotation
+from ik2d_addon.rig.pose import BoneChannels, BoneRotation
 
 FRAMES = [1.0, 3.0, 6.0]
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]])
@@ -548,3 +548,51 @@ def test_keys_of_strips_in_a_mode_that_is_left_are_told():
     rotations = [BoneRotation("shin", "rotation_quaternion", np.zeros((3, 4)), mode='QUATERNION')]
     (told,) = check_writable(armature, rotations, FRAMES)
     assert "bone 'shin' has keys in another rotation mode" in told
+
+
+# --- Beside rotations -----------------------------------------------------------------------------
+
+LOCATION = 'pose.bones["shin"].location'
+
+
+def location(*channels, values=VALUES):
+    return BoneChannels("shin", "location", values, channels=channels)
+
+
+def test_of_a_location_only_the_channels_asked_for_are_keyed():
+    armature = euler_leg()
+    write(armature, FRAMES, [location(1)])
+    assert [(c.data_path, c.array_index) for c in existing_fcurves(armature)] == [(LOCATION, 1)]
+    assert [co for _, co in keys_of_location(armature)] == pytest.approx(VALUES[:, 1])
+
+
+def keys_of_location(armature):
+    return [tuple(key.co) for key in curve_of(armature, 1, LOCATION).keyframe_points]
+
+
+def test_rotation_locks_are_none_of_a_locations():
+    armature = euler_leg()
+    armature.pose.bones["shin"].lock_rotation = (True, True, True)
+    write(armature, FRAMES, [location(1)])
+    assert len(keys_of_location(armature)) == len(FRAMES)
+
+
+def test_locked_channels_of_a_location_that_are_left_alone_do_not_matter():
+    armature = euler_leg()
+    for index in (0, 1):
+        armature.pose.bones["shin"].keyframe_insert("location", index=index, frame=1)
+    curve_of(armature, 0, LOCATION).lock = True
+    assert check_writable(armature, [location(1)], FRAMES) == []
+    with pytest.raises(IK2DError, match="location is locked"):
+        check_writable(armature, [location(0)], FRAMES)
+
+
+def test_a_location_is_put_back_where_a_bake_fails():
+    armature = euler_leg()
+    shin = armature.pose.bones["shin"]
+    shin.location = (0.125, 0.25, 0.5)
+    with pytest.raises(ZeroDivisionError), written(armature, FRAMES, [location(1)]):
+        shin.location = (1.0, 2.0, 3.0)
+        _ = 1 / 0
+    assert tuple(shin.location) == (0.125, 0.25, 0.5)
+    assert every_bit_of_animation(armature) == {}
