@@ -71,6 +71,12 @@ class Curve:
         self.weights = chain.weights / chain.weights.mean()
         self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
         self.size, self.inner = chain.rest.size, chain.inner
+        self.pose_size = self.size  # of a pose's numbers, the first ones of a place
+        self.corner = 0.0  # a step no longer than this may turn as sharply as it likes
+
+    def system(self, at: Floats) -> "System":
+        """Return the equations at `at`."""
+        return System(self, at)
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
         """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
@@ -83,7 +89,7 @@ class Curve:
 
     def place(self, at: Floats, ahead: Floats) -> Place:
         """Return the place on the curve at `at`, the tangent being the one that points as `ahead` does."""
-        system = _System(self, at)
+        system = self.system(at)
         _, tangent = system.solved(ahead, 0.0)
         if not np.isfinite(tangent).all():
             tangent = ahead
@@ -94,7 +100,7 @@ class Curve:
         """Return the place on the curve across from a guess; None where Newton's method does not find it."""
         at = guess
         for _ in range(ROUNDS):
-            system = _System(self, at)
+            system = self.system(at)
             change, tangent = system.solved(place.ahead, float(place.ahead @ (guess - at)))
             largest = float(np.abs(change).max())
             if not largest <= 1.0:
@@ -112,7 +118,7 @@ class Curve:
         """Return the place near a guess where the tip is at distance x, or else where f is as given."""
         at = guess
         for _ in range(EXACT_ROUNDS):
-            system = _System(self, at)
+            system = self.system(at)
             if x is None:
                 change, _ = system.solved(_last(self.size + 2), f - at[-1])
             else:
@@ -137,7 +143,7 @@ class Curve:
                     turn = float(np.linalg.norm(found.ahead - place.ahead))
                     most = float(np.abs(found.angles - place.angles).max())
                     part = max(turn / SHARPEST_TURN, most / LARGEST_TURN, length / LONGEST_STEP)
-                    if part <= 2.0 and found.ahead @ place.ahead > 0.0:
+                    if (part <= 2.0 or length <= self.corner) and found.ahead @ place.ahead > 0.0:
                         break
                 length /= 2.0
                 if length < SHORTEST_STEP:
@@ -217,7 +223,7 @@ class Curve:
         return float(np.arctan2(ys[-1], xs[-1]))
 
 
-class _System:
+class System:
     """The equations of a curve at a place, and their slopes.
 
     The difference of two neighbouring joints' equations has three headings only, those of the bone between

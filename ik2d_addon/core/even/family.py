@@ -41,7 +41,7 @@ class Family:
         )
         top, bottom = self.distances[piece], self.distances[piece + 1]
         low, high = np.zeros(wanted.size), np.ones(wanted.size)
-        angles, steps = np.empty((wanted.size, self.lengths.size - 1)), np.zeros(wanted.size, np.int32)
+        angles, steps = np.empty((wanted.size, self.cubics.shape[2])), np.zeros(wanted.size, np.int32)
         rows, t = np.arange(wanted.size), (top - wanted) / np.maximum(top - bottom, ROUNDING)
         t = np.where(piece == 0, np.sqrt(t), t)  # next to full reach the distance has no slope
         t = np.where(wanted >= top, 0.0, np.where(wanted <= bottom, 1.0, t))
@@ -51,7 +51,7 @@ class Family:
                 cubic[1] + t[:, np.newaxis] * (cubic[2] + t[:, np.newaxis] * cubic[3])
             )
             turn = cubic[1] + t[:, np.newaxis] * (2.0 * cubic[2] + (3.0 * t)[:, np.newaxis] * cubic[3])
-            distance, slope = self._distance(pose, turn)
+            distance, slope = self.distance(pose, turn)
             off = distance - wanted
             low, high = np.where(off > 0.0, t, low), np.where(off > 0.0, high, t)
             there = (np.abs(off) <= ROUNDING) | (high - low <= ROUNDING) | (t == 0.0) & (wanted >= top)
@@ -67,7 +67,7 @@ class Family:
             piece, wanted, top, bottom = piece[going], wanted[going], top[going], bottom[going]
         return angles, steps
 
-    def _distance(self, pose: Floats, turn: Floats) -> tuple[Floats, Floats]:
+    def distance(self, pose: Floats, turn: Floats) -> tuple[Floats, Floats]:
         """Return how far the tips of poses (k, m) are, and how fast that grows while joints turn (k, m)."""
         headings, turns = cumulated(pose), cumulated(turn)
         along, across = self.lengths * np.cos(headings), self.lengths * np.sin(headings)

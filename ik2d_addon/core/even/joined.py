@@ -60,7 +60,7 @@ def joined(lengths: Floats, weights: Floats, rest: Floats) -> Joined:
 @lru_cache(maxsize=KEPT)
 def _kept(*parts: bytes) -> Joined:
     lengths, weights, rest = (np.frombuffer(part) for part in parts)
-    ends, directions = _rigid_bones(lengths, weights, rest)
+    ends, directions = rigid_bones(lengths, weights, rest)
     bones = np.hypot(*ends.T)
     solid = np.flatnonzero(bones > NO_LENGTH)
     joint, part = np.zeros(rest.size, np.intp), np.zeros(rest.size)
@@ -85,7 +85,7 @@ def _kept(*parts: bytes) -> Joined:
     )
 
 
-def _rigid_bones(lengths: Floats, weights: Floats, rest: Floats) -> tuple[Floats, Floats]:
+def rigid_bones(lengths: Floats, weights: Floats, rest: Floats) -> tuple[Floats, Floats]:
     """Return the vectors (b, 2) from one turning joint to the next, at rest, and their directions (b,).
 
     A vector of no length has the direction of its first bone.

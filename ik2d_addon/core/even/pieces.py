@@ -7,7 +7,7 @@ import numpy as np
 
 from ..inputs import Floats
 from .bend import Curve, Place
-from .family import ROUNDING, Family
+from .family import ROUNDING
 
 # The least cosine between a tangent and the way to the next knot.
 STEADY = 0.9
@@ -40,7 +40,7 @@ class Pieces:
     def turns(self, curve: Curve) -> Floats:
         """Return the poses at the ends of the pieces with the root's angle before each, (k + 1, m + 1)."""
         roots = np.unwrap([-curve.tip_direction(pose) for pose in self.knots])
-        return np.column_stack((roots, self.knots))
+        return np.column_stack((roots, self.knots[:, : curve.size]))
 
     def rates(self, curve: Curve, first: int) -> Floats:
         """Return how far a joint from `first` on turns at most for a reach of distance (k,).
@@ -68,18 +68,18 @@ class Pieces:
         return cls(np.empty((4, 0, angles.size)), np.array([distance]), only=angles)
 
     @classmethod
-    def through(cls, places: list[Place]) -> "Pieces":
-        """Return the pieces between places, the distance falling along them."""
-        distances = np.abs([place.distance for place in places])
+    def through(cls, places: list[Place], curve: Curve) -> "Pieces":
+        """Return the pieces between places of a curve, the distance falling along them."""
+        distances, own = np.abs([place.distance for place in places]), slice(curve.pose_size)
         if len(places) == 1:
-            return cls.pose(places[0].angles, float(distances[0]))
+            return cls.pose(places[0].at[own], float(distances[0]))
         inwards = [place.inwards() for place in places]
         whole = np.array([place.at for place in inwards])
         changes = np.diff(whole, axis=0)
         ahead = _aligned(np.array([place.ahead for place in inwards]), changes)
         lengths = np.linalg.norm(changes, axis=1)[:, np.newaxis]
-        begin, end, change = lengths * ahead[:-1, :-2], lengths * ahead[1:, :-2], changes[:, :-2]
-        cubics = [whole[:-1, :-2], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
+        begin, end, change = lengths * ahead[:-1, own], lengths * ahead[1:, own], changes[:, own]
+        cubics = [whole[:-1, own], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
         return cls(np.array(cubics), distances)
 
     def over_to(self, near: "Pieces", curve: Curve, first: int = 1) -> "Pieces":
@@ -117,10 +117,6 @@ class Pieces:
             np.concatenate((self.distances[:i], between, near.distances[j:])),
             self.bridged + near.bridged + 1,
         )
-
-    def family(self, lengths: Floats) -> Family:
-        """Return the family that these pieces are."""
-        return Family(lengths, self.distances, self.cubics, self.bridged)
 
 
 def _aligned(ahead: Floats, changes: Floats) -> Floats:

@@ -75,14 +75,14 @@ class Search:
     def straight_family(self) -> Family:
         """Return the family of a chain that is straight at rest."""
         inwards = self.followed(self.curve.stretched(), outwards=False)
-        return self.to_the_root(Pieces.through(inwards.places), inwards.arrived).family(self.chain.lengths)
+        return self.made(self.to_the_root(Pieces.through(inwards.places, self.curve), inwards.arrived))
 
     def family(self) -> Family:
         """Return the family through the rest pose."""
         pieces, out, arrived = self.both_ways(self.rest_place())
         if not out:
             pieces = self.from_full_reach(pieces)
-        return self.to_the_root(pieces, arrived).gentle(self.curve).family(self.chain.lengths)
+        return self.made(self.to_the_root(pieces, arrived).gentle(self.curve))
 
     def other_side(self, own: Family) -> Family:
         """Return the family that bends to the other side than the rest pose.
@@ -91,16 +91,17 @@ class Search:
         the family, while the rest pose is turned over. Near full stretch there is none: there the chain
         is the mirror image of what it is on its own side.
         """
-        mirrored = Pieces(-own.cubics, own.distances, own.bridged)
+        mirror = own.mirrored()
+        mirrored = Pieces(mirror.cubics, mirror.distances, mirror.bridged)
         far = float(own.distances[0])
         for part in TURNED_OVER:
             distance = self.curve.inner + part * (far - self.curve.inner)
-            place = self.turned_over(-own.at(np.array([distance]))[0][0], distance)
+            place = self.turned_over(-own.at(np.array([distance]))[0][0, : self.curve.size], distance)
             if place is not None:
                 pieces, out, arrived = self.both_ways(place)
                 pieces = self.to_the_root(pieces, arrived)
-                return (pieces if out else mirrored.over_to(pieces, self.curve)).family(self.chain.lengths)
-        return mirrored.family(self.chain.lengths)
+                return self.made(pieces if out else mirrored.over_to(pieces, self.curve))
+        return self.made(mirrored)
 
     def turned_over(self, angles: Floats, distance: float) -> Place | None:
         """Return the pose of least bend near a pose (m,) that is one for the mirrored rest; None for none."""
@@ -114,11 +115,15 @@ class Search:
         self.curve.rest = rest
         return place.inwards() if place is not None and part == 1.0 else None
 
+    def made(self, pieces: Pieces) -> Family:
+        """Return the family that pieces are."""
+        return Family(self.chain.lengths, pieces.distances, pieces.cubics, pieces.bridged)
+
     def both_ways(self, place: Place) -> tuple[Pieces, bool, bool]:
         """Return the pieces on both sides of a place, and whether they arrive at full reach, and within."""
         outwards = self.followed(place, outwards=True)
         inwards = self.followed(place, outwards=False)
-        pieces = Pieces.through([*outwards.places[:0:-1], *inwards.places])
+        pieces = Pieces.through([*outwards.places[:0:-1], *inwards.places], self.curve)
         return pieces, outwards.arrived, inwards.arrived
 
     def to_the_root(self, pieces: Pieces, arrived: bool, folds: int = FOLDS) -> Pieces:
@@ -140,13 +145,14 @@ class Search:
     def from_full_reach(self, pieces: Pieces) -> Pieces:
         """Return pieces that begin at full reach, where these ones do not arrive."""
         first_pose = pieces.knots[0]
-        begin = self.straight_pose(first_pose)
+        bent = first_pose[: self.curve.size]
+        begin = self.straight_pose(bent)
         at = np.concatenate((begin, [0.0, -pi / 2.0]))
-        first = self.curve.place(at, np.concatenate((first_pose - begin, [0.0, 0.0])))
+        first = self.curve.place(at, np.concatenate((bent - begin, [0.0, 0.0])))
         inwards = self.followed(first, outwards=False)
-        far = Pieces.pose(begin, 1.0)
+        far = Pieces.pose(at[: self.curve.pose_size], 1.0)
         if len(inwards.places) > 1:
-            far = Pieces.through(inwards.places)
+            far = Pieces.through(inwards.places, self.curve)
         return far.over_to(pieces, self.curve)
 
     def rest_place(self) -> Place:

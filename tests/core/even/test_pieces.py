@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.even.bend import Curve
+from ik2d_addon.core.even.family import Family
 from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.pieces import Pieces
 
@@ -23,7 +24,7 @@ def followed(curve, count):
 def test_pieces_go_through_their_places_and_stay_of_least_bend_between():
     curve = curve_of(6)
     places = followed(curve, 8)
-    pieces = Pieces.through(places)
+    pieces = Pieces.through(places, curve)
     assert np.allclose(pieces.knots, [place.angles for place in places])
     middles = pieces.cubics[0] + pieces.cubics[1] / 2 + pieces.cubics[2] / 4 + pieces.cubics[3] / 8
     for middle in middles:
@@ -33,11 +34,11 @@ def test_pieces_go_through_their_places_and_stay_of_least_bend_between():
 
 def test_a_way_over_leads_from_one_to_the_other():
     curve = curve_of(5)
-    far = Pieces.through(followed(curve, 4))
+    far = Pieces.through(followed(curve, 4), curve)
     closed = np.full(4, 2.0 * np.pi / 5)
     near = Pieces.pose(closed, curve.tip_distance(closed))
     way = far.over_to(near, curve)
-    family = way.family(curve.lengths)
+    family = Family(curve.lengths, way.distances, way.cubics, way.bridged)
     assert family.bridged == 1 and (np.diff(family.distances) < 0.0).all()
     distances = np.linspace(0.0, 1.0, 400)
     poses, _ = family.at(distances)
