@@ -19,6 +19,7 @@ from ..region import BORDER, Region, as_points, region_steps
 from . import sliding
 from .correction import Arms, least_turns
 from .free import NEAR, SWEEPS
+from .moves import least_moves
 from .shapes import aimed, nearest_turns, off_the_annulus, off_the_line
 from .sliding import arms_of, as_it_stands, off_the_ends
 from .sweep import Bones, compared, sweep
@@ -279,7 +280,12 @@ def _corrected(bones: Bones, pose: Pose, x: float, y: float) -> Pose:
 
 
 def _turns_within(bones: Bones, pose: Pose) -> list[float]:
-    """Return the least turns of the joints that no limit holds, found by letting go of those it does."""
+    """Return the least turns of the joints that no limit holds, found by letting go of those it does.
+
+    Where bones slide, the least turns and slides.
+    """
+    if bones.is_sliding:
+        return least_moves(bones, pose.angles, pose.arms, (pose.error_x, pose.error_y))
     weights, low, high = bones.weights[::-1], bones.low, bones.high
     while True:
         turns = least_turns(pose.arms, weights, pose.error_x, pose.error_y)
