@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, solvable
+from ..rig.scaling import scale_channels
 from .cubics import read_played
-from .solving import SolvedChain, solve_chain
+from .solving import SolvedChain, solve_chain, with_scale
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4
@@ -34,6 +35,8 @@ def doubtful_gaps(
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
     middles = [replace(rotation, values=_middles(rotation.values)) for rotation in rotations]
+    factors = None if chain.factors is None else _middles(chain.factors)
+    half_way = with_scale(chain.rig, half_way, factors)
     played = read_played(chain.rig, half_way, middles, np.arange(len(half_way.targets)) + 0.5)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
@@ -67,21 +70,26 @@ def shaped_rotations(
 ) -> list[BoneRotation]:
     """Return the rotations of a chain that was solved at all frames, with handles in some of the gaps.
 
+    And after them the scales of one that stretches.
+
     half_way: samples between the frames. gaps: after which frames. single_axis and before: as in
     `bone_rotations`.
     """
     rows, times = gaps.tolist(), (gaps + 0.5).tolist()
     solving = solve_chain(chain.rig, half_way.at(rows), times, starts=chain.angles[gaps])
-    turns = finished(solving).turns
+    found = finished(solving)
+    turns = found.turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one row, so that the channels, too, go on from one to the next.
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
     middle = gaps + 1 + np.arange(len(gaps))
     on_frames = np.delete(np.arange(len(together)), middle)
-    return [
-        _with_handles(rotation, on_frames, middle, gaps)
-        for rotation in bone_rotations(chain.rig, together, single_axis, before)
-    ]
+    rotations = bone_rotations(chain.rig, together, single_axis, before)
+    factors = None
+    if chain.factors is not None and found.factors is not None:
+        factors = np.insert(chain.factors, gaps + 1, found.factors, axis=0)
+    channels = (*rotations, *scale_channels(chain.rig, factors))
+    return [_with_handles(each, on_frames, middle, gaps) for each in channels]
 
 
 def _with_handles(

@@ -14,15 +14,18 @@ from ..rig.armature import RigChain
 from ..rig.keys import animation_times
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
+from ..rig.scaling import scale_channels, scales_back
 from ..rig.target_keys import target_key_frames
 from .between import doubtful_gaps, shaped_rotations
-from .cubics import Cubics, read_played
-from .solving import SolvedChain
+from .cubics import Cubics, hermite, read_played
+from .solving import SolvedChain, with_scale
 
 Rows = NDArray[np.intp]
 
 # Of the bound, what is used up where it is looked at, twice a frame; the rest is for in between.
 USED = 0.97
+# Of the bound, what the scales of bones that stretch may take of that.
+SCALED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +68,12 @@ class KeyedChain:
     solved: SolvedChain  # at all times of the plan
     rotations: list[BoneRotation]
     doubtful: Rows  # after which frames automatic handles would lead the tip astray
+    scales: Sequence[BoneRotation] = ()  # what is keyed beside these, where bones stretch
 
     @property
     def keys(self) -> int:
         """How many keys each of its channels gets."""
-        return max((len(rotation.values) for rotation in self.rotations), default=0)
+        return max((len(channels.values) for channels in (*self.rotations, *self.scales)), default=0)
 
 
 def plan_keys(
@@ -107,26 +111,99 @@ def key_chain(
     before: as in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
     """
     rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
+    scales: list[BoneRotation] = [*scale_channels(chain.rig, chain.factors)]
     gaps: Rows = np.empty(0, np.intp)
     if half_way is not None and (chain.influence == 1.0).all():
         gaps = doubtful_gaps(chain, rotations, half_way)
         if len(gaps):
-            rotations = shaped_rotations(chain, half_way, gaps, single_axis, before)
+            shaped = shaped_rotations(chain, half_way, gaps, single_axis, before)
+            rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
-        rotations = [_at(rotation, plan, rows) for rotation in rotations]
-    elif plan.bound > 0.0 and rotations and len(plan.times) > 1:
-        rotations = yield from _reduced(plan, chain.rig, samples, rotations)
-    return KeyedChain(chain, rotations, gaps)
+        rotations, scales = ([_at(each, plan, rows) for each in channels] for channels in (rotations, scales))
+    elif plan.bound > 0.0 and len(plan.times) > 1:
+        samples = with_scale(chain.rig, samples, chain.factors)
+        used = USED - SCALED if scales else USED
+        if rotations:
+            rotations = yield from _reduced(plan, chain.rig, samples, rotations, used)
+        if scales:
+            scales = _reduced_scales(plan, chain, scales)
+    back = [_held(channels, plan) for channels in scales_back(chain.rig)]
+    return KeyedChain(chain, rotations, gaps, (*scales, *back))
+
+
+def _held(channels: BoneRotation, plan: KeyPlan) -> BoneRotation:
+    """Return channels that hold one value, keyed at the ends of the plan's times."""
+    ends = sorted({plan.times[0], plan.times[-1]})
+    values = np.repeat(channels.values, len(ends), axis=0)
+    return replace(channels, frames=plan.pace * np.array(ends), values=values)
+
+
+def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRotation]) -> list[BoneRotation]:
+    """Return the scales at as few frames as keep their part of the bound, with the handles that it takes.
+
+    A factor that is off by d moves the tip by no more than d times the reach.
+    """
+    assert chain.factors is not None
+    candidates = np.searchsorted(plan.times, plan.candidates).tolist()
+    rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
+    return [
+        replace(_at(scale, plan, rows), handles=_handles(scale.values[rows], _end_slopes(scale.values, rows)))
+        for scale in scales
+    ]
+
+
+def _steady(values: Floats, candidates: Sequence[int], bound: float) -> Rows:
+    """Return the rows of values (m,) to key, of the candidates, so that what is between is within the bound.
+
+    Begins with the ends and adds a row where it is furthest off, as long as that helps.
+    """
+    rows = [candidates[0], candidates[-1]]
+    while True:
+        off = np.abs(_between_keys(values, np.array(rows)) - values)
+        worst = int(np.argmax(off))
+        after = int(np.searchsorted(rows, worst, side="right"))
+        free = [row for row in candidates if after < len(rows) and rows[after - 1] < row < rows[after]]
+        if off[worst] <= bound or not free:
+            return np.array(rows)
+        rows.insert(after, min(free, key=lambda row: abs(row - worst)))
+
+
+def _between_keys(values: Floats, rows: Rows) -> Floats:
+    """Return what keys of values (m,) at some rows have on all of them."""
+    at = np.arange(len(values))
+    after = np.searchsorted(rows, at, side="right").clip(1, len(rows) - 1)
+    first, last = rows[after - 1], rows[after]
+    slopes = _end_slopes(values[:, None], rows)[after - 1, :, 0]
+    at_ends, at_slopes = hermite((at - first) / (last - first))
+    ends = np.column_stack((values[first], values[last]))
+    played: Floats = (at_ends * ends).sum(axis=1) + (at_slopes * slopes).sum(axis=1)
+    return played
+
+
+def _end_slopes(values: Floats, rows: Rows) -> Floats:
+    """Return the slopes (k - 1, 2, c) at both ends of each segment, over its whole length, as inside it.
+
+    Those of the parabola through an end and the two values (m, c) next to it: with one value between two
+    keys the segment goes through it.
+    """
+    first, last = rows[:-1], rows[1:]
+    leaving = -1.5 * values[first] + 2.0 * values[first + 1] - 0.5 * values[first + 2]
+    arriving = 1.5 * values[last] - 2.0 * values[last - 1] + 0.5 * values[last - 2]
+    slopes: Floats = np.stack((leaving, arriving), axis=1) * (last - first)[:, None, None]
+    return slopes
 
 
 def _reduced(
-    plan: KeyPlan, rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation]
+    plan: KeyPlan, rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], used: float
 ) -> Generator[int, None, list[BoneRotation]]:
-    """Return the rotations at as few frames as keep the bound, with the handles that it takes."""
+    """Return the rotations at as few frames as keep the bound, with the handles that it takes.
+
+    used: the part of the bound that they may use up.
+    """
     played = read_played(rig, samples, rotations, plan.times)
     candidates = np.searchsorted(plan.times, plan.candidates).tolist()
-    rows, slopes = yield from _fewest(Cubics(played, rotations), candidates, USED * plan.bound)
+    rows, slopes = yield from _fewest(Cubics(played, rotations), candidates, used * plan.bound)
     handles = _handles(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [

@@ -18,6 +18,7 @@ from ..rig.missing import with_drivers_checked
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
+from ..rig.scaling import scale_channels, scales_back, scales_noted
 from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
@@ -102,7 +103,10 @@ def bake_steps(
     for chain in solved:
         if (chain.solved.influence < 1.0).any():
             warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
-    with keys.written(armature_object, times, rotations):
+    with (
+        keys.written(armature_object, times, rotations),
+        scales_noted([chain.solved.rig for chain in solved]),
+    ):
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
@@ -142,17 +146,22 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
                 _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0)
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
-            new = [
-                KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp))
-                for chain in found
-            ]
+            new = [_posed_chain(chain) for chain in found]
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
+            scales = [scale for chain in new for scale in chain.scales]
+            poses.enter_context(scales_noted(ready, scales))
             solved += new
         solved = _as_given(solved, rigs)
         played = look_now(scene, [chain.solved for chain in solved])
     return report_of(
         armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL, left_out=left_out
     )
+
+
+def _posed_chain(chain: SolvedChain) -> KeyedChain:
+    """Return the rotations and scales that pose a chain."""
+    scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
+    return KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp), scales)
 
 
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
@@ -288,7 +297,7 @@ def _halved(steps: Steps[_Result]) -> Steps[_Result]:
 
 
 def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
-    return [rotation for chain in solved for rotation in chain.rotations]
+    return [channels for chain in solved for channels in (*chain.rotations, *chain.scales)]
 
 
 def _as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:

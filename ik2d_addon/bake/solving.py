@@ -6,8 +6,21 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import Chain, IK2DError, Solution, Status, ccd_path_steps, ccd_steps, solve_even, solve_two_bone
+from ..core import (
+    Chain,
+    IK2DError,
+    Solution,
+    Status,
+    Stretch,
+    ccd_path_steps,
+    ccd_steps,
+    solve_even,
+    solve_two_bone,
+    stretched,
+    stretched_status,
+)
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
@@ -60,6 +73,7 @@ class SolvedChain:
     tolerance: float  # the solver's
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
+    factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
 
     @property
     def joint_speed(self) -> Floats:
@@ -80,6 +94,7 @@ class SolvedChain:
             residual=self.residual[rows],
             off_plane=self.off_plane[rows],
             distance=self.distance[rows],
+            factors=None if self.factors is None else self.factors[rows],
         )
 
 
@@ -103,11 +118,16 @@ def solve_chain(
         problem = _Problem.of(rig, samples, joins)
         yield 0
         solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+        solution = problem.judged(solution)
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
+    linkage, factors = problem.linkage, problem.factors
     if without is not None:
         turns = _blended(rig, turns, without, samples.influence)
-    linkage, to_world = problem.linkage, samples.world @ problem.linkage.to_pose
+        if factors is not None:
+            factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
+            linkage = read_linkage(rig, with_scale(rig, samples, factors))
+    to_world = samples.world @ linkage.to_pose
     miss = problem.points - linkage.tips_turned(turns)
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
@@ -127,8 +147,16 @@ def solve_chain(
         reach=float((scale * problem.lengths.sum(axis=1)).max()),
         tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
         joints_off_plane=float(scale.max()) * rig.off_plane,
-        uneven_scale=_uneven_scale(rig, samples, linkage),
+        uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
+        factors=factors,
     )
+
+
+def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = None) -> ChainSamples:
+    """Return the samples with the bones' scale as it is without the chain, times factors (frames, n)."""
+    if rig.stretching is None:
+        return samples
+    return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
@@ -177,15 +205,19 @@ class _Problem:
     softness: Floats  # (frames,)
     bend: Floats  # (frames,)
     near: Floats | None  # (n,) the turns whose numbers the first frame's go on from
+    factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
+    size: Floats | None = None  # (frames,) what of these all bones share: targets and lengths are without it
+    off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
 
     @classmethod
     def of(cls, rig: RigChain, samples: ChainSamples, joins: Joins = _NOTHING_TO_JOIN) -> "_Problem":
         """Bring the samples into the space in which the chain's plane stands still."""
+        samples = with_scale(rig, samples)
         linkage = read_linkage(rig, samples)
         into = inverse(samples.world @ linkage.to_pose)
         points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
         lengths, headings = linkage.unturned()
-        return cls(
+        problem = cls(
             rig,
             linkage,
             points,
@@ -197,6 +229,52 @@ class _Problem:
             samples.bend,
             joins.before.turns if joins.before else None,
         )
+        if rig.stretching is None or rig.stretching.limits.is_off:
+            return problem
+        return problem._stretched(rig.stretching.limits, samples)
+
+    def _stretched(self, limits: Stretch, samples: ChainSamples) -> "_Problem":
+        """Return the problem with bones as long as the targets need: see core/stretch.py.
+
+        Where all bones lengthen evenly the solver gets the chain as it was and nearer targets, so that
+        all frames stay one batch. samples: with the bones' own scale.
+        """
+        distances = np.hypot(*self.targets.T)
+        factors, goals = np.empty_like(self.lengths), np.empty_like(distances)
+        off_reach = np.empty(len(distances), np.int8)
+        for rows in [slice(None)] if self.is_constant else [slice(i, i + 1) for i in range(len(distances))]:
+            chain = Chain(self.lengths[rows][0])
+            tolerance = chain.tolerance_or_default(self.rig.tolerance)
+            factors[rows], goals[rows] = stretched(chain, distances[rows], self.softness[rows], limits)
+            off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
+        size = np.ones_like(distances) if limits.last_only else factors[:, 0]
+        linkage = read_linkage(self.rig, with_scale(self.rig, samples, factors))
+        lengths, headings = linkage.unturned()
+        part = goals / np.where(distances > 0.0, distances, 1.0) / size
+        return replace(
+            self,
+            linkage=linkage,
+            targets=self.targets * part[:, None],
+            lengths=lengths / size[:, None],
+            headings=headings,
+            unturned=angles_before(headings),
+            softness=np.zeros_like(distances),
+            factors=factors,
+            size=size,
+            off_reach=off_reach,
+        )
+
+    def tips(self, turns: Floats) -> Floats:
+        """Return the tips (frames, 2) of local turns (frames, n) as the solver sees them."""
+        tips = self.linkage.tips(turns)
+        return tips if self.size is None else tips / self.size[:, None]
+
+    def judged(self, solution: Solution) -> Solution:
+        """Return the solution with the status of what no factor reaches, where bones change their length."""
+        if self.off_reach is None:
+            return solution
+        status = np.where(self.off_reach == Status.REACHED, solution.status, self.off_reach)
+        return replace(solution, status=status.astype(np.int8))
 
     @property
     def start(self) -> Floats:
@@ -283,7 +361,7 @@ def _aimed(
         solution = _numbers_going_on(problem, solution)
     elif beyond is not None:
         solution = yield from _led(problem, solution, times, joins, beyond)
-    lengths, linkage = problem.lengths, problem.linkage
+    lengths = problem.lengths
     intended, angles = _tips(lengths, solution.angles), solution.angles
     turns = problem.turns(angles)
     if problem.rig.joints.askew:
@@ -291,7 +369,7 @@ def _aimed(
         return (*aimed, angles)
     aims, reached = intended, (solution.status == Status.REACHED)[:, None]
     for _ in range(CORRECTIONS):
-        missed = np.where(reached, intended - linkage.tips(turns), 0.0)
+        missed = np.where(reached, intended - problem.tips(turns), 0.0)
         if np.abs(missed).max() <= FINE * lengths[0].sum():
             break
         aims = aims + missed
@@ -307,14 +385,14 @@ def _aimed_askew(problem: _Problem, solution: Solution, intended: Floats) -> Ste
     Of each frame the best round is kept; what is further off than the tolerance then is not reached.
     intended: (frames, 2) where that solution has the tips.
     """
-    rig, linkage, size = problem.rig, problem.linkage, problem.lengths[0].sum()
+    rig, size = problem.rig, problem.lengths[0].sum()
     aims, angles, status = intended.copy(), solution.angles, solution.status.copy()
     turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
     tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
     open_ = solution.status == Status.REACHED
     for _ in range(HINGE_CORRECTIONS):
-        missed = intended - linkage.tips(turns)
+        missed = intended - problem.tips(turns)
         distance = np.hypot(*missed.T)
         better, much_better = distance < nearest, distance < 0.5 * nearest
         best = np.where(better[:, None], turns, best)

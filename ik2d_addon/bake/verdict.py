@@ -78,6 +78,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         plays_back_worse_by=max(0.0, _worst_excess(keyed.solved, plan, played)[0]),
         plane=rig.plane_taken,
         forced=rig.forced,
+        stretch=None if chain.factors is None else chain.factors[:, -1],
     )
 
 
@@ -105,6 +106,7 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
             f"Chain '{rig.name}': {chain.uneven_scale} is scaled unevenly, so the bones change their length"
             " as they turn; apply the scale to get exact results"
         )
+    yield from _used_up(chain, frames)
     yield from _jumps(chain, frames)
     excess, time = _worst_excess(keyed.solved, plan, played)
     if excess > PLAYED_BACK * reach:
@@ -124,6 +126,21 @@ def _askew(rig: RigChain) -> str:
         f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
         " unlock it, change its roll, or try the plane Hinges"
     )
+
+
+def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
+    """Yield a sentence where a chain is as long, or as short, as its bones may get."""
+    if chain.factors is None or chain.rig.stretching is None:
+        return
+    limits, factors = chain.rig.stretching.limits, chain.factors[:, -1]
+    for factor, there, word in (
+        (limits.most, factors >= limits.most, "stretched to its most"),
+        (limits.least, factors <= limits.least, "compressed to its least"),
+    ):
+        if factor != 1.0 and there.any():
+            count, first = int(there.sum()), frames[int(np.argmax(there))]
+            on = f"on {count} frames, first at" if count > 1 else "at"
+            yield f"Chain '{chain.rig.name}': {word}, {factor:.3g} times, {on} frame {first:g}"
 
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:

@@ -88,9 +88,12 @@ def report_text(path: str, output: str, reports: Sequence[BakeReport]) -> str:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows as CSV under the columns' names; names that a spreadsheet would work out get a ' before."""
+    """Return rows as CSV under the columns' names; names that a spreadsheet would work out get a ' before.
+
+    What a row has no column of, as of chains that do not stretch, stays empty.
+    """
     file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, rows[0])
+    writer = csv.DictWriter(file, dict.fromkeys(column for row in rows for column in row), restval="")
     writer.writeheader()
     writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)
     return file.getvalue()

@@ -15,6 +15,7 @@ from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
+from .stretching import Stretching, carried_note, read_stretching, refuse_unstretchable
 
 # Joints further off the plane than this part of the reach deserve a word to the user.
 FAR_OFF_PLANE = 0.01
@@ -45,6 +46,7 @@ class RigChain:
     notes: tuple[str, ...] = ()  # what else the user should know before
     ruled: bool = False  # whether a warning names what rules the bones in place of their keys
     forced: tuple[str, ...] = ()  # what would have been refused: inputs that are not there or do not run
+    stretching: Stretching | None = None  # None where no bone changes its length
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -88,6 +90,7 @@ def read_chain(
     _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
+    stretching = read_stretching(settings, bones)
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -107,6 +110,8 @@ def read_chain(
         path=settings.path_from_id(),
         joints=read_joints(settings, bones, _normals(plane, bones)),
         plane_taken=taken,
+        notes=carried_note(settings.name, bones, stretching) if stretching else (),
+        stretching=stretching,
     )
 
 
@@ -140,6 +145,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         _check_target(armature, settings, bones)
         bend_plane(settings, bones, rest_joints(bones))
         read_limits(settings, bones)
+        refuse_unstretchable(settings, bones)
     except IK2DError as error:
         return str(error)
     return ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: take away the keys that a bake made, and no others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import bpy
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from ..core import IK2DError
 from . import compat, keys
 from .pose import ROTATIONS
+from .scaling import put_scales_back, scaled_joints
+from .stretching import ALONG
 
 
 def clear_keys(
@@ -19,16 +21,16 @@ def clear_keys(
 ) -> int:
     """Remove the generated keys on the bones' rotations, from one frame to another; return how many.
 
-    The frames are the action's; None is without an end. Keys of other kinds stay, and so does what is
-    on locked channels. A curve, and a group of curves, that is left with nothing goes too. Raises
+    And those on scales that a chain has stretched; without any left, the bones get back the scale that
+    they had. The frames are the action's; None is without an end. Keys of other kinds stay, and so does
+    what is on locked channels. A curve, and a group of curves, that is left with nothing goes too. Raises
     IK2DError for an action that a library owns.
     """
     holder = compat.existing_channels(armature)
     if holder is None:
         return 0
-    paths = baked_paths(armature, bones)
     removed, groups = 0, set()
-    for curve in [curve for curve in holder.fcurves if curve.data_path in paths and not is_locked(curve)]:
+    for curve in [curve for curve in _baked(armature, bones, holder.fcurves) if not is_locked(curve)]:
         columns = keys._columns(curve)
         frames = columns["co"][:, 0]
         gone = columns["type"][:, 0] == keys._GENERATED
@@ -50,14 +52,28 @@ def clear_keys(
             keys._fill(curve, left, np.isin(types, (keys._FREE, keys._ALIGNED)))
     for group in [group for group in holder.groups if group.name in groups and not len(group.channels)]:
         holder.groups.remove(group)
+    put_scales_back(armature, bones)
     return removed
 
 
 def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
-    """Return the paths of the bones' rotation channels whose keys are locked."""
-    paths = baked_paths(armature, bones)
-    curves = compat.existing_fcurves(armature)
-    return sorted({curve.data_path for curve in curves if curve.data_path in paths and is_locked(curve)})
+    """Return the paths of the bones' baked channels whose keys are locked."""
+    curves = _baked(armature, bones, compat.existing_fcurves(armature))
+    return sorted({curve.data_path for curve in curves if is_locked(curve)})
+
+
+def _baked(
+    armature: bpy.types.Object, bones: Sequence[str], curves: Iterable[bpy.types.FCurve]
+) -> list[bpy.types.FCurve]:
+    """Return, of F-Curves, those of the bones' rotations, and of scales that a chain has stretched."""
+    paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
+    posed = [armature.pose.bones[name] for name in scaled.intersection(bones) if name in armature.pose.bones]
+    scales = {bone.path_from_id("scale") for bone in posed}
+    return [
+        curve
+        for curve in curves
+        if curve.data_path in paths or (curve.data_path in scales and curve.array_index == ALONG)
+    ]
 
 
 def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:

@@ -22,6 +22,9 @@ _OF_CHAIN = (
     "influence",
     "iterations",
     "tolerance",
+    "stretch",
+    "compress",
+    "stretch_bones",
 )
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 _OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight")

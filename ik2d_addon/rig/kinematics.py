@@ -164,15 +164,20 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
     holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
     local = upright = _rest(bones[0])
-    links = []
+    links, owns, aligned = [], [], None
     for i, bone in enumerate(bones):
         own = _own(bone, samples.bases[:, i], rig.joints.fixed[i])
+        owns.append(own)
+        if aligned is not None:
+            own, aligned = aligned @ own, None
         axes = _across(normal_in_bone(rig.plane, bone))  # (3, 2)
         inherits = i == 0 or bool(bone.bone.use_inherit_rotation)
         hold = (holder @ local[..., :3, :3] if inherits else plane_axes.T @ upright[..., :3, :3]) @ axes
         holder, above = axes.T @ own[..., :3, :3], upright @ own
         if i + 1 < len(bones):
             following = _local(bones[i + 1], above, to_pose, locations[i + 1])
+            if rig.stretching is not None and rig.stretching.aligned[i + 1]:
+                following, aligned = _scale_apart(following, above)
             end = (holder @ following[..., :3, 3:])[..., 0]
         else:
             following, end = np.eye(4), holder @ tail
@@ -180,7 +185,6 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
         local, upright = following, above @ following
     # Bones that do not simply follow their parents have the noise in these evened out on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
-    owns = [link.own for link in links]
     tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
@@ -232,6 +236,19 @@ def _local(bone: bpy.types.PoseBone, above: Floats, to_pose: Floats, location: F
         return inverse(_rest(bone.parent)) @ _rest(bone) @ _translation(bone, location)
     parent = to_pose @ above
     return inverse(parent) @ _held(bone, parent, location)
+
+
+def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """Return a bone's matrix, as its parent's sees it, without the scale that it has aligned, and that.
+
+    above: the parent's matrix. Such a scale acts along the bone's own axes, however it turns.
+    """
+    sizes = np.linalg.norm((above @ local)[..., :3, :3], axis=-2)
+    scale = np.zeros((*sizes.shape[:-1], 4, 4)) + np.eye(4)
+    scale[..., :3, :3] *= sizes[..., None, :]
+    alone = local.copy()
+    alone[..., :3, :3] /= sizes[..., None, :]
+    return alone, scale
 
 
 def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:

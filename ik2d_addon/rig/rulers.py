@@ -151,7 +151,12 @@ def _reached(rig: RigChain, bone: bpy.types.PoseBone, constraint: bpy.types.Cons
 def _can_act(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint of the i-th bone may change the bone's rotation or place."""
     if constraint.type in _HARMLESS:
-        return False
+        stretches = rig.stretching is not None and bool(rig.stretching.scaled[i])
+        return (
+            stretches
+            and constraint.type == 'LIMIT_SCALE'
+            and bool(constraint.use_max_y or constraint.use_min_y)
+        )
     if constraint.type == 'LIMIT_ROTATION':
         return _limits_turns(rig, i, constraint)
     if constraint.type == 'LIMIT_LOCATION':

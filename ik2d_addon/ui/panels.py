@@ -182,6 +182,10 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
         field(column, context, chain, "softness")
+        field(column, context, chain, "stretch")
+        field(column, context, chain, "compress")
+        if chain.stretch != 1.0 or chain.compress != 1.0:
+            field(column, context, chain, "stretch_bones")
         field(column, context, chain, "influence")
         column.separator()
         flipped = chain.bend == 'NEGATIVE'

@@ -199,6 +199,25 @@ class IK2D_PG_joint(PropertyGroup):
         override=OVERRIDABLE,
         options=set(),
     )
+    is_scaled: BoolProperty(
+        name="Scaled",
+        description="Whether a solve or a bake has changed the bone's Y Scale",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    scale_base: FloatProperty(
+        name="Scale Base",
+        description="Y Scale that the bone had before",
+        default=1.0,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    scale_posed: FloatProperty(
+        name="Scale Posed",
+        description="Y Scale that the last solve has posed",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
     place: PointerProperty(
         name="Place",
         description="Where the bone stood last, to find it again when it is renamed",
@@ -208,7 +227,7 @@ class IK2D_PG_joint(PropertyGroup):
     )
 
 
-JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight")
+JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "is_scaled", "scale_base", "scale_posed")
 
 
 # --- The chains of a rig -----------------------------------------------------
@@ -372,6 +391,44 @@ class IK2D_PG_chain(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+    )
+    stretch: FloatProperty(
+        name="Stretch",
+        description=(
+            "How many times as long the bones may get where the target is out of reach, by keys on their Y"
+            " Scale. 1 is off"
+        ),
+        default=1.0,
+        min=1.0,
+        soft_max=2.0,
+        max=100.0,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    compress: FloatProperty(
+        name="Compress",
+        description=(
+            "To which part of their length the bones may shorten where the target is too close, which only"
+            " a bone longer than all others together makes it: 0.5 is to half, and so is 2. 1 is off"
+        ),
+        default=1.0,
+        min=0.01,
+        soft_min=0.1,
+        soft_max=1.0,
+        max=100.0,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    stretch_bones: EnumProperty(
+        name="Stretched Bones",
+        description="Which bones change their length",
+        items=(
+            ('ALL', "All Evenly", "All bones of the chain by the same factor, so that it keeps its shape"),
+            ('LAST', "Last Only", "The last bone alone; the others keep their length"),
+        ),
+        default='ALL',
+        override=OVERRIDABLE,
+        options=set(),
     )
     influence: FloatProperty(
         name="Influence",

@@ -2,6 +2,7 @@
 """Rigs for the tests, and Blender's own word on where a tip is."""
 
 from collections.abc import Iterator, Sequence
+from math import cos, sin
 
 import bpy
 from mathutils import Vector
@@ -77,6 +78,31 @@ def leg_with_target(**settings) -> tuple[bpy.types.Object, bpy.types.Object]:
     target = add_target({1: (0, 0.2, 0.3), 20: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)})
     add_chain(armature, "shin", target, **settings)
     return armature, target
+
+
+def stretching_arm(
+    inherit: str = 'NONE',
+    lengths: Sequence[float] = (1.0, 1.0),
+    keys: dict[int, Point] | None = None,
+    **settings,
+):
+    """Add an arm of bones "bone0", "bone1" .. that bends up from +Y, with a chain that may stretch to double.
+
+    inherit: how all bones but the first inherit scale. keys: of its target, else from within reach to
+    beyond and back, frames 1 to 40, which are the scene's. Returns armature and chain.
+    """
+    bones, place, parent = {}, Vector((0.0, 0.0, 0.0)), ""
+    for i, length in enumerate(lengths):
+        tail = place + length * Vector((0.0, cos(0.4 * i), sin(0.4 * i)))
+        bones[f"bone{i}"] = (tuple(place), tuple(tail), parent, 0.3 * i)
+        place, parent = tail, f"bone{i}"
+    armature = add_armature(bones, "Arm")
+    for bone in armature.data.bones[1:]:
+        bone.inherit_scale = inherit
+    target = add_target(keys or {1: (0, 0.5, 1.0), 20: (0, 2.5, 2.0), 40: (0, -0.5, 0.8)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    chain = add_chain(armature, parent, target, len(lengths), **{"stretch": 2.0, **settings})
+    return armature, chain
 
 
 def evaluated_tip(armature: bpy.types.Object, tip: str) -> Vector:

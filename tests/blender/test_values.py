@@ -59,6 +59,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "plays_back_worse_by": 0.0,
         "plane": "",
         "forced": (),
+        "stretch": None,
     }
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
@@ -69,5 +70,6 @@ def test_defaults_say_that_nothing_special_is_known():
         "forced": (),
         "starts_from_rest": False,
         "root_turns_freely": True,
+        "stretching": None,
     }
     assert defaults(Joins) == {"before": None, "after": None, "lost": ()}

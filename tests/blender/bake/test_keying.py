@@ -112,7 +112,10 @@ def choosing(monkeypatch):
 
     def choose(plan, name="leg", given=None, gaps=(), half_way="half-way", influence=1.0, single=False):
         chain = SimpleNamespace(
-            rig=SimpleNamespace(name=name), turns=TURNS, influence=np.array([1.0, influence])
+            rig=SimpleNamespace(name=name, stretching=None),
+            turns=TURNS,
+            influence=np.array([1.0, influence]),
+            factors=None,
         )
         given = [rotation()] if given is None else given
         shaped = [rotation(handles=np.zeros((2, 5, 3)))]
@@ -156,7 +159,7 @@ def test_without_more_every_time_is_keyed(choosing):
 
 def test_where_automatic_handles_would_lead_astray_they_are_shaped(choosing):
     keyed, asked, _, shaped = choosing(KeyPlan.every([1, 2, 3, 4, 5]), gaps=[1, 3])
-    assert keyed.rotations is shaped and keyed.doubtful.tolist() == [1, 3]
+    assert keyed.rotations == shaped and keyed.doubtful.tolist() == [1, 3]
     assert asked == ["doubtful", "shaped"]
 
 

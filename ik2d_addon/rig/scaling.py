@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scale that bones get as they stretch: what is keyed, what was there before, and how it comes back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from . import compat, keys
+from .armature import RigChain
+from .pose import BoneChannels, BoneRotation
+from .stretching import ALONG, scale_curve
+
+
+def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:
+    """Return what is keyed of the bones' scales, where they change by factors (frames, n)."""
+    stretching = rig.stretching
+    if stretching is None or factors is None:
+        return []
+    scales = stretching.bases * stretching.own_factors(factors)
+    return [_along(rig.bones[i], scales[:, i : i + 1]) for i in np.flatnonzero(stretching.scaled).tolist()]
+
+
+def scales_back(rig: RigChain) -> list[BoneChannels]:
+    """Return what brings back the scales that bones have keys for and no longer need, one value each."""
+    return [
+        _along(bone.name, np.array([[base]]))
+        for bone, base in _left_over(rig)
+        if scale_curve(bone) is not None
+    ]
+
+
+@contextmanager
+def scales_noted(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = ()) -> Iterator[None]:
+    """Remember what scale the bones of chains had before they stretch; forget it where they no longer do.
+
+    posed: what a solve has set in place of keys. If what is done inside fails, all is as it was.
+    """
+    chains = [rig for rig in rigs if rig.stretching is not None]
+    touched = [(joint, bone) for rig in chains for joint, bone in _joints(rig)]
+    before = [
+        (joint.is_scaled, joint.scale_base, joint.scale_posed, bone.scale[ALONG]) for joint, bone in touched
+    ]
+    try:
+        for rig in chains:
+            _note(rig, posed)
+        yield
+    except BaseException:
+        for (joint, bone), (scaled, base, last, now) in zip(touched, before, strict=True):
+            joint.is_scaled, joint.scale_base, joint.scale_posed, bone.scale[ALONG] = scaled, base, last, now
+        raise
+    for rig in chains:
+        put_scales_back(rig.armature, [bone.name for bone, _ in _left_over(rig)], idle=True)
+
+
+def put_scales_back(armature: bpy.types.Object, bones: Iterable[str], idle: bool = False) -> None:
+    """Give bones whose stretch is no longer keyed the scale along themselves that they had before.
+
+    idle: whether to take away keys of ours first that all hold that scale.
+    """
+    names = set(bones)
+    for joint in scaled_joints(armature):
+        bone = armature.pose.bones.get(joint.name)
+        if bone is None or joint.name not in names:
+            continue
+        curve = scale_curve(bone)
+        if curve is not None and idle and _is_idle(curve, joint.scale_base):
+            _take_keys_away(armature, curve)
+            curve = scale_curve(bone)
+        if curve is None or not any(point.type == 'GENERATED' for point in curve.keyframe_points):
+            bone.scale[ALONG] = joint.scale_base
+            joint.is_scaled = False
+
+
+def scaled_joints(armature: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
+    """Return the joints, of all chains, of bones whose scale a solve or bake has changed."""
+    joints = (joint for chain in armature.ik2d.chains for joint in (*chain.joints, *chain.dormant))
+    return [joint for joint in joints if joint.is_scaled]
+
+
+def _along(bone: str, values: Floats) -> BoneChannels:
+    scales = np.ones((len(values), 3))
+    scales[:, ALONG] = values[:, 0]
+    return BoneChannels(bone, "scale", scales, channels=(ALONG,))
+
+
+def _joints(rig: RigChain) -> list[tuple[bpy.types.PropertyGroup, bpy.types.PoseBone]]:
+    joints = rig.armature.path_resolve(rig.path).joints
+    return [(joints[bone.name], bone) for bone in rig.pose_bones if bone.name in joints]
+
+
+def _left_over(rig: RigChain) -> list[tuple[bpy.types.PoseBone, float]]:
+    """Return the bones that were scaled and no longer are, each with its own scale."""
+    if rig.stretching is None:
+        return []
+    marked = {joint.name for joint, _ in _joints(rig) if joint.is_scaled}
+    bases = zip(rig.pose_bones, rig.stretching.bases.tolist(), rig.stretching.scaled, strict=True)
+    return [(bone, base) for bone, base, scaled in bases if bone.name in marked and not scaled]
+
+
+def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
+    """Remember the own scale of each bone that is scaled, and what it is posed to."""
+    assert rig.stretching is not None
+    values = {channels.bone: channels.values[0, ALONG] for channels in posed}
+    scaled = {
+        name: base
+        for name, base, on in zip(rig.bones, rig.stretching.bases, rig.stretching.scaled, strict=True)
+        if on
+    }
+    for joint, _ in _joints(rig):
+        if joint.name in scaled:
+            joint.is_scaled, joint.scale_base = True, scaled[joint.name]
+            joint.scale_posed = values.get(joint.name, 0.0)
+    own = {bone.name: base for bone, base in _left_over(rig)}
+    for joint, bone in _joints(rig):
+        if joint.name in own:
+            joint.scale_base = own[joint.name]
+            if scale_curve(bone) is None:
+                bone.scale[ALONG] = joint.scale_base
+
+
+def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None:
+    """Take from an F-Curve the keys that a bake has made, and it, and its group, where nothing is left."""
+    holder, group = compat.existing_channels(armature), curve.group
+    if holder is None or keys.keep_hand_made(curve):
+        return
+    holder.fcurves.remove(curve)
+    if group is not None and group.name in holder.groups and not len(group.channels):
+        holder.groups.remove(group)
+
+
+def _is_idle(curve: bpy.types.FCurve, base: float) -> bool:
+    """Return whether the keys that a bake has made hold nothing but the base."""
+    made = [point.co[1] for point in curve.keyframe_points if point.type == 'GENERATED']
+    return all(np.float32(value) == np.float32(base) for value in made)

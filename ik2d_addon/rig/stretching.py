@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bones of a chain may change their length by scale, and what scale they have of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import IK2DError, Stretch
+from ..core.inputs import Floats
+from . import compat
+
+# The channel of a bone's scale that lengthens it.
+ALONG = 1
+# Whatever scale the parent has: a bone of these takes none of it, or the same along itself.
+_TAKES_NONE, _TAKES_ALIGNED = ('NONE', 'NONE_LEGACY'), 'ALIGNED'
+# Keys whose values differ by less than this part hold still.
+_STILL = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Stretching:
+    """How a chain of n bones changes its length, and from what scale."""
+
+    limits: Stretch  # off: its bones only go back to their own scale
+    bases: Floats  # (n,) scale along each bone without the chain
+    aligned: NDArray[np.bool_]  # (n,) bones that get the factor of the one before them without a key
+
+    def own_factors(self, factors: Floats) -> Floats:
+        """Return what each bone's own scale is multiplied by, (frames, n), of the bones' factors."""
+        own = factors.copy()
+        own[:, 1:] /= np.where(self.aligned[1:], factors[:, :-1], 1.0)
+        return own
+
+    @property
+    def scaled(self) -> NDArray[np.bool_]:
+        """(n,) bones whose own scale changes at all."""
+        if self.limits.is_off:
+            return np.zeros(len(self.bases), np.bool_)
+        if self.limits.last_only:
+            return np.array([*[False] * (len(self.bases) - 1), True])
+        return np.logical_not(self.aligned)
+
+    def scaled_bases(self, bases: Floats, factors: Floats | None = None) -> Floats:
+        """Return the bones' own matrices (frames, n, 4, 4) with the bases as their scale, times factors.
+
+        What they had along themselves, as a bake before has keyed it, does not count. factors: (frames, n).
+        """
+        lengths = np.linalg.norm(bases[:, :, :3, ALONG], axis=2)
+        wanted = np.abs(self.bases) * (1.0 if factors is None else self.own_factors(factors))
+        changed = bases.copy()
+        changed[:, :, :3, ALONG] *= (wanted / np.where(lengths > 0.0, lengths, 1.0))[..., None]
+        return changed
+
+
+def read_stretching(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]) -> Stretching | None:
+    """Return how a chain of pose bones stretches; None where it does not, and never did.
+
+    Raises IK2DError where scale keys would shear or thicken a bone, or cannot lengthen it.
+    """
+    limits = Stretch(settings.stretch, settings.compress, settings.stretch_bones == 'LAST')
+    if limits.is_off and not any(_was_scaled(settings, bone) for bone in bones):
+        return None
+    refuse_unstretchable(settings, bones)
+    return Stretching(
+        limits,
+        np.array([_base(settings, bone, limits) for bone in bones]),
+        np.array([i > 0 and bone.bone.inherit_scale == _TAKES_ALIGNED for i, bone in enumerate(bones)]),
+    )
+
+
+def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> None:
+    """Raise IK2DError for a bone that would shear or thicken, or whose scale is not free; looks at no key."""
+    limits = Stretch(settings.stretch, settings.compress, settings.stretch_bones == 'LAST')
+    if limits.is_off:
+        return
+    name = settings.name
+    for bone in () if limits.last_only else bones[1:]:
+        how = bone.bone.inherit_scale
+        if how not in (*_TAKES_NONE, _TAKES_ALIGNED):
+            label = bone.bone.bl_rna.properties["inherit_scale"].enum_items[how].name
+            does = "grow thicker" if how == 'AVERAGE' else "shear"
+            raise IK2DError(
+                f"Chain '{name}': stretched, the bone '{bone.name}' would {does}, since it inherits scale by"
+                f" '{label}'; set its Inherit Scale to Aligned or None, or stretch the last bone only"
+            )
+    for bone in bones[-1:] if limits.last_only else bones:
+        what = f"Chain '{name}' stretches, but the Y Scale of bone '{bone.name}'"
+        if bone.lock_scale[ALONG]:
+            raise IK2DError(f"{what} is locked; unlock it, or set Stretch and Compress to 1")
+        if _is_driven(bone):
+            raise IK2DError(f"{what} is driven; remove the driver, or set Stretch and Compress to 1")
+        if settings.joints.get(bone.name) is None:
+            raise IK2DError(f"Chain '{name}': its joints do not match its bones; press Update Joints")
+
+
+def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: Stretching) -> tuple[str, ...]:
+    """Return a sentence for the first bone beside the chain that is scaled with it; none where none is."""
+    names = {bone.name for bone in bones}
+    long = bones[-1:] if stretching.limits.last_only else bones
+    carried = [
+        child
+        for bone in ([] if stretching.limits.is_off else long)
+        for child in bone.children
+        if child.name not in names and child.bone.inherit_scale not in _TAKES_NONE
+    ]
+    if not carried:
+        return ()
+    more = f", and {len(carried) - 1} more" if carried[1:] else ""
+    return (
+        f"Chain '{chain}': bone '{carried[0].name}'{more}, which hangs on it, is scaled as it stretches;"
+        " set Inherit Scale to None to keep its size",
+    )
+
+
+def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
+    """Return the F-Curve of a bone's scale along itself, if it has one."""
+    holder = compat.existing_channels(bone.id_data)
+    return holder.fcurves.find(bone.path_from_id("scale"), index=ALONG) if holder else None
+
+
+def _was_scaled(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> bool:
+    joint = settings.joints.get(bone.name)
+    return joint is not None and bool(joint.is_scaled)
+
+
+def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: Stretch) -> float:
+    """Return the scale along a bone that no solve or bake has made.
+
+    Raises IK2DError where keys made by hand change it.
+    """
+    joint, now = settings.joints.get(bone.name), float(bone.scale[ALONG])
+    curve = scale_curve(bone)
+    points = curve.keyframe_points if curve is not None else ()
+    ours = joint is not None and bool(joint.is_scaled)
+    by_hand = [point.co[1] for point in points if not (ours and point.type == 'GENERATED')]
+    if by_hand:
+        if np.ptp(by_hand) > _STILL * max(map(abs, by_hand)) and not limits.is_off:
+            raise IK2DError(
+                f"Chain '{settings.name}' stretches, but keys change the Y Scale of bone '{bone.name}';"
+                " delete them, or set Stretch and Compress to 1"
+            )
+        return float(by_hand[0])
+    if not ours or (not len(points) and now != joint.scale_posed):  # set by hand since
+        return now
+    return float(joint.scale_base)
+
+
+def _is_driven(bone: bpy.types.PoseBone) -> bool:
+    animation = bone.id_data.animation_data
+    if animation is None:
+        return False
+    driver = animation.drivers.find(bone.path_from_id("scale"), index=ALONG)
+    return driver is not None and not driver.mute
