@@ -8,7 +8,7 @@ set of points that the tip reaches: it has a pose for every target in it, and th
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, hypot, pi, remainder
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ from . import sliding
 from .correction import Arms, least_turns
 from .free import NEAR, SWEEPS
 from .moves import least_moves
-from .shapes import aimed, nearest_turns, off_the_annulus, off_the_line
-from .sliding import arms_of, as_it_stands, off_the_ends
+from .shapes import is_on_a_line, off_the_annulus, off_the_line
+from .sliding import arms_of
 from .sweep import Bones, compared, sweep
 
 # Sweeps that settle a pose in the nearest place around where the region is undecided, and when it has.
@@ -205,18 +205,19 @@ def _slid_or_bent(
 ) -> tuple[Pose, int]:
     """Return the pose that is approached from the start, on a line as it may be: slides alone may do.
 
-    Where they do not, it is approached anew from there, off the line and off the ends of the slides.
+    Where they do not, it is approached anew from there, bent and with its slides off their ends.
     """
-    pose, done = _approached(bones, start, x, y, tolerance, rounds)
+    if not is_on_a_line(start[: len(bones.lengths)]):
+        pose, done = _approached(bones, start, x, y, tolerance, rounds)
+    else:  # from which sweeps turn to any side
+        pose = Pose.of(bones, start, x, y)
+        if pose.error > NEAR:
+            pose = Pose.of(bones, cut(bones, sliding.pointed(bones, start, x, y)), x, y)
+        pose, done = _corrected_within(bones, pose, x, y, tolerance, rounds)
     if pose.error <= tolerance:
         return pose, done
-    eased = off_the_ends(bones, pose.angles)
-    n, present = len(bones.lengths), as_it_stands(bones, eased)
-    whole = sum(present.lengths)
-    scaled = replace(present, lengths=[part / whole for part in present.lengths])
-    bent = off_the_line(scaled, eased[:n], x / whole, y / whole, bend)
-    ahead = nearest_turns(aimed(present.lengths, bent, x, y), bent)
-    pose, more = _approached(bones, cut(bones, ahead + eased[n:]), x, y, tolerance, rounds)
+    bent = cut(bones, sliding.bent(bones, pose.angles, x, y, bend))
+    pose, more = _approached(bones, bent, x, y, tolerance, rounds)
     return pose, done + more
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..chain import Chain, within_limits, within_slides
 from ..inputs import Floats
 from .correction import Arms, arms_to_tip
-from .shapes import folded, straight
+from .shapes import aimed, folded, nearest_turns, off_the_line, straight
 from .sweep import Bones, present_lengths
 
 # How far off the ends of its range a slide is taken to be eased, as a part of the range.
@@ -75,6 +75,26 @@ def off_the_ends(bones: Bones, pose: list[float]) -> list[float]:
         for slide, low, high in zip(pose[n:], bones.low[n:], bones.high[n:], strict=True)
     ]
     return pose[:n] + slides
+
+
+def pointed(bones: Bones, pose: list[float], x: float, y: float) -> list[float]:
+    """Return a pose whose root is turned so that the tip lies in a target's direction."""
+    n = len(bones.lengths)
+    angles = aimed(present_lengths(bones, pose), pose[:n], x, y)
+    return nearest_turns(angles, pose[:n]) + pose[n:]
+
+
+def bent(bones: Bones, pose: list[float], x: float, y: float, bend: float) -> list[float]:
+    """Return a pose off the line, and with its slides off their ends, that points at a target.
+
+    To begin with where slides cannot do what is asked for.
+    """
+    n, eased = len(bones.lengths), off_the_ends(bones, pose)
+    present = as_it_stands(bones, eased)
+    whole = sum(present.lengths)
+    scaled = replace(present, lengths=[part / whole for part in present.lengths])
+    angles = off_the_line(scaled, eased[:n], x / whole, y / whole, bend)
+    return pointed(bones, angles + eased[n:], x, y)
 
 
 def pinned(bones: Bones, start: list[float]) -> Bones:
