@@ -10,11 +10,13 @@ from ik2d_addon.core.ccd.correction import least_turns
 from ik2d_addon.core.ccd.sliding import (
     arms_of,
     as_it_stands,
+    bent,
     coordinates,
     off_the_annulus,
     off_the_ends,
     parted,
     pinned,
+    pointed,
     starting,
 )
 from ik2d_addon.core.ccd.sweep import Bones
@@ -112,3 +114,25 @@ def test_off_the_annulus_the_pose_is_stretched_or_folded_to_its_border(kind):
             assert (np.array(found[n:]) >= bones.low[n:]).all()
             assert (np.array(found[n:]) <= bones.high[n:]).all()
         assert off_the_annulus(bones, start, *(0.5 * (1.0 + inner / outer) * direction), 1.0) is None
+
+
+def test_a_pose_is_pointed_at_a_target_by_its_root_alone():
+    chain = Chain([1.0, 1.0], slides=[(0.0, 1.0), (0.0, 1.0)])
+    pose = in_reaches(chain, [7.0, 0.5], [0.2, 0.6])
+    pointed_at = pointed(Bones.of(chain), pose, -1.0, 0.5)
+    assert pointed_at[1:] == pose[1:] and abs(pointed_at[0] - 7.0) <= np.pi
+    tip = forward(chain, pointed_at[:2], [0.2, 0.6])[-1]
+    assert np.arctan2(*tip[::-1]) == pytest.approx(np.arctan2(0.5, -1.0))
+
+
+@pytest.mark.parametrize("bend", (1.0, -1.0))
+def test_a_pose_on_a_line_is_bent_to_a_side_for_a_target_that_slides_do_not_reach(bend):
+    chain = Chain([1.0, 1.0, 1.0], weights=[1.0, 1.0, 0.0], slides=[(0.0, 1.0)] * 3)
+    bones = Bones.of(chain)
+    found = bent(bones, in_reaches(chain, np.zeros(3), np.zeros(3)), 0.0, 0.4, bend)
+    assert bend * found[1] > 0.1 and found[2] == 0.0
+    assert np.allclose(np.array(found[3:]) * 6.0, 0.02)
+    tip = forward(chain, found[:3], np.array(found[3:]) * 6.0)[-1]
+    assert np.arctan2(*tip[::-1]) == pytest.approx(np.pi / 2.0)
+    off = in_reaches(chain, [0.1, 0.5, 0.2], np.zeros(3))
+    assert bent(bones, off, 0.0, 0.4, bend)[1:3] == off[1:3]
