@@ -12,8 +12,9 @@ numbers, whose slope is the error that the moves leave. Newton's method finds it
 correction.py, made of the moves which are not cut off.
 """
 
+from dataclasses import dataclass
 from math import hypot, sqrt
-from typing import NamedTuple
+from operator import mul, sub
 
 from .correction import DAMPING, LONGEST_STEP, NO_STEP, Arms
 from .sweep import Bones
@@ -28,14 +29,47 @@ SHORTEST_PART = 1e-6
 Vector = tuple[float, float]
 
 
-class Move(NamedTuple):
-    """One turn or slide that a chain may make."""
+@dataclass(frozen=True)
+class Moves:
+    """The turns that a chain in a pose may make, and behind them the slides."""
 
-    weight: float
-    x: float  # what it does to the tip
-    y: float
-    low: float
-    high: float
+    weights: list[float]
+    x: list[float]  # what each does to the tip
+    y: list[float]
+    low: list[float]  # how far each may go
+    high: list[float]
+
+    @classmethod
+    def of(cls, bones: Bones, pose: list[float], arms: Arms) -> "Moves":
+        """Return the moves from a pose with these arms."""
+        low, high = list(map(sub, bones.low, pose)), list(map(sub, bones.high, pose))
+        return cls(bones.weights, [-y for y in reversed(arms[1])], arms[0][::-1], low, high)
+
+    def by(self, force: Vector) -> list[float]:
+        """Return the moves that a force makes, cut off at their ends."""
+        fx, fy = force
+        moves = []
+        for weight, x, y, low, high in zip(self.weights, self.x, self.y, self.low, self.high, strict=True):
+            move = weight * (x * fx + y * fy)
+            moves.append(low if move < low else high if move > high else move)
+        return moves
+
+    def tip(self, moves: list[float]) -> Vector:
+        """Return by how much moves take the tip along."""
+        return sum(map(mul, moves, self.x)), sum(map(mul, moves, self.y))
+
+    def free(self, moves: list[float]) -> list[float]:
+        """Return the weights of the moves that are not at an end, and zeros for the others."""
+        ends = zip(self.weights, self.low, moves, self.high, strict=True)
+        return [weight if low < move < high else 0.0 for weight, low, move, high in ends]
+
+    def newton(self, weights: list[float], rest: Vector) -> Vector:
+        """Return the force that would take the tip along by the rest, if no move had ends."""
+        weighted_x, weighted_y = list(map(mul, weights, self.x)), list(map(mul, weights, self.y))
+        xx, xy = sum(map(mul, weighted_x, self.x)) + DAMPING, sum(map(mul, weighted_x, self.y))
+        yy = sum(map(mul, weighted_y, self.y)) + DAMPING
+        determinant = xx * yy - xy * xy
+        return (yy * rest[0] - xy * rest[1]) / determinant, (xx * rest[1] - xy * rest[0]) / determinant
 
 
 def least_moves(bones: Bones, pose: list[float], arms: Arms, error: Vector) -> list[float]:
@@ -43,47 +77,30 @@ def least_moves(bones: Bones, pose: list[float], arms: Arms, error: Vector) -> l
 
     No step is longer than least_turns has it. Where the ranges do not leave what it takes, a part is done.
     """
-    own = [
-        Move(weight, -y, x, low - value, high - value)
-        for weight, x, y, value, low, high in zip(
-            bones.weights, arms[0][::-1], arms[1][::-1], pose, bones.low, bones.high, strict=True
-        )
-    ]
-    size, force, rest, free = hypot(*error), (0.0, 0.0), error, own
+    own = Moves.of(bones, pose, arms)
+    enough = LEFT * hypot(*error)
+    force, rest, weights = (0.0, 0.0), error, own.weights
     for _ in range(ROUNDS):
-        force, moves, rest = _advanced(own, force, _direction(free, rest), error, rest)
-        if hypot(*rest) <= LEFT * size:
+        force, moves, rest = _advanced(own, force, own.newton(weights, rest), error, rest)
+        if hypot(*rest) <= enough:
             break
-        free = [move for move, q in zip(own, moves, strict=True) if move.low < q < move.high]
-    part = min(1.0, LONGEST_STEP * sqrt(size / (sum(q * q for q in moves) + NO_STEP)))
-    return [part * q for q in moves]
-
-
-def _direction(free: list[Move], rest: Vector) -> Vector:
-    """Return Newton's step of the force, as though the free moves were without ends."""
-    xx = sum(weight * x * x for weight, x, _, _, _ in free) + DAMPING
-    xy = sum(weight * x * y for weight, x, y, _, _ in free)
-    yy = sum(weight * y * y for weight, _, y, _, _ in free) + DAMPING
-    determinant = xx * yy - xy * xy
-    return (yy * rest[0] - xy * rest[1]) / determinant, (xx * rest[1] - xy * rest[0]) / determinant
+        weights = own.free(moves)
+    squares = sum(map(mul, moves, moves)) + NO_STEP
+    part = min(1.0, LONGEST_STEP * sqrt(hypot(*error) / squares))
+    return [part * move for move in moves]
 
 
 def _advanced(
-    own: list[Move], force: Vector, direction: Vector, error: Vector, rest: Vector
+    own: Moves, force: Vector, step: Vector, error: Vector, rest: Vector
 ) -> tuple[Vector, list[float], Vector]:
-    """Return the force after a step in a direction, or a part of it; its moves, and the error they leave."""
-    slope, part = _dot(rest, direction), 1.0
+    """Return the force after a step, or a part of it; its moves, and the error they leave."""
+    slope, part = rest[0] * step[0] + rest[1] * step[1], 1.0
     while True:
-        fx, fy = force[0] + part * direction[0], force[1] + part * direction[1]
-        moves = [min(max(weight * (x * fx + y * fy), low), high) for weight, x, y, low, high in own]
-        done_x = sum(q * move.x for q, move in zip(moves, own, strict=True))
-        done_y = sum(q * move.y for q, move in zip(moves, own, strict=True))
-        left = error[0] - done_x, error[1] - done_y
-        after = _dot(left, direction)
+        new = force[0] + part * step[0], force[1] + part * step[1]
+        moves = own.by(new)
+        x, y = own.tip(moves)
+        left = error[0] - x, error[1] - y
+        after = left[0] * step[0] + left[1] * step[1]
         if after >= DOWNHILL * slope or part < SHORTEST_PART:
-            return (fx, fy), moves, left
+            return new, moves, left
         part *= slope / (slope - after)
-
-
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1]

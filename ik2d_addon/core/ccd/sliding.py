@@ -4,7 +4,6 @@
 So turns and slides go through the same sweeps and the same corrections.
 """
 
-from dataclasses import replace
 from itertools import accumulate
 from math import cos, hypot, sin
 
@@ -92,19 +91,19 @@ def bent(bones: Bones, pose: list[float], x: float, y: float, bend: float) -> li
     n, eased = len(bones.lengths), off_the_ends(bones, pose)
     present = as_it_stands(bones, eased)
     whole = sum(present.lengths)
-    scaled = replace(present, lengths=[part / whole for part in present.lengths])
+    lengths = [length / whole for length in present.lengths]
+    scaled = Bones(lengths, present.weights, present.low, present.high)
     angles = off_the_line(scaled, eased[:n], x / whole, y / whole, bend)
     return pointed(bones, angles + eased[n:], x, y)
 
 
 def pinned(bones: Bones, start: list[float]) -> Bones:
     """Return the chain with the joints of weight 0 kept at the start's angles by their ranges."""
-    kept = [weight == 0.0 for weight in bones.weights]
-    low, high = (
-        [angle if is_kept else end for angle, end, is_kept in zip(start, ends, kept, strict=True)]
-        for ends in (bones.low, bones.high)
-    )
-    return replace(bones, low=low, high=high)
+    low, high = list(bones.low), list(bones.high)
+    for i in range(len(bones.lengths)):
+        if bones.weights[i] == 0.0:
+            low[i] = high[i] = start[i]
+    return Bones(bones.lengths, bones.weights, low, high)
 
 
 def off_the_annulus(bones: Bones, start: list[float], x: float, y: float, bend: float) -> list[float] | None:

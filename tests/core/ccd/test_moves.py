@@ -42,7 +42,7 @@ def least_by_trial(jacobian, weights, room, error):
 @pytest.mark.parametrize("n", (2, 3))
 def test_moves_are_the_least_within_their_ranges(n):
     rng, held = np.random.default_rng(n), 0
-    for _ in range(40):
+    for _ in range(40 if n == 2 else 20):
         least, most = -rng.choice([0.0, 3e-4, 0.3], n), rng.choice([0.0, 3e-4, 0.3], n)
         low, high = -rng.choice([0.0, 1e-4, 1.0], n), rng.choice([0.0, 1e-4, 1.0], n)
         lengths, angles = rng.uniform(0.4, 1.0, n), rng.uniform(-2.0, 2.0, n)
@@ -59,7 +59,7 @@ def test_moves_are_the_least_within_their_ranges(n):
         moves = least_moves(bones, pose, arms, tuple(error.tolist()))
         assert np.allclose(moves, expected, rtol=0.0, atol=1e-10)
         held += 0 < np.isclose(np.array(moves)[:, np.newaxis], room, rtol=0.0, atol=1e-12).any(axis=1).sum()
-    assert held >= 15
+    assert held >= 8
 
 
 def test_where_no_end_is_near_the_moves_are_those_of_the_correction():
