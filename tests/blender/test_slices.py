@@ -58,7 +58,7 @@ def test_a_limited_chain_and_a_target_out_of_reach_take_one_frame_or_joint_at_a_
         joint.use_limit, joint.limit_min, joint.limit_max = True, -0.1, 0.1
     starts = counted(monkeypatch, limited, "_approached")
     asked = counted(monkeypatch, limited, "asked")
-    joints = counted(monkeypatch, sets, "turned")
+    joints = counted(monkeypatch, sets, "moved")
     assert most_between_yields(bake_steps(armature, None, 1, 100), _Sum(starts, joints)) == 1
     assert (starts[0], joints[0], asked[0]) == (1, 20, 100)
 

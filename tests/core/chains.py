@@ -134,6 +134,36 @@ def sliding_chain(rng: np.random.Generator, n: int, kind: str, scale: float = 1.
     return Chain(lengths * scale, limits, weights, slides * scale)
 
 
+def awkward_sliding_chain(rng: np.random.Generator, n: int) -> Chain:
+    """Return a chain of reach 1 with awkward limits or a telescope; bones slide, some from no length."""
+    lengths = rng.uniform(0.05, 1.0, n) if rng.random() < 0.3 else rng.integers(1, 1 + rng.integers(1, 4), n)
+    limits, slides = awkward_limits(rng, n), np.zeros((n, 2))
+    telescope = rng.integers(6)
+    if telescope < 2:
+        limits[rng.random(n) < (0.5, 1.0)[telescope]] = rng.choice([0.0, np.pi / 6.0])
+    if n > 1 and rng.random() < 0.2:
+        lengths = np.where(np.arange(n) == rng.integers(n), 0.0, lengths)
+    slides[:, 1] = (np.full(n, 0.5), rng.uniform(0.0, 1.0, n), 0.5 * rng.integers(0, 3, n))[rng.integers(3)]
+    if rng.random() < 0.4:
+        slides[:, 0] = -lengths * rng.choice([0.0, 0.25, 0.5, 1.0], n)
+    if rng.random() < 0.6:
+        slides[rng.random(n) < 0.5] = 0.0
+    if not slides.any():
+        slides[-1, 1] = 0.5
+    return Chain(
+        lengths / (lengths + slides[:, 1]).sum(), limits, None, slides / (lengths + slides[:, 1]).sum()
+    )
+
+
+def slides_within(rng: np.random.Generator, chain: Chain, count: int) -> np.ndarray:
+    """Return slides (count, n) within their ranges: any, at their ends, and most at the same end."""
+    least, most = chain.slide_ranges.T
+    parts, kind = rng.random((count, len(chain))), np.arange(count)[:, np.newaxis] % 3
+    parts = np.where(kind == 1, np.rint(parts), parts)
+    parts = np.where((kind == 2) & (parts < 0.7), np.rint(rng.random((count, 1))), parts)
+    return least + parts * (most - least)
+
+
 def pose_within(
     rng: np.random.Generator, chain: Chain, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

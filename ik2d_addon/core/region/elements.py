@@ -6,7 +6,8 @@ radius > 0: the set lies inside the circle; radius < 0: outside it; radius = 0: 
 its normals.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +61,60 @@ class Elements:
         zero, full = np.zeros(1), np.full(1, TURN)
         return cls(zero + 0j, zero, zero, full, np.zeros(1, np.intp), zero, zero, zero, full)
 
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        """Return the elements of several lists as one."""
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def __getitem__(self, which: Indices) -> Self:
+        """Return some of the elements, or the same several times."""
+        return type(self)(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def shifted(self, by: Points | float) -> Self:
+        """Return the elements, shifted."""
+        return replace(self, centre=self.centre + by)
+
+    def pieces(self, which: Indices, start: Floats, end: Floats) -> Self:
+        """Return pieces of some elements, their normals brought to within -pi..3 pi."""
+        turns = TURN * np.floor((start + np.pi) / TURN)
+        return replace(self[which], start=start - turns, end=end - turns)
+
     def at(self, which: Indices, normals: Floats) -> Points:
         """Return the points of some elements at some normals."""
         points: Points = self.centre[which] + self.radius[which] * unit(normals)
         return points
+
+    def outside(self, which: Indices, normals: Floats, off: float) -> Points:
+        """Return the points `off` some elements at some normals."""
+        points: Points = self.centre[which] + (self.radius[which] + off) * unit(normals)
+        return points
+
+    def towards(self, which: Indices, offset: Points) -> Floats:
+        """Return the normals of some elements at points, which are given from their centres."""
+        normals: Floats = np.angle(offset * np.sign(self.radius[which]))
+        return normals
+
+    def gains(self, which: Indices) -> Floats | float:
+        """Return by how much the normals of some elements grow with the angle of joint k."""
+        return 1.0
+
+    def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+        """Return the angles of joint k that lead to some elements at normals, and the parents' normals there.
+
+        The angles are those nearest to the wanted ones.
+        """
+        least, most, first, last = self.least[which], self.most[which], self.first[which], self.last[which]
+        gains = self.gains(which)
+        normals = near(normals, 0.5 * (first + last + gains * (least + most)))
+        angle = gains * np.minimum(np.maximum(gains * wanted, normals - last), normals - first)
+        angle = np.minimum(np.maximum(angle, least), most)
+        return angle, normals - gains * angle
+
+    def after(self, which: Indices, normals: Floats) -> Floats:
+        """Return the normals of some elements, each of one angle, from those of their parents."""
+        turned = normals + self.gains(which) * self.least[which]
+        return near(turned, 0.5 * (self.start + self.end)[which])
 
     def normals(self, points: Points) -> Floats:
         """Return the normals (b, m) at which each element is nearest to each point (b,)."""

@@ -22,15 +22,8 @@ def of_elements(sets: Sets, k: int, which: Indices, normals: Floats, like: Float
     angles = np.empty((len(which), len(sets) - k))
     for joint in range(k, len(sets)):
         level = sets.elements[joint]
-        least, most, first, last = (
-            part[which] for part in (level.least, level.most, level.first, level.last)
-        )
-        normals = near(normals, 0.5 * (first + last + least + most))
-        wanted = _like(sets, joint, like)
-        angle = np.minimum(np.maximum(wanted, normals - last), normals - first)
-        angle = np.minimum(np.maximum(angle, least), most)
-        angles[:, joint - k] = angle
-        normals, which = normals - angle, level.parent[which]
+        angles[:, joint - k], normals = level.before(which, normals, _like(sets, joint, like))
+        which = level.parent[which]
     return angles
 
 
@@ -64,9 +57,8 @@ def _descended(sets: Sets, points: Points, like: Floats, inset: float) -> Floats
             angles[rows[lost], k:] = of_elements(sets, k, which, normals, like[rows[lost]])
             rows, seen, angle = rows[~lost], seen[~lost], angle[~lost]
         angles[rows, k] = angle
-        seen = seen * np.exp(-1j * angle) - sets.lengths[k]
-    low, high = sets.low[-1], sets.high[-1]
-    angles[rows, -1] = np.clip(near(np.angle(seen), np.full(1, 0.5 * (low + high))), low, high)
+        seen = sets.seen(k, seen, angle)
+    angles[rows, -1] = sets.towards(n - 1, seen)
     return angles
 
 
@@ -77,9 +69,10 @@ def _possible(sets: Sets, k: int, points: Points, like: Floats, inset: float) ->
     ends: there the next joints would have no choice.
     """
     low, high = sets.low[k], sets.high[k]
-    row, start, length = sets.circles[k].stretches(np.abs(points))
+    r, place = sets.ways[k].of_points(points)
+    row, start, length = sets.ways[k].stretches(r)
     slack = 4.0 * EPS
-    first = low - slack + np.remainder(np.angle(points)[row] - start - length - low + slack, 2.0 * np.pi)
+    first = low - slack + np.remainder(place[row] - start - length - low + slack, 2.0 * np.pi)
     row, first, length = np.tile(row, 2), np.append(first, first - 2.0 * np.pi), np.tile(length, 2)
     last = np.minimum(first + length, high)
     first = np.maximum(first, low)
@@ -95,19 +88,19 @@ def _possible(sets: Sets, k: int, points: Points, like: Floats, inset: float) ->
 
 
 def _by_a_boundary(sets: Sets, point: Points, like: Floats) -> Floats:
-    """Return the pose (n,) of one point (1,): joints at the middle, until a turn meets a boundary."""
-    angles = 0.5 * (sets.low + sets.high)
-    for k, circles in enumerate(sets.circles):
+    """Return the moves (m,) to one point (1,): those at the middle, until one meets a boundary."""
+    moves = sets.middle
+    for k, ways in enumerate(sets.ways):
         corners = sets.elements[k + 1].centre[sets.elements[k + 1].radius == 0.0] + sets.lengths[k]
-        corners = corners[np.abs(np.abs(corners) - np.abs(point)) <= 4.0 * EPS]
-        polar = np.append(circles.crossings(np.abs(point))[2], np.angle(corners))
-        turns = near(np.angle(point) - polar, angles[k : k + 1])
-        beyond = np.maximum(sets.low[k] - turns, turns - sets.high[k])
+        (r, place), (corners_r, corners_place) = ways.of_points(point), ways.of_points(corners)
+        met = corners_place[np.abs(corners_r - r) <= 4.0 * EPS]
+        found = near(place - np.append(ways.crossings(r)[2], met), moves[k : k + 1])
+        beyond = np.maximum(sets.low[k] - found, found - sets.high[k])
         if beyond.min(initial=np.inf) <= 4.0 * EPS:
-            angles[k] = np.clip(turns[beyond.argmin()], sets.low[k], sets.high[k])
-            point = point * np.exp(-1j * angles[k]) - sets.lengths[k]
+            moves[k] = np.clip(found[beyond.argmin()], sets.low[k], sets.high[k])
+            point = sets.seen(k, point, moves[k])
             _, which, normals = sets.elements[k + 1].nearest(point)
-            angles[k + 1 :] = of_elements(sets, k + 1, which, normals, like)[0]
+            moves[k + 1 :] = of_elements(sets, k + 1, which, normals, like)[0]
             break
-        point = point * np.exp(-1j * angles[k]) - sets.lengths[k]
-    return angles
+        point = sets.seen(k, point, moves[k])
+    return moves

@@ -13,9 +13,9 @@ from ..chain import Chain, checked_angles, checked_targets
 from ..errors import IK2DError
 from ..inputs import Floats
 from . import poses
-from .circles import Flags
-from .elements import TURN, Indices, Points, near
+from .elements import EPS, TURN, Indices, Points, near
 from .sets import Sets, set_steps
+from .ways import Flags
 
 # A point no farther from the boundary counts as one of the set, as a part of the reach.
 BORDER = 5e-10
@@ -48,6 +48,8 @@ class Region:
     scale: float  # the reach, in the chain's units
     low: Floats  # (n,) the limits, as numbers: those of `sets` lie within half a turn of zero
     high: Floats  # (n,)
+    least: Floats  # (n,) what the bones may add to their lengths, in the chain's units
+    most: Floats  # (n,)
 
     def contains(self, points: ArrayLike) -> Flags:
         """Return which points (..., 2) the tip reaches, to within BORDER of the reach.
@@ -79,29 +81,42 @@ class Region:
         """Return angles (..., n) that reach points (..., 2), or else the reachable points nearest to them.
 
         near: (..., n) angles to stay near to where there is a choice; None: zeros. Raises IK2DError for
-        other shapes and numbers.
+        other shapes and numbers. Of bones that slide, `slid_poses` has the slides too.
+        """
+        return self.slid_poses(points, near)[0]
+
+    def slid_poses(
+        self, points: ArrayLike, near: ArrayLike | None = None, near_slides: ArrayLike | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return what `poses` does, and the slides (..., n) that belong to these angles.
+
+        near_slides: (..., n) to stay near to, in the chain's units as the slides are; None: zeros.
         """
         asked = checked_targets(points)
-        n = len(self.sets)
-        like = np.zeros(n) if near is None else np.asarray(near, np.float64)
-        if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
-            raise IK2DError(f"near must hold {n} finite angles, one a bone, not shape {like.shape}")
-        like = np.broadcast_to(like, (*asked.shape[:-1], n)).reshape(-1, n)
+        shape = (*asked.shape[:-1], len(self.low))
+        like = self._like(near, "near", "angles", shape)
+        like_slides = self._like(near_slides, "near_slides", "slides", shape) / self.scale
         found = [
-            self.posed(block, like[first : first + BLOCK]).angles
+            self.posed(block, like[first : first + BLOCK], like_slides=like_slides[first : first + BLOCK])
             for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
         ]
-        angles: Floats = np.concatenate([*found, np.empty((0, n))]).reshape(*asked.shape[:-1], n)
-        return angles
+        none = np.empty((0, len(self.low)))
+        angles = np.concatenate([*(posed.angles for posed in found), none])
+        slides = np.concatenate([*(posed.slides for posed in found), none]) * self.scale
+        return angles.reshape(shape), np.clip(slides, self.least, self.most).reshape(shape)
 
     def outline(self) -> list[Floats]:
-        """Return the boundary as polylines (m, 2), one for each of its arcs; a point where it has none."""
+        """Return the boundary as polylines (m, 2), one for each of its arcs and segments.
+
+        A segment has its two ends; a point is what a boundary without either consists of.
+        """
         boundary = self.sets.elements[0]
         curved = np.flatnonzero(np.abs(boundary.radius) > 0.0)
         lines = []
         for i in curved if curved.size else np.arange(1):
             width = float(boundary.end[i] - boundary.start[i]) if curved.size else 0.0
-            normals = np.linspace(boundary.start[i], boundary.start[i] + width, 2 + int(width / OUTLINE_STEP))
+            between = 0 if np.isinf(boundary.radius[i]) else int(width / OUTLINE_STEP)
+            normals = np.linspace(boundary.start[i], boundary.start[i] + width, 2 + between)
             at = boundary.at(np.full(len(normals), i), normals) * self.scale
             lines.append(np.stack((at.real, at.imag), axis=-1))
         return lines
@@ -128,44 +143,58 @@ class Region:
         inside = np.zeros(len(points), np.bool_)
         off = np.flatnonzero(away > border)
         inside[off] = self.sets.contain(points[off])
-        angles, wanted = np.empty((len(points), len(self.sets))), like - self._turns
+        moves = np.empty((len(points), len(self.sets)))
+        slides = np.zeros(like.shape) if like_slides is None else like_slides
+        wanted = self.sets.moves(like - self._turns, slides)
         if inside.any():
-            angles[inside] = poses.reaching(self.sets, points[inside], wanted[inside])
+            moves[inside] = poses.reaching(self.sets, points[inside], wanted[inside])
         if not inside.all():
             outside = np.flatnonzero(~inside)
             row, which = np.nonzero(each[outside] <= away[outside, np.newaxis] + EQUALLY_NEAR)
             row = outside[row]
-            angles[outside] = self._nearest_poses(row, which, normals[row, which], wanted)[outside]
+            moves[outside] = self._nearest_poses(row, which, normals[row, which], wanted)[outside]
         away[inside | (away <= border)] = 0.0
-        return Posed(self._numbers(angles, like), np.zeros(angles.shape), away)
+        angles, slides = self.sets.pose(moves)
+        slides = np.clip(slides, self.least / self.scale, self.most / self.scale)
+        return Posed(self._numbers(angles, like), slides, away)
 
     def _nearest_poses(self, row: Indices, which: Indices, normals: Floats, like: Floats) -> Floats:
-        """Return for each row, of the poses of its elements, that (n,) with the least turns from `like`."""
+        """Return for each row, of the moves to its elements, those (m,) that are least from `like`."""
         found = poses.of_elements(self.sets, 0, which, normals, like[row])
         turns = np.where(self.sets.free, near(found, like[row]), found) - like[row]
         order = np.lexsort((-(turns * turns).sum(axis=1), row))
-        angles = np.empty_like(like)
-        angles[row[order]] = found[order]  # of a row the last one stays: that with the least turns
-        return angles
+        moves = np.empty_like(like)
+        moves[row[order]] = found[order]  # of a row the last one stays: that with the least turns
+        return moves
+
+    def _like(self, values: ArrayLike | None, name: str, what: str, shape: tuple[int, ...]) -> Floats:
+        """Return what to be near to as (b, n), checked; shape: (..., n)."""
+        n = shape[-1]
+        like = np.zeros(n) if values is None else np.asarray(values, np.float64)
+        if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
+            raise IK2DError(f"{name} must hold {n} finite {what}, one a bone, not shape {like.shape}")
+        return np.broadcast_to(like, shape).reshape(-1, n)
 
     @property
     def _turns(self) -> Floats:
         """The whole turns (n,), in radians, between the limits and those of `sets`; 0 for free joints."""
-        turns: Floats = np.where(self.sets.free, 0.0, TURN * np.rint((self.low - self.sets.low) / TURN))
-        return turns
+        sets, joints = self.sets, self.sets.joints
+        turns: Floats = TURN * np.rint((self.low - sets.low[joints]) / TURN)
+        return np.where(sets.free[joints], 0.0, turns)
 
     def _numbers(self, angles: Floats, like: Floats) -> Floats:
         """Return the rotations (b, n) as numbers within the limits, near to `like` where they have a choice.
 
         An angle at an end of its range is the limit itself.
         """
+        sets, joints = self.sets, self.sets.joints
         limited = np.clip(angles + self._turns, self.low, self.high)
-        limited = np.where(angles <= self.sets.low, self.low, limited)
-        limited = np.where(angles >= self.sets.high, self.high, limited)
+        limited = np.where(angles <= sets.low[joints], self.low, limited)
+        limited = np.where(angles >= sets.high[joints], self.high, limited)
         free = near(angles, like)
         free += TURN * np.maximum(np.ceil((self.low - free) / TURN), 0.0)
         free -= TURN * np.maximum(np.ceil((free - self.high) / TURN), 0.0)
-        return np.where(self.sets.free, np.clip(free, self.low, self.high), limited)
+        return np.where(sets.free[joints], np.clip(free, self.low, self.high), limited)
 
     def _blocks(self, points: Floats) -> Iterator[Points]:
         """Yield points (..., 2) in reaches, some at a time; those that are too far off drawn in."""
@@ -243,14 +272,13 @@ _regions: OrderedDict[bytes, Region | None] = OrderedDict()
 def _made(
     lengths: Floats, low: Floats, high: Floats, least: Floats, most: Floats
 ) -> Generator[int, None, Region | None]:
-    if (least != most).any():
-        return None
-    lengths = lengths + most
-    scale = float(lengths.sum()) or 1.0
+    scale = float((lengths + most).sum()) or 1.0
     has_range = np.isfinite(low) & np.isfinite(high)
     middle = np.where(
         has_range, 0.5 * np.where(has_range, low, 0.0) + 0.5 * np.where(has_range, high, 0.0), 0.0
     )
     turns = TURN * np.rint(middle / TURN)
-    sets = yield from set_steps(lengths / scale, low - turns, high - turns)
-    return None if sets is None else Region(sets, scale, low, high)
+    slides = (least / scale, most / scale) if (most - least).max() >= EPS * scale else ()
+    rigid = lengths if slides else lengths + most
+    sets = yield from set_steps(rigid / scale, low - turns, high - turns, *slides)
+    return None if sets is None else Region(sets, scale, low, high, least, most)

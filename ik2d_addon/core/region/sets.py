@@ -7,24 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inputs import Floats
-from .circles import Circles, Flags
-from .elements import EPS, TURN, Elements, Points, near, unit
-from .turned import turned
+from .elements import EPS, TURN, Elements, Indices, Points, near, unit
+from .segments import ElementsWithSegments
+from .slid import Slide, TurnWithSegments
+from .turned import Turn, moved
+from .ways import Flags, Ways
 
-# A sound step leaves fewer elements than this: so many a bone, and some more.
-MOST_A_BONE, MOST_MORE = 10, 100
+# A sound step leaves fewer elements than this: so many a move, and some more.
+MOST_A_MOVE, MOST_MORE = 10, 100
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """A chain of n bones, and the boundaries of the sets that its last bones reach."""
+    """A chain of n rigid bones, and the boundaries of the sets that its last bones reach.
 
-    lengths: Floats  # (n,) parts of the reach
-    low: Floats  # (n,) radians; -pi and pi where a joint is free
-    high: Floats  # (n,)
-    free: Flags  # (n,) whether a joint has a whole turn of room
-    elements: tuple[Elements, ...]  # n + 1, of F(0) to F(n)
-    circles: tuple[Circles, ...]  # n
+    Each joint's turn is a move, and F(k) are the tips of moves k and on: m = n.
+    """
+
+    lengths: Floats  # (m,) parts of the reach
+    low: Floats  # (m,) radians; -pi and pi where a joint is free
+    high: Floats  # (m,)
+    free: Flags  # (m,) whether a joint has a whole turn of room
+    elements: tuple[Elements, ...]  # m + 1, of F(0) to F(m)
+    ways: tuple[Ways, ...]  # m
 
     def __len__(self) -> int:
         return self.lengths.size
@@ -32,56 +37,169 @@ class Sets:
     def contain(self, points: Points) -> Flags:
         """Return which points (b,) lie in F(0). Each False is a proof, each True right to a few EPS.
 
-        If no turn of a joint brings a boundary to the point then all turns leave it on the same side: it is
+        If no move of a joint brings a boundary to the point then all moves leave it on the same side: it is
         enough to ask on for one of them. That is the one which leaves the point farthest from the next
         joint, so that it is soon farther off than the set reaches.
         """
         found: Flags = np.zeros(len(points), np.bool_)
         left, seen = np.arange(len(points)), points
-        for k, circles in enumerate(self.circles):
-            covered = circles.cover(seen, self.low[k], self.high[k])
+        for k, ways in enumerate(self.ways):
+            covered = ways.cover(seen, self.low[k], self.high[k])
             found[left[covered]] = True
-            asked = np.flatnonzero(~covered & (np.abs(seen) <= circles.farthest + EPS))
+            asked = np.flatnonzero(~covered & (np.abs(seen) <= ways.farthest + EPS))
             if asked.size == 0:
                 return found
             left, seen = left[asked], seen[asked]
-            away = near(np.angle(seen) + np.pi, 0.5 * (self.low[k : k + 1] + self.high[k : k + 1]))
-            turn = np.minimum(np.maximum(away, self.low[k]), self.high[k])
-            seen = seen * unit(-turn) - self.lengths[k]
+            seen = self.seen(k, seen, self.away(k, seen))
         found[left] = np.abs(seen) <= 4.0 * EPS
         return found
 
-    def tips(self, angles: Floats) -> Points:
-        """Return the tips (...) of poses (..., n)."""
-        tips: Points = (self.lengths * unit(np.cumsum(angles, axis=-1))).sum(axis=-1)
+    def seen(self, k: int, points: Points, moves: Floats) -> Points:
+        """Return points (b,), as move k finds them, as the next one does after moves (b,) by k."""
+        seen: Points = points * unit(-moves) - self.lengths[k]
+        return seen
+
+    def away(self, k: int, points: Points) -> Floats:
+        """Return the moves (b,) by k that leave points (b,) farthest from the next joint."""
+        return self.within(k, near(np.angle(points) + np.pi, self.middle[k : k + 1]))
+
+    def towards(self, k: int, points: Points) -> Floats:
+        """Return the moves (b,) by k that leave points (b,) nearest to the next joint."""
+        return self.within(k, near(np.angle(points), self.middle[k : k + 1]))
+
+    def within(self, k: int, moves: Floats) -> Floats:
+        """Return moves (b,) by k, cut off at the ends of its range."""
+        return np.minimum(np.maximum(moves, self.low[k]), self.high[k])
+
+    @property
+    def middle(self) -> Floats:
+        """The middles (m,) of the ranges."""
+        return 0.5 * (self.low + self.high)
+
+    def moves(self, angles: Floats, slides: Floats) -> Floats:
+        """Return the moves (..., m) that make poses of angles (..., n) and slides (..., n)."""
+        return angles
+
+    def pose(self, moves: Floats) -> tuple[Floats, Floats]:
+        """Return the angles (..., n) and the slides (..., n) that moves (..., m) make."""
+        return moves, np.zeros(moves.shape)
+
+    @property
+    def joints(self) -> slice | Indices:
+        """Which of the moves are turns."""
+        return slice(None)
+
+    def tips(self, moves: Floats) -> Points:
+        """Return the tips (...) of moves (..., m)."""
+        tips: Points = (self.lengths * unit(np.cumsum(moves, axis=-1))).sum(axis=-1)
         return tips
 
 
-def set_steps(lengths: Floats, low: Floats, high: Floats) -> Generator[int, None, Sets | None]:
+@dataclass(frozen=True, eq=False)
+class SlidingSets(Sets):
+    """The sets of a chain some of whose bones slide.
+
+    Such a bone has no length as its joint's turn finds it, and is a move of its own after that: from what
+    it is long at least, `low`, to what it is long at most.
+    """
+
+    slides: Flags  # (m,) which moves are slides
+    rest: Floats  # (n,) the bones' lengths without slides
+
+    def seen(self, k: int, points: Points, moves: Floats) -> Points:
+        return points - moves if self.slides[k] else super().seen(k, points, moves)
+
+    def away(self, k: int, points: Points) -> Floats:
+        if not self.slides[k]:
+            return super().away(k, points)
+        return np.where(points.real > self.middle[k], self.low[k], self.high[k])
+
+    def towards(self, k: int, points: Points) -> Floats:
+        return self.within(k, points.real) if self.slides[k] else super().towards(k, points)
+
+    def moves(self, angles: Floats, slides: Floats) -> Floats:
+        moves = np.empty((*angles.shape[:-1], len(self)))
+        moves[..., self.joints] = angles
+        moves[..., self.slides] = (self.rest + slides)[..., self._sliding]
+        return moves
+
+    def pose(self, moves: Floats) -> tuple[Floats, Floats]:
+        slides = np.zeros((*moves.shape[:-1], len(self.rest)))
+        slides[..., self._sliding] = moves[..., self.slides] - self.rest[self._sliding]
+        return moves[..., self.joints], slides
+
+    @property
+    def joints(self) -> slice | Indices:
+        return np.flatnonzero(~self.slides)
+
+    @property
+    def _sliding(self) -> Indices:
+        """Which bones slide (their own moves come next after their joints')."""
+        return np.flatnonzero(np.append(self.slides[1:], False)[~self.slides])
+
+    def tips(self, moves: Floats) -> Points:
+        along = np.where(self.slides, moves, self.lengths)
+        headings = np.cumsum(np.where(self.slides, 0.0, moves), axis=-1)
+        tips: Points = (along * unit(headings)).sum(axis=-1)
+        return tips
+
+
+def set_steps(
+    lengths: Floats, low: Floats, high: Floats, least: Floats | None = None, most: Floats | None = None
+) -> Generator[int, None, Sets | None]:
     """Return the sets of a chain with ranges (n,) in radians, None where they are undecided.
 
-    A range of a turn or more is free. Undecided: the ranges are so narrow that rounding cannot tell one
-    side of a set from the other, and the elements become more and more. Yields 0 after each joint.
+    least, most: (n,) what the bones may add to their lengths; None: they are rigid. A range of a turn or
+    more is free. Undecided: the ranges are so narrow that rounding cannot tell one side of a set from the
+    other, and the elements become more and more. Yields 0 after each move.
     """
-    n = len(lengths)
     free = high - low >= TURN
     low, high = np.where(free, -np.pi, low), np.where(free, np.pi, high)
-    elements, circles = [Elements.tip()], list[Circles]()
-    for k in range(n - 1, -1, -1):
-        is_inside = _inside(circles[-1], lengths[k], low[k + 1], high[k + 1]) if circles else _nothing
-        boundary, about = turned(elements[-1], float(lengths[k]), float(low[k]), float(high[k]), is_inside)
-        if len(boundary) > MOST_A_BONE * n + MOST_MORE:
+    if least is None or most is None:
+        built = yield from _built(Elements.tip(), lengths, low, high, np.zeros(len(lengths), np.bool_))
+        return None if built is None else Sets(lengths, low, high, free, *built)
+    can_slide = most - least >= EPS
+    bone = np.repeat(np.arange(len(lengths)), 1 + can_slide)
+    slides: Flags = np.append(False, bone[1:] == bone[:-1])
+    rigid = np.where(can_slide[bone], 0.0, (lengths + most)[bone])
+    low = np.where(slides, (lengths + least)[bone], low[bone])
+    high = np.where(slides, (lengths + most)[bone], high[bone])
+    built = yield from _built(ElementsWithSegments.of(Elements.tip()), rigid, low, high, slides)
+    return (
+        None
+        if built is None
+        else SlidingSets(rigid, low, high, free[bone] & ~slides, *built, slides, lengths)
+    )
+
+
+def _built(
+    tip: Elements, lengths: Floats, low: Floats, high: Floats, slides: Flags
+) -> Generator[int, None, tuple[tuple[Elements, ...], tuple[Ways, ...]] | None]:
+    """Return the elements and ways of all moves, from the last one on; None where they are too many."""
+    elements, ways = [tip], list[Ways]()
+    for k in range(len(lengths) - 1, -1, -1):
+        is_inside = _inside(ways[-1], lengths[k], low[k + 1], high[k + 1]) if ways else _nothing
+        move = _move(elements[-1].shifted(float(lengths[k])), float(low[k]), float(high[k]), bool(slides[k]))
+        boundary, through = moved(move, is_inside)
+        if len(boundary) > MOST_A_MOVE * len(lengths) + MOST_MORE:
             return None
         elements.append(boundary)
-        circles.append(about)
+        ways.append(through)
         yield 0
-    return Sets(lengths, low, high, free, tuple(elements[::-1]), tuple(circles[::-1]))
+    return tuple(elements[::-1]), tuple(ways[::-1])
+
+
+def _move(inner: Elements, low: float, high: float, slides: bool) -> Turn:
+    """Return the move of a set by a joint, or by a bone that slides."""
+    if not isinstance(inner, ElementsWithSegments):
+        return Turn(inner, low, high)
+    return Slide(inner, low, high) if slides else TurnWithSegments(inner, low, high)
 
 
 def _nothing(r: Floats) -> Flags:
     return np.zeros(r.shape, np.bool_)
 
 
-def _inside(circles: Circles, length: float, low: float, high: float) -> Callable[[Floats], Flags]:
+def _inside(ways: Ways, length: float, low: float, high: float) -> Callable[[Floats], Flags]:
     """Return the function that tells which points, so far ahead of the joint before, lie in F(k)."""
-    return lambda r: circles.cover(r - length + 0j, low, high)
+    return lambda r: ways.cover(r - length + 0j, low, high)

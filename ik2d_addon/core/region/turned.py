@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inputs import Floats
-from .circles import Circles, Flags
-from .elements import EPS, TURN, Elements, Indices, Points, near, unit
+from .circles import Circles
+from .elements import EPS, TURN, Elements, Indices, Points, unit
+from .ways import Flags, Ways
 
 # How far outside a piece of boundary lies the point that decides whether the piece is one.
 OUT = 1e-10
@@ -24,222 +25,240 @@ OUT = 1e-10
 PROBES = 0.5, 0.02, 0.98
 
 
-@dataclass(frozen=True, eq=False)
-class _Arcs:
-    """Pieces of boundary in the new frame, with what becomes of them as elements."""
-
-    centre: Points
-    radius: Floats
-    start: Floats
-    end: Floats
-    parent: Indices
-    least: Floats
-    most: Floats
-    first: Floats
-    last: Floats
-
-    def __add__(self, other: "_Arcs") -> "_Arcs":
-        return _Arcs(*(np.append(getattr(self, name), getattr(other, name)) for name in _NAMES))
-
-    def cut(self, which: Indices, start: Floats, end: Floats) -> Elements:
-        """Return pieces of some of the arcs as elements, their normals brought to within -pi..3 pi."""
-        turns = TURN * np.floor((start + np.pi) / TURN)
-        return Elements(
-            self.centre[which],
-            self.radius[which],
-            start - turns,
-            end - turns,
-            self.parent[which],
-            self.least[which],
-            self.most[which],
-            self.first[which],
-            self.last[which],
-        )
-
-
-_NAMES = tuple(_Arcs.__dataclass_fields__)
+Extremes = tuple[Indices, Floats, Floats]
+Cuts = tuple[Indices, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """Parts of elements along which the torque keeps its sign."""
+class Parts:
+    """Parts of elements that move outwards all along, or inwards."""
 
     element: Indices
     start: Floats
     end: Floats
-    torque: Floats  # +1.0 or -1.0
+    torque: Floats  # +1.0 where they move outwards, -1.0
 
-    def turned(self, centre: Points, radius: Floats, low: float, high: float) -> _Arcs:
-        """Return the parts, turned to the end of the range that their torque takes them to."""
-        turn = np.where(self.torque > 0.0, high, low)
-        return _Arcs(
-            centre[self.element] * unit(turn),
-            radius[self.element],
-            self.start + turn,
-            self.end + turn,
-            self.element,
-            turn,
-            turn,
-            self.start,
-            self.end,
+    def __getitem__(self, which: Indices) -> "Parts":
+        return Parts(self.element[which], self.start[which], self.end[which], self.torque[which])
+
+    @classmethod
+    def joined(cls, one: "Parts", other: "Parts") -> "Parts":
+        """Return the parts of both."""
+        return cls(
+            np.append(one.element, other.element),
+            np.append(one.start, other.start),
+            np.append(one.end, other.end),
+            np.append(one.torque, other.torque),
         )
 
 
-def turned(
-    outer: Elements, length: float, low: float, high: float, is_inside: Callable[[Floats], Flags]
-) -> tuple[Elements, Circles]:
-    """Return the elements of F(k), and the circles about joint k, from the elements of F(k + 1).
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A joint that turns H about itself by [low, high]."""
 
-    is_inside(r): whether the points at distances r from joint k in direction x lie in the shifted F(k + 1).
-    """
-    centre, radius = outer.centre + length, outer.radius
-    about = np.abs(centre) < EPS
-    parts, extremes = _split(centre, outer, ~about)
-    arcs = np.flatnonzero(radius[parts.element])
-    curved = _Parts(*(getattr(parts, name)[arcs] for name in _Parts.__dataclass_fields__))
-    bent, bow = centre[curved.element], radius[curved.element]
-    ends = tuple(np.abs(bent + bow * unit(v)) for v in (curved.start, curved.end))
-    radii, corners = np.abs(radius[about]), np.abs(centre[radius == 0.0])
-    circles = Circles.of(bent, bow, curved.torque, (ends[0], ends[1]), radii, corners, is_inside)
-    if high - low < EPS:
-        return _rigid(outer, centre, low), circles
-    sweeps = _sweeps(centre, outer, extremes, np.flatnonzero(about), low, high)
-    is_whole = high - low >= TURN - EPS
-    cuts: list[tuple[Indices, Floats]] = []
-    if is_whole:  # a circle is covered as a whole or not at all: only sweeps bound what is
-        candidates = sweeps
-    else:
-        turned_parts = parts.turned(centre, radius, low, high)
-        candidates, count = turned_parts + sweeps, len(parts.element)
-        cuts = [
-            (arcs[i], near(v + turned_parts.least[arcs[i]], _middle(turned_parts)[arcs[i]]))
-            for i, v in _cuts_of_parts(circles, bent, bow, np.unique(np.abs(sweeps.radius)), high - low)
-        ]
-        cuts += [(count + i, v) for i, v in _cuts_of_sweeps(circles, sweeps, low, high)]
+    inner: Elements  # of H
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """The range's width."""
+        return self.high - self.low
+
+    @property
+    def bend(self) -> float:
+        """By how much normals turn over the range."""
+        return self.width
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it comes round: a circle is covered as a whole then, or not at all."""
+        return self.width >= TURN - EPS
+
+    def stays(self) -> Flags:
+        """Return which elements lie along the ways that their points take: arcs about the joint."""
+        return np.abs(self.inner.centre) < EPS
+
+    def directions(self) -> Floats:
+        """Return the directions of the centres from the joint."""
+        return np.angle(self.inner.centre)
+
+    def split(self, moves: Flags) -> tuple[Parts, Extremes]:
+        """Return the parts between the normals without torque; and those: elements, normals, sides.
+
+        They are on the line through joint and centre, v = direction + j pi; side: +1.0 beyond the centre,
+        for even j, -1.0 before it. moves: which elements are to be split.
+        """
+        direction = self.directions()[:, np.newaxis]
+        start, end = self.inner.start[:, np.newaxis], self.inner.end[:, np.newaxis]
+        j = np.ceil((start - direction - EPS) / np.pi) + np.arange(4)
+        still = direction + j * np.pi
+        met = (still <= end + EPS) & moves[:, np.newaxis]
+        still = np.clip(still, start, end)
+        cuts = np.concatenate((start, np.where(met, still, end), end), axis=1)
+        element, place = np.nonzero((np.diff(cuts, axis=1) > EPS) & moves[:, np.newaxis])
+        first, last = cuts[element, place], cuts[element, place + 1]
+        torque = np.sign(np.sin(0.5 * (first + last) - direction[element, 0]))
+        at, place = np.nonzero(met)
+        sides = np.where(j[at, place] % 2.0 == 0.0, 1.0, -1.0)
+        return Parts(element, first, last, torque), (at, still[at, place], sides)
+
+    def ways(self, curved: Parts, stays: Flags, is_inside: Callable[[Floats], Flags]) -> Ways:
+        """Return the ways that cross some parts. is_inside: as for `Circles.of`."""
+        return self.circles(curved, stays, is_inside)
+
+    def circles(self, curved: Parts, stays: Flags, is_inside: Callable[[Floats], Flags]) -> Circles:
+        """Return the circles about the joint, as if all parts were arcs."""
+        centre, radius = self.inner.centre, self.inner.radius
+        bent, bow = centre[curved.element], radius[curved.element]
+        start, end = (np.abs(self.inner.at(curved.element, v)) for v in (curved.start, curved.end))
+        radii, corners = np.abs(radius[stays]), np.abs(centre[radius == 0.0])
+        return Circles.of(bent, bow, curved.torque, (start, end), radii, corners, is_inside)
+
+    def copies(self, element: Indices, start: Floats, end: Floats, turn: Floats) -> Elements:
+        """Return parts of elements, each turned by one angle."""
+        return Elements(
+            self.inner.centre[element] * unit(turn),
+            self.inner.radius[element],
+            start + turn,
+            end + turn,
+            element,
+            turn,
+            turn,
+            start,
+            end,
+        )
+
+    def swept(self, extremes: Extremes, stays: Indices) -> tuple[Indices, Floats, Floats, Floats]:
+        """Return the arcs about the joint that extreme points sweep, and those that were there already.
+
+        That is: elements, radii, and the normals between which the arcs lie before the turn. A point
+        without torque is extreme if the boundary curves at it no less than the circle it would sweep, whose
+        radius is that of the element plus or minus the centre's distance.
+        """
+        at, normal, side = extremes
+        rho = self.inner.radius[at]
+        radius = rho + side * np.abs(self.inner.centre[at])
+        radius[np.abs(radius) < EPS] = 0.0
+        with np.errstate(divide="ignore"):
+            extreme = (rho == 0.0) | ((radius != 0.0) & (1.0 / rho >= 1.0 / radius))
+        return (
+            np.append(at[extreme], stays),
+            np.append(radius[extreme], self.inner.radius[stays]),
+            np.append(normal[extreme], self.inner.start[stays]),
+            np.append(normal[extreme], self.inner.end[stays]),
+        )
+
+    def sweeps(self, extremes: Extremes, stays: Indices) -> Elements:
+        """Return what `swept` does as elements, each once."""
+        element, radius, first, last = self.swept(extremes, stays)
+        one = distinct(radius, np.cos(first), np.sin(first), last - first)
+        element, radius, first, last = element[one], radius[one], first[one], last[one]
+        start = first + self.low
+        end = np.minimum(last + self.high, start + TURN)
+        none = np.zeros(len(one))
+        return Elements(
+            none + 0j, radius, start, end, element, none + self.low, none + self.high, first, last
+        )
+
+    def of_sweeps(self, sweeps: Elements) -> Floats:
+        """Return the ways along which sweeps lie: the arcs' radii."""
+        return np.abs(sweeps.radius)
+
+    def back(self, points: Points) -> Points:
+        """Return points as they are, at the lower end of the range, from what has moved to the upper one."""
+        back: Points = points / np.exp(1j * self.width)
+        return back
+
+    def forth(self, vectors: Points) -> Points:
+        """Return the vectors that `back` has led to some."""
+        forth: Points = vectors * np.exp(1j * self.bend)
+        return forth
+
+    def met(self, one: Indices, other: Indices, between: Points) -> Iterator[tuple[Indices, Points]]:
+        """Yield pairs of elements and where they meet, from the centres of the first.
+
+        between: from the first centres to the second, as they are moved to meet.
+        """
+        radius = np.abs(self.inner.radius)
+        return circles_meet(between, radius[one], radius[other])
+
+    def cuts_of_copies(self, ways: Ways, curved: Parts, sweeps: Floats) -> Iterator[Cuts]:
+        """Yield parts and the normals (before they are moved) at which they cross others.
+
+        Parts that are moved to the upper end cross parts that are moved to the lower one, `width` before
+        them; and both cross the ways of the sweeps.
+        """
+        up, down = np.flatnonzero(ways.leaves > 0.0), np.flatnonzero(ways.leaves < 0.0)
+        overlap = (ways.inner[up][:, np.newaxis] <= ways.outer[down] + EPS) & (
+            ways.inner[down] <= ways.outer[up][:, np.newaxis] + EPS
+        )
+        i, j = np.nonzero(overlap)
+        i, j = up[i], down[j]
+        one, other = curved.element[i], curved.element[j]
+        between = self.back(self.inner.centre[other]) - self.inner.centre[one]
+        for pair, offset in self.met(one, other, between):
+            yield i[pair], self.inner.towards(one[pair], offset)
+            yield j[pair], self.inner.towards(other[pair], self.forth(offset - between[pair]))
+        i, k = np.nonzero((ways.inner[:, np.newaxis] < sweeps) & (sweeps < ways.outer[:, np.newaxis]))
+        points, one = ways.points(sweeps[k], ways.places(sweeps[k], i)), curved.element[i]
+        yield i, self.inner.towards(one, points - self.inner.centre[one])
+
+    def cuts_of_sweeps(self, ways: Ways, sweeps: Elements) -> Iterator[Cuts]:
+        """Yield sweeps and the normals at which parts cross them that are moved to `low` and `high`."""
+        row, _, polar = ways.crossings(self.of_sweeps(sweeps))
+        start = sweeps.start[row]
+        polar = polar + np.where(sweeps.radius[row] < 0.0, np.pi, 0.0) - start
+        for turn in (self.low, self.high):
+            yield row, np.minimum(start + np.remainder(polar + turn, TURN), sweeps.end[row])
+
+
+def moved(move: Turn, is_inside: Callable[[Floats], Flags]) -> tuple[Elements, Ways]:
+    """Return the elements of all that a move covers, and the ways through the set that it moves."""
+    inner, stays = move.inner, move.stays()
+    parts, extremes = move.split(~stays)
+    curved = np.flatnonzero(inner.radius[parts.element])
+    ways = move.ways(parts[curved], stays, is_inside)
+    if move.width < EPS:
+        every = np.arange(len(inner))
+        rigid = move.copies(every, inner.start, inner.end, np.full(len(inner), move.low))
+        return rigid.pieces(every, rigid.start, rigid.end), ways
+    candidates = move.sweeps(extremes, np.flatnonzero(stays))
+    cuts: list[Cuts] = []
+    if not move.is_whole:
+        ends = np.where(parts.torque > 0.0, move.high, move.low)
+        copies, sweeps = move.copies(parts.element, parts.start, parts.end, ends), candidates
+        levels = np.unique(move.of_sweeps(sweeps))
+        for i, normals in move.cuts_of_copies(ways, parts[curved], levels):
+            cuts.append((curved[i], copies.after(curved[i], normals)))
+        cuts += [(len(copies) + i, normals) for i, normals in move.cuts_of_sweeps(ways, sweeps)]
+        candidates = copies.joined([copies, sweeps])
     which, start, end = _pieces(candidates, cuts)
-    kept = _exposed(candidates, which, start, end, circles, low, high)
-    return candidates.cut(*_joined(which[kept], start[kept], end[kept])), circles
+    kept = _exposed(candidates, which, start, end, ways, move.low, move.high)
+    return candidates.pieces(*_joined(which[kept], start[kept], end[kept])), ways
 
 
-def _middle(arcs: _Arcs) -> Floats:
-    middle: Floats = 0.5 * (arcs.start + arcs.end)
-    return middle
+def distinct(*looks: Floats) -> Indices:
+    """Return the rows in which some numbers differ from those of all the rows before."""
+    rows: Indices = np.unique(np.round(np.stack(looks) / OUT), axis=1, return_index=True)[1]
+    return rows
 
 
-def _rigid(outer: Elements, centre: Points, angle: float) -> Elements:
-    """Return the elements, turned by one angle."""
-    m = len(outer)
-    arcs = _Arcs(
-        centre * np.exp(1j * angle),
-        outer.radius,
-        outer.start + angle,
-        outer.end + angle,
-        np.arange(m),
-        np.full(m, angle),
-        np.full(m, angle),
-        outer.start,
-        outer.end,
-    )
-    return arcs.cut(np.arange(m), arcs.start, arcs.end)
+def circles_meet(between: Points, one: Floats, other: Floats) -> Iterator[tuple[Indices, Points]]:
+    """Yield pairs of circles that meet and where, from the first centres.
 
-
-def _split(centre: Points, outer: Elements, turns: Flags) -> tuple[_Parts, tuple[Indices, Floats, Floats]]:
-    """Return the parts between the normals without torque; and those: elements, normals, sides.
-
-    They are on the line through joint and centre, v = direction + j pi; side: +1.0 beyond the centre, for
-    even j, -1.0 before it. turns: which elements are no arcs about the joint.
+    between: from the first centres to the second. one, other: the radii.
     """
-    direction = np.angle(centre)[:, np.newaxis]
-    start, end = outer.start[:, np.newaxis], outer.end[:, np.newaxis]
-    j = np.ceil((start - direction - EPS) / np.pi) + np.arange(4)
-    still = direction + j * np.pi
-    met = (still <= end + EPS) & turns[:, np.newaxis]
-    still = np.clip(still, start, end)
-    cuts = np.concatenate((start, np.where(met, still, end), end), axis=1)
-    element, place = np.nonzero((np.diff(cuts, axis=1) > EPS) & turns[:, np.newaxis])
-    first, last = cuts[element, place], cuts[element, place + 1]
-    torque = np.sign(np.sin(0.5 * (first + last) - direction[element, 0]))
-    at, place = np.nonzero(met)
-    sides = np.where(j[at, place] % 2.0 == 0.0, 1.0, -1.0)
-    return _Parts(element, first, last, torque), (at, still[at, place], sides)
-
-
-def _sweeps(
-    centre: Points,
-    outer: Elements,
-    extremes: tuple[Indices, Floats, Floats],
-    about: Indices,
-    low: float,
-    high: float,
-) -> _Arcs:
-    """Return the arcs about the joint that extreme points sweep, and those that were there already.
-
-    A point without torque is extreme if the boundary curves at it no less than the circle it would sweep,
-    whose radius is that of the element plus or minus the centre's distance.
-    """
-    at, normal, side = extremes
-    rho = outer.radius[at]
-    radius = rho + side * np.abs(centre[at])
-    radius[np.abs(radius) < EPS] = 0.0
-    with np.errstate(divide="ignore"):
-        extreme = (rho == 0.0) | ((radius != 0.0) & (1.0 / rho >= 1.0 / radius))
-    element = np.append(at[extreme], about)
-    radius = np.append(radius[extreme], outer.radius[about])
-    first = np.append(normal[extreme], outer.start[about])
-    last = np.append(normal[extreme], outer.end[about])
-    looks = np.round(np.stack((radius, np.cos(first), np.sin(first), last - first)) / OUT)
-    one = np.unique(looks, axis=1, return_index=True)[1]
-    element, radius, first, last = element[one], radius[one], first[one], last[one]
-    start = first + low
-    end = np.minimum(last + high, start + TURN)
-    m = len(one)
-    return _Arcs(
-        np.zeros(m, complex), radius, start, end, element, np.full(m, low), np.full(m, high), first, last
-    )
-
-
-def _cuts_of_parts(
-    circles: Circles, centre: Points, radius: Floats, sweeps: Floats, width: float
-) -> Iterator[tuple[Indices, Floats]]:
-    """Yield arcs and the normals (before they are turned) at which they cross others.
-
-    Arcs that are turned to the upper end cross arcs that are turned to the lower one, `width` before them;
-    and both cross the radii of the sweeps.
-    """
-    up, down = np.flatnonzero(circles.leaves > 0.0), np.flatnonzero(circles.leaves < 0.0)
-    overlap = (circles.inner[up][:, np.newaxis] <= circles.outer[down] + EPS) & (
-        circles.inner[down] <= circles.outer[up][:, np.newaxis] + EPS
-    )
-    i, j = np.nonzero(overlap)
-    i, j = up[i], down[j]
-    turn = np.exp(1j * width)
-    between = centre[j] / turn - centre[i]
-    apart, r1, r2 = np.abs(between), circles.radius[i], circles.radius[j]
-    meet = (apart > EPS) & (apart <= r1 + r2 + EPS) & (apart >= np.abs(r1 - r2) - EPS)
-    i, j, between, apart, r1, r2 = i[meet], j[meet], between[meet], apart[meet], r1[meet], r2[meet]
-    along = 0.5 * (apart + (r1 - r2) * (r1 + r2) / apart)
-    across = np.sqrt(np.maximum((r1 - along) * (r1 + along), 0.0))
+    apart = np.abs(between)
+    pair = np.flatnonzero((apart > EPS) & (apart <= one + other + EPS) & (apart >= np.abs(one - other) - EPS))
+    between, apart, one, other = between[pair], apart[pair], one[pair], other[pair]
+    along = 0.5 * (apart + (one - other) * (one + other) / apart)
+    across = np.sqrt(np.maximum((one - along) * (one + along), 0.0))
     for side in (1j, -1j):
-        crossing = between / apart * (along + side * across)  # from the centre of i
-        yield i, np.angle(crossing * np.sign(radius[i]))
-        yield j, np.angle((crossing - between) * turn * np.sign(radius[j]))
-    i, k = np.nonzero((circles.inner[:, np.newaxis] < sweeps) & (sweeps < circles.outer[:, np.newaxis]))
-    points = sweeps[k] * unit(circles.angle(sweeps[k], i))
-    yield i, np.angle((points - centre[i]) * np.sign(radius[i]))
+        yield pair, between / apart * (along + side * across)
 
 
-def _cuts_of_sweeps(
-    circles: Circles, sweeps: _Arcs, low: float, high: float
-) -> Iterator[tuple[Indices, Floats]]:
-    """Yield sweeps and the normals at which arcs cross them that are turned to `low` and `high`."""
-    row, _, polar = circles.crossings(np.abs(sweeps.radius))
-    start = sweeps.start[row]
-    polar = polar + np.where(sweeps.radius[row] < 0.0, np.pi, 0.0) - start
-    for turn in (low, high):
-        yield row, np.minimum(start + np.remainder(polar + turn, TURN), sweeps.end[row])
-
-
-def _pieces(arcs: _Arcs, cuts: list[tuple[Indices, Floats]]) -> tuple[Indices, Floats, Floats]:
+def _pieces(arcs: Elements, cuts: list[Cuts]) -> tuple[Indices, Floats, Floats]:
     """Return the pieces that cuts leave of arcs: arcs, starts, ends. Cuts beyond an arc's ends are none."""
     every = np.arange(len(arcs.radius))
     which = np.concatenate([every, every, *(i for i, _ in cuts)])
@@ -253,16 +272,15 @@ def _pieces(arcs: _Arcs, cuts: list[tuple[Indices, Floats]]) -> tuple[Indices, F
 
 
 def _exposed(
-    arcs: _Arcs, which: Indices, start: Floats, end: Floats, circles: Circles, low: float, high: float
+    candidates: Elements, which: Indices, start: Floats, end: Floats, ways: Ways, low: float, high: float
 ) -> Flags:
     """Return which pieces have the set on one side only: a point just outside is not covered."""
     exposed: Flags = np.zeros(len(which), np.bool_)
     for part in PROBES:
         hidden = np.flatnonzero(~exposed)
-        i = which[hidden]
         normals = start[hidden] + part * (end[hidden] - start[hidden])
-        points = arcs.centre[i] + (arcs.radius[i] + OUT) * unit(normals)
-        exposed[hidden] = ~circles.cover(points, low, high)
+        points = candidates.outside(which[hidden], normals, OUT)
+        exposed[hidden] = ~ways.cover(points, low, high)
     return exposed
 
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from chains import awkward_chain, poses_within
+from chains import awkward_chain, awkward_sliding_chain, poses_within, slides_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +35,9 @@ def on_the_border(rng, region, count, off=0.0):
     level = region.sets.elements[0]
     which = rng.integers(0, len(level), count)
     normals = level.start[which] + rng.random(count) * (level.end[which] - level.start[which])
-    points = level.at(which, normals) + off * np.exp(1j * normals)
+    points = level.outside(which, normals, 0.0) + off * (
+        level.outside(which, normals, 1.0) - level.at(which, normals)
+    )
     return np.stack((points.real, points.imag), axis=-1)
 
 
@@ -283,9 +285,9 @@ def test_the_last_regions_are_kept_and_made_once(monkeypatch):
     made = []
     function = module.set_steps
 
-    def counted(lengths, low, high):
+    def counted(lengths, *ranges):
         made.append(len(lengths))
-        return function(lengths, low, high)
+        return function(lengths, *ranges)
 
     monkeypatch.setattr(module, "set_steps", counted)
     chains = [Chain(np.ones(n), [[-1.0, 1.0]] * n) for n in range(1, module.KEPT + 2)]
@@ -302,6 +304,10 @@ def test_the_last_regions_are_kept_and_made_once(monkeypatch):
     reachable(Chain([1.0], [[-1.0, 1.1]]))
     reachable(Chain([2.0], [[-1.0, 1.0]]))
     assert len(made) == module.KEPT + 4
+    sliding = reachable(Chain([2.0], [[-1.0, 1.0]], slides=[[0.0, 1.0]]))
+    assert len(made) == module.KEPT + 5
+    assert reachable(Chain([2.0], [[-1.0, 1.0]], slides=[[0.0, 1.0]])) is sliding
+    assert len(made) == module.KEPT + 5
 
 
 def test_ranges_too_narrow_are_refused_and_that_is_kept_too(monkeypatch):
@@ -320,3 +326,210 @@ def test_poses_in_reaches_have_no_slides_where_no_bone_slides():
     assert found.angles.shape == (2, 2)
     assert found.slides.shape == (2, 2) and not found.slides.any()
     assert found.away == pytest.approx([0.0, 1.0], abs=1e-12)
+
+
+def sliding_problem(seed, sizes=(1, 2, 3, 4, 5, 8, 12)):
+    """Return a random source, a chain of reach 1 that slides, and its region."""
+    rng = np.random.default_rng(seed)
+    chain = awkward_sliding_chain(rng, int(rng.choice(sizes)))
+    return rng, chain, reachable(chain)
+
+
+def slid_tips(chain, angles, slides):
+    return forward(chain, angles, slides)[..., -1, :]
+
+
+def random_tips(rng, chain, count):
+    return slid_tips(chain, poses_within(rng, chain, count), slides_within(rng, chain, count))
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds)
+def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(seed):
+    rng, chain, region = sliding_problem(seed)
+    tips = random_tips(rng, chain, 500)
+    away = region.nearest(tips)[1]
+    assert (region.contains(tips) | (away <= 1e-9)).all()
+    points = rng.uniform(-1.2, 1.2, (30, 2))
+    found, away = region.nearest(points)
+    assert (distances(points, tips) >= away - 1e-9).all()
+    assert ((away == 0.0) == region.contains(points)).all()
+    assert region.contains(found).all()
+    assert np.allclose(np.hypot(*(found - points).T), away, rtol=0.0, atol=1e-12)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds)
+def test_poses_with_slides_reach_or_come_as_near_as_the_nearest_point(seed):
+    rng, chain, region = sliding_problem(seed)
+    border = on_the_border(rng, region, 24, rng.choice([0.0, 1e-2, 1e-4, 1e-6, 1e-8, -1e-2, -1e-6], 24))
+    points = np.concatenate((rng.uniform(-1.2, 1.2, (24, 2)), border))
+    near = (None, None)
+    if rng.random() < 0.7:
+        near = poses_within(rng, chain, 48), slides_within(rng, chain, 48)
+    angles, slides = region.slid_poses(points, *near)
+    (low, high), (least, most) = chain.ranges.T, chain.slide_ranges.T
+    assert ((angles >= low) & (angles <= high)).all()
+    assert ((slides >= least) & (slides <= most)).all()
+    residual = np.hypot(*(slid_tips(chain, angles, slides) - points).T)
+    assert np.abs(residual - region.nearest(points)[1]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("n", (20, 50))
+def test_long_chains_with_slides(n):
+    for kind in range(2):
+        rng = np.random.default_rng([22, n, kind])
+        limits = np.radians([[-30.0, 45.0]] * n) if kind else None
+        chain = Chain(np.full(n, 0.6 / n), limits, slides=[[0.0, 0.4 / n]] * n)
+        region = reachable(chain)
+        tips = random_tips(rng, chain, 100)
+        assert region.contains(tips).all()
+        found = region.slid_poses(tips, np.zeros(n), np.zeros(n))
+        assert np.abs(slid_tips(chain, *found) - tips).max() <= 1e-9
+        points = rng.uniform(-1.2, 1.2, (30, 2))
+        assert (distances(points, tips) >= region.nearest(points)[1] - 1e-9).all()
+
+
+@pytest.mark.parametrize("degrees", (30.0, 45.0, 60.0, 90.0))
+def test_round_limits_of_equal_bones_that_slide_by_round_lengths(degrees):
+    """Their extreme points, and so their arcs and segments, coincide wherever they can."""
+    edge = np.radians(degrees)
+    for n, least, most in ((2, 0.0, 0.5), (3, -0.5, 0.5), (5, 0.0, 1.0), (7, -1.0, 0.0)):
+        chain = Chain(np.ones(n), [[-edge, edge]] * n, slides=[[least, most]] * n)
+        region = reachable(chain)
+        rng = np.random.default_rng([23, n])
+        angles = np.clip(edge * rng.integers(-2, 3, (300, n)) / 2.0, -edge, edge)
+        tips = slid_tips(chain, angles, least + (most - least) * rng.integers(0, 3, (300, n)) / 2.0)
+        assert region.contains(tips).all()
+        assert np.hypot(*(slid_tips(chain, *region.slid_poses(tips)) - tips).T).max() <= 1e-9 * region.scale
+        mirrored = region.nearest(tips * [1.0, -1.0] + [0.0, 0.1])[1]
+        assert np.abs(mirrored - region.nearest(tips - [0.0, 0.1])[1]).max() <= 1e-9 * region.scale
+
+
+def test_a_single_bone_that_only_slides_reaches_a_piece_of_a_line():
+    region = reachable(Chain([1.0], [[0.5, 0.5]], slides=[[-1.0, 2.0]]))
+    way = np.array([np.cos(0.5), np.sin(0.5)])
+    assert region.contains(np.array([0.0, 1e-3, 1.0, 3.0])[:, np.newaxis] * way).all()
+    assert not region.contains(np.array([-1e-3, 3.001])[:, np.newaxis] * way).any()
+    points, away = region.nearest([2.0 * way + [-way[1], way[0]], 5.0 * way])
+    assert np.allclose(points, [2.0 * way, 3.0 * way], rtol=0.0, atol=1e-12)
+    assert np.allclose(away, [1.0, 2.0], rtol=0.0, atol=1e-12)
+    angles, slides = region.slid_poses([2.5 * way, 9.0 * way, -way])
+    assert np.allclose(slides, [[1.5], [2.0], [-1.0]], rtol=0.0, atol=1e-12)
+    assert (angles == 0.5).all()
+    assert all(len(line) == 2 for line in region.outline())
+    assert region.scale == 3.0
+
+
+def test_a_telescope_that_turns_reaches_a_piece_of_an_annulus():
+    chain = Chain([1.0] * 4, [[-0.5, 0.8]] + [[0.0, 0.0]] * 3, slides=[[0.0, 0.0]] + [[0.0, 0.5]] * 3)
+    region = reachable(chain)
+    radius = np.array([3.99, 4.0, 4.7, 5.5, 5.51])
+    for angle, is_in in ((-0.51, False), (-0.5, True), (0.1, True), (0.8, True), (0.81, False)):
+        points = radius[:, np.newaxis] * [np.cos(angle), np.sin(angle)]
+        expected = [False, True, True, True, False] if is_in else [False] * 5
+        assert region.contains(points).tolist() == expected
+    lines = region.outline()
+    assert sorted(len(line) == 2 for line in lines) == [False, False, True, True]
+    assert region.nearest(np.concatenate(lines))[1].max() <= 1e-9
+    angles, slides = region.slid_poses([0.0, 4.9], near_slides=[0.0, 0.1, 0.2, 0.3])
+    assert angles == pytest.approx([0.8, 0.0, 0.0, 0.0], abs=1e-12)
+    assert 4.0 + slides.sum() == pytest.approx(4.0)
+
+
+def test_poses_stay_near_the_slides_asked_for():
+    chain = Chain(np.ones(3), None, slides=[[0.0, 1.0]] * 3)
+    region = reachable(chain)
+    for slide in (0.2, 0.7):
+        angles = np.array([0.3, 0.5, 0.4])
+        target = slid_tips(chain, angles, np.full(3, slide))
+        found = region.slid_poses(target, angles, np.full(3, slide))
+        assert np.abs(found[0] - angles).max() <= 0.1
+        assert np.abs(found[1] - slide).max() <= 0.15
+        without = region.slid_poses(target, angles)
+        assert np.abs(without[1] - slide).max() >= 2.0 * np.abs(found[1] - slide).max()
+        assert np.array_equal(region.poses(target, angles), without[0])
+
+
+def test_slides_without_room_are_lengths():
+    fixed = reachable(Chain([1.0, 1.0], [[-1.0, 1.0]] * 2, slides=[[0.5, 0.5], [-0.2, -0.2]]))
+    plain = reachable(Chain([1.5, 0.8], [[-1.0, 1.0]] * 2))
+    points = np.random.default_rng(24).uniform(-2.5, 2.5, (50, 2))
+    assert np.array_equal(fixed.nearest(points)[1], plain.nearest(points)[1])
+    angles, slides = fixed.slid_poses(points)
+    assert np.array_equal(angles, plain.poses(points))
+    assert (slides == [0.5, -0.2]).all()
+    assert not plain.slid_poses(points)[1].any()
+
+
+def test_kept_angles_hold_with_slides():
+    chain = Chain(np.ones(3), None, [1.0, 0.0, 1.0], [[0.0, 0.5]] * 3)
+    region = reachable(chain, [0.0, 0.7, 0.0])
+    rng = np.random.default_rng(25)
+    angles = rng.uniform(-3.0, 3.0, (100, 3))
+    angles[:, 1] = 0.7
+    tips = slid_tips(chain, angles, slides_within(rng, chain, 100))
+    assert region.contains(tips).all()
+    assert (region.slid_poses(tips)[0][:, 1] == 0.7).all()
+
+
+def test_slides_to_be_near_to_are_checked():
+    region = reachable(Chain(np.ones(3), None, slides=[[0.0, 1.0]] * 3))
+    assert [found.shape for found in region.slid_poses(np.zeros((4, 5, 2)))] == [(4, 5, 3)] * 2
+    assert [found.shape for found in region.slid_poses(np.zeros((0, 2)))] == [(0, 3)] * 2
+    with pytest.raises(IK2DError, match="^near_slides must hold 3 finite slides, one a bone, not shape"):
+        region.slid_poses([1.0, 0.0], None, np.zeros(2))
+
+
+def slid_near(chain, angles, slides, target, sweeps):
+    """Turn joints and slide bones, one after the other, so that the tips of poses (m, n) are nearest."""
+    (low, high), (least, most) = chain.limits.T, chain.slide_ranges.T
+    angles, slides = angles.copy(), slides.copy()
+    for _ in range(sweeps):
+        for i in range(len(chain) - 1, -1, -1):
+            joints = forward(chain, angles, slides)
+            arm, aim = joints[:, -1] - joints[:, i], target - joints[:, i]
+            across = arm[:, 0] * aim[:, 1] - arm[:, 1] * aim[:, 0]
+            wanted = angles[:, i] + np.arctan2(across, (arm * aim).sum(axis=1))
+            angles[:, i] = np.clip(wanted, low[i], high[i])
+            heading = angles[:, : i + 1].sum(axis=1)
+            off = target - forward(chain, angles, slides)[:, -1]
+            along = off[:, 0] * np.cos(heading) + off[:, 1] * np.sin(heading)
+            slides[:, i] = np.clip(slides[:, i] + along, least[i], most[i])
+    return angles, slides
+
+
+@pytest.mark.parametrize("n", (1, 2, 4))
+def test_with_slides_no_optimiser_comes_nearer_and_some_start_comes_as_near(n):
+    rng = np.random.default_rng([26, n])
+    for limits in ([-0.4, 0.4], [0.2, 1.0]):
+        chain = Chain(np.full(n, 0.5 / n), [limits] * n, slides=[[-0.2 / n, 0.5 / n]] * n)
+        region = reachable(chain)
+        targets = rng.uniform(-1.0, 1.0, (25, 2))
+        targets = targets[~region.contains(targets)][:6]
+        away = region.nearest(targets)[1]
+        for target, distance in zip(targets, away, strict=True):
+            starts = rng.uniform(*limits, (60, n)), rng.uniform(-0.2 / n, 0.5 / n, (60, n))
+            starts[0][0], starts[0][1] = limits
+            found = slid_near(chain, *starts, target, 60)
+            reached = np.hypot(*(slid_tips(chain, *found) - target).T).min()
+            assert distance - 1e-9 <= reached <= distance + 1e-2
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, scale=st.sampled_from([1e-250, 1e-4, 1e6, 1e250]))
+def test_with_slides_too_the_size_changes_nothing_but_the_size(seed, scale):
+    rng, chain, region = sliding_problem(seed)
+    large = reachable(Chain(chain.lengths * scale, chain.limits, None, chain.slides * scale))
+    points = rng.uniform(-1.2, 1.2, (30, 2))
+    assert np.allclose(large.nearest(points * scale)[1] / scale, region.nearest(points)[1], rtol=0, atol=1e-9)
+
+
+def test_bones_that_slide_from_no_length_leave_no_hole():
+    chain = Chain([0.0, 0.0], slides=[[0.0, 1.0], [0.0, 2.0]])
+    region = reachable(chain)
+    points = np.array([[0.0, 0.0], [1e-13, 0.0], [0.0, -1e-6], [1.0, 1.0], [3.0, 0.0], [2.2, 2.2]])
+    assert region.contains(points).tolist() == [True] * 5 + [False]
+    found = slid_tips(chain, *region.slid_poses(points))
+    assert np.hypot(*(found - points)[:5].T).max() <= 3e-9
+    assert len(region.outline()) == 1

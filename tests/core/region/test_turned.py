@@ -8,15 +8,16 @@ from chains import awkward_chain, drained
 from ik2d_addon.core.region import poses
 from ik2d_addon.core.region.elements import Elements, unit
 from ik2d_addon.core.region.sets import set_steps
-from ik2d_addon.core.region.turned import OUT, turned
+from ik2d_addon.core.region.turned import OUT, Turn, moved
 
 
-def nothing(r):
-    return np.zeros(r.shape, bool)
+def turned(outer, length, low, high):
+    """Return what a joint makes of a set where circles that cross nothing are not in it."""
+    return moved(Turn(outer.shifted(length), low, high), lambda r: np.zeros(r.shape, bool))
 
 
 def test_one_bone_sweeps_an_arc_seen_from_both_sides_with_its_two_ends():
-    level, circles = turned(Elements.tip(), 1.0, -0.5, 0.8, nothing)
+    level, circles = turned(Elements.tip(), 1.0, -0.5, 0.8)
     arcs = np.flatnonzero(level.radius)
     assert sorted(level.radius[arcs].tolist()) == [-1.0, 1.0]
     assert (level.centre[arcs] == 0.0).all()
@@ -30,8 +31,8 @@ def test_one_bone_sweeps_an_arc_seen_from_both_sides_with_its_two_ends():
 
 
 def test_a_rigid_joint_turns_the_boundary_as_it_is():
-    before, _ = turned(Elements.tip(), 0.5, -0.5, 0.8, nothing)
-    level, _ = turned(before, 0.5, 0.3, 0.3, nothing)
+    before, _ = turned(Elements.tip(), 0.5, -0.5, 0.8)
+    level, _ = turned(before, 0.5, 0.3, 0.3)
     assert np.allclose(level.centre, (before.centre + 0.5) * unit(np.full(4, 0.3)), rtol=0.0, atol=1e-15)
     assert np.array_equal(level.radius, before.radius)
     assert np.allclose(unit(level.start), unit(before.start + 0.3), rtol=0.0, atol=1e-14)
@@ -40,8 +41,8 @@ def test_a_rigid_joint_turns_the_boundary_as_it_is():
 
 @pytest.mark.parametrize(("length", "radii"), [(1.0, [-0.6, 1.4]), (0.4, [0.8]), (0.3, [-0.1, 0.7])])
 def test_a_whole_turn_leaves_circles_about_the_joint(length, radii):
-    before, _ = turned(Elements.tip(), 0.4, -np.pi, np.pi, nothing)
-    level, _ = turned(before, length, -np.pi, np.pi, nothing)
+    before, _ = turned(Elements.tip(), 0.4, -np.pi, np.pi)
+    level, _ = turned(before, length, -np.pi, np.pi)
     assert np.allclose(np.sort(level.radius), radii, rtol=0.0, atol=1e-15)
     assert np.allclose(level.end - level.start, 2.0 * np.pi, rtol=0.0, atol=1e-14)
     assert np.abs(level.centre).max() == 0.0
@@ -65,7 +66,7 @@ def test_elements_consist_of_poses_and_border_on_what_is_not_reached(seed):
         assert np.abs(tips - points).max() <= 1e-13
         assert ((angles >= sets.low[k:]) & (angles <= sets.high[k:])).all()
         if sets.high[k] - sets.low[k] > 1e-9:
-            outside = ~sets.circles[k].cover(points + OUT * unit(normals), sets.low[k], sets.high[k])
+            outside = ~sets.ways[k].cover(points + OUT * unit(normals), sets.low[k], sets.high[k])
             assert outside.reshape(-1, 3).any(axis=1).all()
 
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The boundary of a set of tips where bones slide: straight segments besides arcs and corners.
+
+A segment is centre + v i exp(i normal), v in [start, end]: what is the normal's direction to an arc is to a
+segment the length along it, and wherever the one is called a normal, so is the other. Its radius is infinite.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..inputs import Floats
+from .elements import Elements, Indices, Points, unit
+from .ways import Flags
+
+
+@dataclass(frozen=True, eq=False)
+class ElementsWithSegments(Elements):
+    """Elements of a chain that slides.
+
+    A point with normal v comes, by a turn or slide a in [least, most], from that with normal
+    v - gain a + shift of the parent; v - gain a lies in [first, last].
+    """
+
+    normal: Floats  # (m,) radians, of segments; 0.0 for others
+    gain: Floats  # (m,) 1.0 where v grows with a, -1.0 where it falls; 0.0 where it stays, and least is most
+    shift: Floats  # (m,)
+
+    @classmethod
+    def of(cls, elements: Elements, shift: Floats | float = 0.0) -> "ElementsWithSegments":
+        """Return elements among which there are no segments."""
+        none = np.zeros(len(elements))
+        own = {name: getattr(elements, name) for name in Elements.__dataclass_fields__}
+        return cls(**own, normal=none, gain=none + 1.0, shift=none + shift)
+
+    @cached_property
+    def is_straight(self) -> Flags:
+        """Which elements are segments."""
+        return np.isinf(self.radius)
+
+    @cached_property
+    def _bow(self) -> Floats:
+        """The radii, 0.0 of segments."""
+        return np.where(self.is_straight, 0.0, self.radius)
+
+    @cached_property
+    def _along(self) -> Points:
+        """The directions (m,) in which segments run; 0.0 for others."""
+        return np.where(self.is_straight, 1j * unit(self.normal), 0.0)
+
+    def pieces(self, which: Indices, start: Floats, end: Floats) -> "ElementsWithSegments":
+        pieces = super().pieces(which, start, end)
+        starts, ends = (
+            np.where(pieces.is_straight, there, turned)
+            for there, turned in ((start, pieces.start), (end, pieces.end))
+        )
+        return replace(pieces, start=starts, end=ends)
+
+    def facing(self, which: Indices, normals: Floats) -> Points:
+        """Return the outward normals, as unit vectors, of some elements at some normals."""
+        return unit(np.where(self.is_straight[which], self.normal[which], normals))
+
+    def at(self, which: Indices, normals: Floats) -> Points:
+        return self.outside(which, normals, 0.0)
+
+    def outside(self, which: Indices, normals: Floats, off: float) -> Points:
+        points: Points = (
+            self.centre[which]
+            + self._along[which] * normals
+            + (self._bow[which] + off) * self.facing(which, normals)
+        )
+        return points
+
+    def towards(self, which: Indices, offset: Points) -> Floats:
+        along: Floats = (offset * self._along[which].conj()).real
+        return np.where(self.is_straight[which], along, super().towards(which, offset))
+
+    def gains(self, which: Indices) -> Floats | float:
+        return self.gain[which]
+
+    def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+        # Taken as angles the lengths of segments stay as they are: they are less than half a turn.
+        move, normals = super().before(which, normals, wanted)
+        return move, normals + self.shift[which]
+
+    def normals(self, points: Points) -> Floats:
+        normals = super().normals(points)
+        straight = np.flatnonzero(self.is_straight)
+        along = ((points[:, np.newaxis] - self.centre[straight]) * self._along[straight].conj()).real
+        normals[:, straight] = np.clip(along, self.start[straight], self.end[straight])
+        return normals
+
+    def distances(self, points: Points, normals: Floats) -> Floats:
+        every = np.arange(len(self))
+        distances: Floats = np.abs(points[:, np.newaxis] - self.at(every, normals))
+        return distances
