@@ -6,8 +6,9 @@ radius > 0: the set lies inside the circle; radius < 0: outside it; radius = 0: 
 its normals.
 """
 
-from dataclasses import dataclass, fields, replace
-from typing import Self
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,19 @@ def unit(angles: Floats) -> Points:
     """Return the unit vectors in some directions."""
     vectors: Points = np.exp(1j * angles)
     return vectors
+
+
+def led_to(
+    normals: Floats, wanted: Floats, least: Floats, most: Floats, first: Floats, last: Floats
+) -> tuple[Floats, Floats]:
+    """Return the angles within least..most that leave normals within first..last, and what they leave.
+
+    The angles are those nearest to the wanted ones.
+    """
+    normals = near(normals, 0.5 * (first + last + least + most))
+    angle = np.minimum(np.maximum(wanted, normals - last), normals - first)
+    angle = np.minimum(np.maximum(angle, least), most)
+    return angle, normals - angle
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +76,28 @@ class Elements:
         return cls(zero + 0j, zero, zero, full, np.zeros(1, np.intp), zero, zero, zero, full)
 
     @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        """Return the elements of several lists as one."""
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    def joined(cls, one: Self, other: Self) -> Self:
+        """Return the elements of two lists as one."""
+        return cls(*(np.append(*pair) for pair in zip(one._parts(), other._parts(), strict=True)))
 
     def __getitem__(self, which: Indices) -> Self:
         """Return some of the elements, or the same several times."""
-        return type(self)(*(getattr(self, field.name)[which] for field in fields(self)))
+        return type(self)(*(part[which] for part in self._parts()))
 
-    def shifted(self, by: Points | float) -> Self:
-        """Return the elements, shifted."""
-        return replace(self, centre=self.centre + by)
+    def shifted(self, by: float) -> Self:
+        """Return the elements, shifted along x."""
+        centre, *others = self._parts()
+        return type(self)(centre + by, *others)
 
     def pieces(self, which: Indices, start: Floats, end: Floats) -> Self:
         """Return pieces of some elements, their normals brought to within -pi..3 pi."""
         turns = TURN * np.floor((start + np.pi) / TURN)
-        return replace(self[which], start=start - turns, end=end - turns)
+        centre, radius, _, _, *others = self._parts()
+        own = (part[which] for part in others)
+        return type(self)(centre[which], radius[which], start - turns, end - turns, *own)
+
+    def _parts(self) -> Iterator[Any]:
+        return (getattr(self, name) for name in self.__dataclass_fields__)
 
     def at(self, which: Indices, normals: Floats) -> Points:
         """Return the points of some elements at some normals."""
@@ -95,26 +114,18 @@ class Elements:
         normals: Floats = np.angle(offset * np.sign(self.radius[which]))
         return normals
 
-    def gains(self, which: Indices) -> Floats | float:
-        """Return by how much the normals of some elements grow with the angle of joint k."""
-        return 1.0
-
     def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
         """Return the angles of joint k that lead to some elements at normals, and the parents' normals there.
 
         The angles are those nearest to the wanted ones.
         """
-        least, most, first, last = self.least[which], self.most[which], self.first[which], self.last[which]
-        gains = self.gains(which)
-        normals = near(normals, 0.5 * (first + last + gains * (least + most)))
-        angle = gains * np.minimum(np.maximum(gains * wanted, normals - last), normals - first)
-        angle = np.minimum(np.maximum(angle, least), most)
-        return angle, normals - gains * angle
+        return led_to(
+            normals, wanted, self.least[which], self.most[which], self.first[which], self.last[which]
+        )
 
     def after(self, which: Indices, normals: Floats) -> Floats:
         """Return the normals of some elements, each of one angle, from those of their parents."""
-        turned = normals + self.gains(which) * self.least[which]
-        return near(turned, 0.5 * (self.start + self.end)[which])
+        return near(normals + self.least[which], 0.5 * (self.start + self.end)[which])
 
     def normals(self, points: Points) -> Floats:
         """Return the normals (b, m) at which each element is nearest to each point (b,)."""

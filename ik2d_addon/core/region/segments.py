@@ -7,11 +7,12 @@ segment the length along it, and wherever the one is called a normal, so is the 
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..inputs import Floats
-from .elements import Elements, Indices, Points, unit
+from .elements import Elements, Indices, Points, led_to, near, unit
 from .ways import Flags
 
 
@@ -31,8 +32,8 @@ class ElementsWithSegments(Elements):
     def of(cls, elements: Elements, shift: Floats | float = 0.0) -> "ElementsWithSegments":
         """Return elements among which there are no segments."""
         none = np.zeros(len(elements))
-        own = {name: getattr(elements, name) for name in Elements.__dataclass_fields__}
-        return cls(**own, normal=none, gain=none + 1.0, shift=none + shift)
+        parts: list[Any] = [*elements._parts(), none, none + 1.0, none + shift]
+        return cls(*parts)
 
     @cached_property
     def is_straight(self) -> Flags:
@@ -76,13 +77,23 @@ class ElementsWithSegments(Elements):
         along: Floats = (offset * self._along[which].conj()).real
         return np.where(self.is_straight[which], along, super().towards(which, offset))
 
-    def gains(self, which: Indices) -> Floats | float:
-        return self.gain[which]
-
     def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+        gain, least = self.gain[which], self.least[which]
+        ends = gain * least, gain * self.most[which]
         # Taken as angles the lengths of segments stay as they are: they are less than half a turn.
-        move, normals = super().before(which, normals, wanted)
-        return move, normals + self.shift[which]
+        grown, normals = led_to(
+            normals,
+            gain * wanted,
+            np.minimum(*ends),
+            np.maximum(*ends),
+            self.first[which],
+            self.last[which],
+        )
+        return np.where(gain == 0.0, least, gain * grown), normals + self.shift[which]
+
+    def after(self, which: Indices, normals: Floats) -> Floats:
+        grown = normals + (self.gain * self.least)[which]
+        return near(grown, 0.5 * (self.start + self.end)[which])
 
     def normals(self, points: Points) -> Floats:
         normals = super().normals(points)

@@ -15,7 +15,7 @@ from ..inputs import Floats
 from .elements import EPS, Elements, Indices, Points, unit
 from .lines import CirclesAcrossSegments, Lines
 from .segments import ElementsWithSegments
-from .turned import OUT, Cuts, Extremes, Parts, Turn, circles_meet
+from .turned import OUT, Cuts, Extremes, Met, Parts, Turn, circles_meet
 from .ways import Flags, Ways
 
 # More than any two points of a set are apart.
@@ -92,20 +92,20 @@ class TurnWithSegments(Turn):
         shift = np.where(inner.is_straight, foot - inner.normal, 0.0)
         return ElementsWithSegments.of(arcs, shift[arcs.parent])
 
-    def met(self, one: Indices, other: Indices, between: Points) -> Iterator[tuple[Indices, Points]]:
+    def met(self, one: Indices, other: Indices, between: Points) -> Met:
         inner = self.inner
         first, second = unit(inner.normal[one]), unit(inner.normal[other] - self.bend)
         radius, straight = np.abs(inner.radius), inner.is_straight
         kind = straight[one] + 2 * straight[other]
         arcs, lines, crossed, both = (np.flatnonzero(kind == which) for which in range(4))
-        for i, pairs in (
+        met = (
             (arcs, circles_meet(between[arcs], radius[one[arcs]], radius[other[arcs]])),
             (lines, _line_meets_circle(between[lines], first[lines], radius[other[lines]])),
             (crossed, _circle_meets_line(between[crossed], radius[one[crossed]], second[crossed])),
             (both, _lines_meet(between[both], first[both], second[both])),
-        ):
-            for pair, offset in pairs:
-                yield i[pair], offset
+        )
+        pairs = np.concatenate([rows[pair] for rows, (pair, _) in met])
+        return pairs, np.concatenate([offset for _, (_, offset) in met])
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,25 +213,24 @@ def _not_within_others(segments: ElementsWithSegments, side: Floats) -> Indices:
     return order[np.append(True, longer)] if len(every) else every
 
 
-def _line_meets_circle(between: Points, normal: Points, radius: Floats) -> Iterator[tuple[Indices, Points]]:
+def _line_meets_circle(between: Points, normal: Points, radius: Floats) -> Met:
     """Do what `circles_meet` does for lines and circles."""
-    for pair, offset in _circle_meets_line(-between, radius, normal):
-        yield pair, between[pair] + offset
+    pair, offset = _circle_meets_line(-between, radius, normal)
+    return pair, between[pair] + offset
 
 
-def _circle_meets_line(between: Points, radius: Floats, normal: Points) -> Iterator[tuple[Indices, Points]]:
+def _circle_meets_line(between: Points, radius: Floats, normal: Points) -> Met:
     """Do what `circles_meet` does for circles and lines."""
     off = (between * normal.conj()).real
     pair = np.flatnonzero(np.abs(off) <= radius + EPS)
     off, radius, normal = off[pair], radius[pair], normal[pair]
     across = np.sqrt(np.maximum((radius - off) * (radius + off), 0.0))
-    for side in (1j, -1j):
-        yield pair, normal * (off + side * across)
+    return np.append(pair, pair), np.append(normal * (off + 1j * across), normal * (off - 1j * across))
 
 
-def _lines_meet(between: Points, one: Points, other: Points) -> Iterator[tuple[Indices, Points]]:
-    """Do what `circles_meet` does for lines with some normals."""
+def _lines_meet(between: Points, one: Points, other: Points) -> Met:
+    """Do what `circles_meet` does for lines with some normals, once."""
     across = (1j * one * other.conj()).real
     pair = np.flatnonzero(np.abs(across) > EPS)
     along = (between * other.conj()).real[pair] / across[pair]
-    yield pair, 1j * one[pair] * along
+    return pair, 1j * one[pair] * along

@@ -24,9 +24,9 @@ OUT = 1e-10
 # Where along the piece it lies; another where the one before is covered.
 PROBES = 0.5, 0.02, 0.98
 
-
 Extremes = tuple[Indices, Floats, Floats]
 Cuts = tuple[Indices, Floats]
+Met = tuple[Indices, Points]
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +175,8 @@ class Turn:
         forth: Points = vectors * np.exp(1j * self.bend)
         return forth
 
-    def met(self, one: Indices, other: Indices, between: Points) -> Iterator[tuple[Indices, Points]]:
-        """Yield pairs of elements and where they meet, from the centres of the first.
+    def met(self, one: Indices, other: Indices, between: Points) -> Met:
+        """Return which pairs of elements meet, and where, from the centres of the first.
 
         between: from the first centres to the second, as they are moved to meet.
         """
@@ -197,9 +197,9 @@ class Turn:
         i, j = up[i], down[j]
         one, other = curved.element[i], curved.element[j]
         between = self.back(self.inner.centre[other]) - self.inner.centre[one]
-        for pair, offset in self.met(one, other, between):
-            yield i[pair], self.inner.towards(one[pair], offset)
-            yield j[pair], self.inner.towards(other[pair], self.forth(offset - between[pair]))
+        pair, offset = self.met(one, other, between)
+        yield i[pair], self.inner.towards(one[pair], offset)
+        yield j[pair], self.inner.towards(other[pair], self.forth(offset - between[pair]))
         i, k = np.nonzero((ways.inner[:, np.newaxis] < sweeps) & (sweeps < ways.outer[:, np.newaxis]))
         points, one = ways.points(sweeps[k], ways.places(sweeps[k], i)), curved.element[i]
         yield i, self.inner.towards(one, points - self.inner.centre[one])
@@ -232,7 +232,7 @@ def moved(move: Turn, is_inside: Callable[[Floats], Flags]) -> tuple[Elements, W
         for i, normals in move.cuts_of_copies(ways, parts[curved], levels):
             cuts.append((curved[i], copies.after(curved[i], normals)))
         cuts += [(len(copies) + i, normals) for i, normals in move.cuts_of_sweeps(ways, sweeps)]
-        candidates = copies.joined([copies, sweeps])
+        candidates = copies.joined(copies, sweeps)
     which, start, end = _pieces(candidates, cuts)
     kept = _exposed(candidates, which, start, end, ways, move.low, move.high)
     return candidates.pieces(*_joined(which[kept], start[kept], end[kept])), ways
@@ -244,8 +244,8 @@ def distinct(*looks: Floats) -> Indices:
     return rows
 
 
-def circles_meet(between: Points, one: Floats, other: Floats) -> Iterator[tuple[Indices, Points]]:
-    """Yield pairs of circles that meet and where, from the first centres.
+def circles_meet(between: Points, one: Floats, other: Floats) -> Met:
+    """Return which pairs of circles meet, twice, and where, from the first centres.
 
     between: from the first centres to the second. one, other: the radii.
     """
@@ -254,8 +254,8 @@ def circles_meet(between: Points, one: Floats, other: Floats) -> Iterator[tuple[
     between, apart, one, other = between[pair], apart[pair], one[pair], other[pair]
     along = 0.5 * (apart + (one - other) * (one + other) / apart)
     across = np.sqrt(np.maximum((one - along) * (one + along), 0.0))
-    for side in (1j, -1j):
-        yield pair, between / apart * (along + side * across)
+    towards = between / apart
+    return np.append(pair, pair), np.append(towards * (along + 1j * across), towards * (along - 1j * across))
 
 
 def _pieces(arcs: Elements, cuts: list[Cuts]) -> tuple[Indices, Floats, Floats]:

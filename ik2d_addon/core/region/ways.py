@@ -78,7 +78,7 @@ class Ways(ABC):
         row, element, place = self.crossings(r)
         whole = self.full[np.searchsorted(self.edges, r)]
         whole[row] = False
-        place, leaves = np.remainder(place - self.seam, TURN) + self.seam, self.leaves[element]
+        place, leaves = np.remainder(place - self.seam, TURN), self.leaves[element]
         order = np.lexsort((place + EPS * leaves, row))
         row, place, leaves = row[order], place[order], leaves[order]
         kept = _alternating(row, leaves)
@@ -94,7 +94,7 @@ class Ways(ABC):
         around = np.flatnonzero(whole)
         return (
             np.append(row[entry], around),
-            np.append(place[entry], np.zeros(around.size)),
+            np.append(place[entry] + self.seam, np.zeros(around.size)),
             np.append(length, np.full(around.size, TURN)),
         )
 
