@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m benchmarks.even [table ...]`: measure the solver Even. The table `energy` needs scipy.
+"""`python -m benchmarks.even [table ...]`: measure the solver Even. `energy` and `slides` need scipy.
 
 Chains of reach 1. What a table shows is said in its note; docs/solvers.md holds them.
 """
@@ -101,6 +101,104 @@ def _least(
             lambda angles: ((angles - rest) ** 2).sum(),
             begin,
             jac=lambda angles: 2.0 * (angles - rest),
+            constraints={"type": "eq", "fun": off, "jac": off_slopes},
+            method="SLSQP",
+            options={"maxiter": 300, "ftol": 1e-13},
+        )
+        if abs(off(found.x)) < 1e-9:
+            best = min(best, float(found.fun))
+    return best
+
+
+def slides(starts: int = 50) -> Table:
+    """Return the table of the energy of chains that slide against the best that scipy finds."""
+    from scipy.optimize import minimize  # beside `energy` nothing else needs it
+
+    rows = []
+    for kind in KINDS[:2]:
+        for name, (least, most, weight) in SLIDES.items():
+            excess: list[float] = []
+            for n in (1, 2, 3, 5, 12, 30):
+                say(f"slides: {kind}, {name}, {n} bones")
+                rng = np.random.default_rng([n, KINDS.index(kind)])
+                lengths, rest = lengths_of(n, rng, 1), rest_of(kind, n, rng) if n > 1 else np.zeros(1)
+                weights = np.where(np.arange(n) % 3 == 1, weight, 1.0)
+                chain = Chain(lengths, weights=weights, slides=np.outer(lengths, [least, most]))
+                inner, outer = chain.reach
+                for distance in inner + (outer - inner) * np.array([0.1, 0.35, 0.6, 0.8, 0.97]):
+                    found = solve_even(chain, [distance, 0.0], rest=rest)
+                    if not found.reached:
+                        continue  # what pinned joints put out of reach
+                    own = _cost(chain, rest, np.append(found.angles[1:], found.slides))
+                    best = _least_slid(minimize, chain, rest, distance, starts)
+                    excess.append(own / best - 1.0)
+            share = np.mean(np.array(excess) > 0.01)
+            beaten = np.mean(np.array(excess) < -1e-4)
+            middle, worst = 100.0 * np.median(excess), 100.0 * max(excess)
+            rows.append([kind, name, f"{middle:.3f} %", f"{worst:.1f} %", percent(share), percent(beaten)])
+    note = (
+        "Sum of squared turns from rest and slides: by how much Even's is more than the best of"
+        f" {starts} starts of scipy's SLSQP, five distances each of 1, 2, 3, 5, 12 and 30 bones, slides as"
+        " parts of a bone's length."
+    )
+    header = ["rest", "slides", "in the median", "at most", "more than 1 % above", "below"]
+    return Table("Slides", note, header, rows)
+
+
+# The least and the greatest slide as parts of a bone's length, and the weight of every third joint.
+SLIDES = {
+    "0 to 0.5": (0.0, 0.5, 1.0),
+    "-0.3 to 0": (-0.3, 0.0, 1.0),
+    "-0.3 to 0.5": (-0.3, 0.5, 1.0),
+    "0 to 1, some pinned": (0.0, 1.0, 0.0),
+}
+
+
+def _cost(chain: Chain, rest: Floats, pose: Floats) -> float:
+    """Return the sum of squares of inner angles and slides (2 n - 1,)."""
+    m = len(chain) - 1
+    return float(((pose[:m] - rest[1:]) ** 2).sum() + ((pose[m:] / chain.reach[1]) ** 2).sum())
+
+
+def _least_slid(
+    minimize: Callable[..., object], chain: Chain, rest: Floats, distance: float, starts: int
+) -> float:
+    """Return the least sum of squares that the optimiser finds with the tip at a distance."""
+    rng, n = np.random.default_rng(0), len(chain)
+    outer, turning = chain.reach[1], np.flatnonzero(chain.weights[1:] > 0.0)
+    m = turning.size
+
+    def whole(pose: Floats) -> tuple[Floats, Floats]:
+        headings = np.zeros(n)
+        headings[1:] = rest[1:]
+        headings[1 + turning] = pose[:m]
+        return np.cumsum(headings), chain.lengths + outer * pose[m:]
+
+    def off(pose: Floats) -> float:
+        headings, lengths = whole(pose)
+        return float((lengths @ np.cos(headings)) ** 2 + (lengths @ np.sin(headings)) ** 2 - distance**2)
+
+    def off_slopes(pose: Floats) -> Floats:
+        headings, lengths = whole(pose)
+        c, s = np.cos(headings), np.sin(headings)
+        x, y = lengths @ c, lengths @ s
+        arms_x, arms_y = np.cumsum((lengths * c)[::-1])[::-1], np.cumsum((lengths * s)[::-1])[::-1]
+        turns = 2.0 * (y * arms_x - x * arms_y)[1 + turning]
+        return np.concatenate((turns, 2.0 * outer * (x * c + y * s)))
+
+    begin_rest = np.append(rest[1 + turning], np.zeros(n))
+    bounds = [(None, None)] * m + [tuple(ends) for ends in chain.slide_ranges / outer]
+    best = np.inf
+    for start in range(starts):
+        lean, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
+        begin = begin_rest.copy()
+        begin[:m] += (lean + rng.normal(0.0, spread, m)) / max(m, 1) * (start > 0) + rng.normal(0.0, 0.01, m)
+        begin[m:] = rng.uniform(*(chain.slide_ranges / outer).T)
+        found = minimize(
+            lambda pose: ((pose - begin_rest) ** 2).sum(),
+            begin,
+            jac=lambda pose: 2.0 * (pose - begin_rest),
+            bounds=bounds,
             constraints={"type": "eq", "fun": off, "jac": off_slopes},
             method="SLSQP",
             options={"maxiter": 300, "ftol": 1e-13},
@@ -259,6 +357,7 @@ def annulus(rng: np.random.Generator, chain: Chain, count: int) -> Floats:
 
 TABLES: dict[str, Callable[[], Table]] = {
     "energy": energy,
+    "slides": slides,
     "turns": turns,
     "times": times,
     "paths": paths,

@@ -71,12 +71,20 @@ class Curve:
         self.weights = chain.weights / chain.weights.mean()
         self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
         self.size, self.inner = chain.rest.size, chain.inner
-        self.pose_size = self.size  # of a pose's numbers, the first ones of a place
+        self.brisk = 0.0  # no way over a fold is too steep that turns no faster (radians per reach)
         self.corner = 0.0  # a step no longer than this may turn as sharply as it likes
 
     def system(self, at: Floats) -> "System":
         """Return the equations at `at`."""
         return System(self, at)
+
+    def poses(self, at: Floats, ahead: Floats) -> tuple[Floats, Floats]:
+        """Return the poses (k, m) of places (k, m + 2), and how they change along tangents."""
+        return at[:, :-2], ahead[:, :-2]
+
+    def moved(self, place: Place, found: Place) -> float:
+        """Return how far a pose is from another one, as a part of the most for one step."""
+        return float(np.abs(found.angles - place.angles).max()) / LARGEST_TURN
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
         """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
@@ -141,8 +149,7 @@ class Curve:
                 found = self.step(place, guess)
                 if found is not None:
                     turn = float(np.linalg.norm(found.ahead - place.ahead))
-                    most = float(np.abs(found.angles - place.angles).max())
-                    part = max(turn / SHARPEST_TURN, most / LARGEST_TURN, length / LONGEST_STEP)
+                    part = max(turn / SHARPEST_TURN, self.moved(place, found), length / LONGEST_STEP)
                     if (part <= 2.0 or length <= self.corner) and found.ahead @ place.ahead > 0.0:
                         break
                 length /= 2.0

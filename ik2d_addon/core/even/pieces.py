@@ -40,7 +40,7 @@ class Pieces:
     def turns(self, curve: Curve) -> Floats:
         """Return the poses at the ends of the pieces with the root's angle before each, (k + 1, m + 1)."""
         roots = np.unwrap([-curve.tip_direction(pose) for pose in self.knots])
-        return np.column_stack((roots, self.knots[:, : curve.size]))
+        return np.column_stack((roots, self.knots))
 
     def rates(self, curve: Curve, first: int) -> Floats:
         """Return how far a joint from `first` on turns at most for a reach of distance (k,).
@@ -70,23 +70,26 @@ class Pieces:
     @classmethod
     def through(cls, places: list[Place], curve: Curve) -> "Pieces":
         """Return the pieces between places of a curve, the distance falling along them."""
-        distances, own = np.abs([place.distance for place in places]), slice(curve.pose_size)
+        distances = np.abs([place.distance for place in places])
         if len(places) == 1:
-            return cls.pose(places[0].at[own], float(distances[0]))
+            alone = curve.poses(places[0].at[np.newaxis], places[0].ahead[np.newaxis])[0][0]
+            return cls.pose(alone, float(distances[0]))
         inwards = [place.inwards() for place in places]
         whole = np.array([place.at for place in inwards])
         changes = np.diff(whole, axis=0)
         ahead = _aligned(np.array([place.ahead for place in inwards]), changes)
         lengths = np.linalg.norm(changes, axis=1)[:, np.newaxis]
-        begin, end, change = lengths * ahead[:-1, own], lengths * ahead[1:, own], changes[:, own]
-        cubics = [whole[:-1, own], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
+        poses, slopes = curve.poses(whole, ahead)
+        begin, end, change = lengths * slopes[:-1], lengths * slopes[1:], np.diff(poses, axis=0)
+        cubics = [poses[:-1], begin, 3.0 * change - 2.0 * begin - end, begin + end - 2.0 * change]
         return cls(np.array(cubics), distances)
 
     def over_to(self, near: "Pieces", curve: Curve, first: int = 1) -> "Pieces":
         """Return these pieces to a knot, a way to a knot of others, which lie nearer, and those from there.
 
         Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
-        than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
+        than twice what it must, or than is brisk, for each reach of distance, on the way or on what is
+        left of the pieces:
         next to a fold that is without bounds. first: the joint from which on turns count.
         """
         apart = self.distances[:, np.newaxis] - near.distances
@@ -98,7 +101,7 @@ class Pieces:
         after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
         rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)
         rates = np.maximum(np.maximum(rates, before), after)
-        best = np.where(rates <= GENTLE * rates.min(), apart, np.inf)
+        best = np.where(rates <= max(GENTLE * rates.min(), curve.brisk), apart, np.inf)
         i, j = (int(k) for k in np.unravel_index(best.argmin(), best.shape))
         line = np.linspace(0.0, 1.0, PIECES + 1)[:, np.newaxis]
         poses = self.knots[i] + line * (near.knots[j] - self.knots[i])

@@ -150,7 +150,7 @@ class Search:
         at = np.concatenate((begin, [0.0, -pi / 2.0]))
         first = self.curve.place(at, np.concatenate((bent - begin, [0.0, 0.0])))
         inwards = self.followed(first, outwards=False)
-        far = Pieces.pose(at[: self.curve.pose_size], 1.0)
+        far = Pieces.pose(Pieces.through([first], self.curve).end, 1.0)
         if len(inwards.places) > 1:
             far = Pieces.through(inwards.places, self.curve)
         return far.over_to(pieces, self.curve)

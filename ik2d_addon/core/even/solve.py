@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..ccd.solve import solve_ccd
-from ..chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, joints_at, within_limits
+from ..chain import (
+    Chain,
+    at_limits,
+    checked_angles,
+    checked_targets,
+    in_reaches,
+    joints_at,
+    within_limits,
+    within_slides,
+)
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, finite_floats
 from ..softness import checked_softness, soft_targets
@@ -15,14 +24,20 @@ from ..solution import Solution, Status, annulus_status, distances_to
 from .joined import joined
 from .rooted import settled
 from .search import family_of
+from .slid_family import slid_family_of
+from .slid_rooted import Slider
 
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
 BLOCK_ANGLES = 65536
+# The least slide_weight, and one over it the greatest.
+LEAST_SLIDE_WEIGHT = 1e-4
 # A tip no farther from its target (reach is 1) is on it.
 ON_TARGET = 1e-12
 
 # Angles (m, n) and iterations (m,).
 Poses = tuple[Floats, NDArray[np.int32]]
+# Angles (m, n), slides (m, n) and iterations (m,).
+SlidPoses = tuple[Floats, Floats, NDArray[np.int32]]
 
 
 def solve_even(
@@ -34,6 +49,7 @@ def solve_even(
     root_weight: float | None = None,
     tolerance: float | None = None,
     softness: ArrayLike = 0.0,
+    slide_weight: float = 1.0,
 ) -> Solution:
     """Return for each target the pose with the least bend from rest whose tip is on it.
 
@@ -42,36 +58,39 @@ def solve_even(
     the chain's family of such poses, from stretched to closed, is found once and kept (family.py). A
     root_weight counts the root's turn like the others', as near as that leads from there (rooted.py). The
     chain's own weight of the root is not asked. Nothing depends on other targets, nor on their order.
+    Where bones slide, the sum has (slide_i / reach)^2 / slide_weight as well, reach the outer one
+    (sliding.py): with 1, a slide of one reach counts as a turn of one radian, with more, bones slide more
+    willingly.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
     +1 is the side of a bent rest, -1 the other. rest: (n,) angles, straight if not given.
     tolerance: a length. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
-    least bend exceeds, corrections start from it; LIMITED is a target that they and their search miss, or
-    that joints of weight 0 put out of reach.
+    least bend exceeds, and where a chain that slides misses, corrections start from it; LIMITED is a target
+    that they and their search miss, or that joints of weight 0 put out of reach.
     Raises IK2DError for other shapes and numbers.
     """
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
     limit = chain.tolerance_or_default(tolerance)
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
-    even = _Even.checked(chain, rest, root_weight, limit)
+    even = _Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
-    angles, iterations = even.poses(points, side)
-    residual, status = distances_to(chain, angles, points), annulus_status(chain, points, limit)
+    angles, slides, iterations = even.poses(points, side)
+    residual, status = distances_to(chain, angles, points, slides), annulus_status(chain, points, limit)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = Status.LIMITED if chain.is_limited or even.is_pinned else Status.STALLED
     if soft.any():
         eased = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1))
-        angles, iterations = even.poses(eased, side)
-        residual = distances_to(chain, angles, points)
+        angles, slides, iterations = even.poses(eased, side)
+        residual = distances_to(chain, angles, points, slides)
     return Solution(
         angles=angles.reshape(*shape, len(chain)),
         status=status.reshape(shape),
         residual=residual.reshape(shape),
         iterations=iterations.reshape(shape),
         limited=at_limits(chain, angles).reshape(*shape, len(chain)),
-        slides=np.zeros((*shape, len(chain))),
+        slides=slides.reshape(*shape, len(chain)),
     )
 
 
@@ -83,11 +102,17 @@ class _Even:
     rest: Floats  # (n,)
     weights: Floats  # (n - 1,) of the inner joints
     root_weight: float | None
+    slide_weight: float
     tolerance: float
 
     @classmethod
     def checked(
-        cls, chain: Chain, rest: ArrayLike | None, root_weight: float | None, tolerance: float
+        cls,
+        chain: Chain,
+        rest: ArrayLike | None,
+        root_weight: float | None,
+        slide_weight: float,
+        tolerance: float,
     ) -> "_Even":
         """Return it; raise IK2DError for numbers out of range."""
         n = len(chain)
@@ -99,31 +124,41 @@ class _Even:
             if weight.ndim or not 0.0 <= weight <= 1.0:
                 raise IK2DError(f"root_weight must lie in 0..1, or be None, not {root_weight}")
             root_weight = float(weight)
+        willing = finite_floats(slide_weight, "slide_weight")
+        if willing.ndim or not LEAST_SLIDE_WEIGHT <= willing <= 1.0 / LEAST_SLIDE_WEIGHT:
+            raise IK2DError(
+                f"slide_weight must lie in {LEAST_SLIDE_WEIGHT}..{1.0 / LEAST_SLIDE_WEIGHT:g},"
+                f" not {slide_weight}"
+            )
         weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
-        return cls(chain, angles, weights, root_weight, tolerance)
+        return cls(chain, angles, weights, root_weight, float(willing), tolerance)
 
     @property
     def is_pinned(self) -> bool:
         """Whether any joint does not turn."""
         return self.root_weight == 0.0 or bool((self.weights == 0.0).any())
 
-    def poses(self, points: Floats, sides: Floats) -> Poses:
+    def poses(self, points: Floats, sides: Floats) -> SlidPoses:
         """Return the poses for points (m, 2), on the sides (m,)."""
         n = len(self.chain)
+        slides, iterations = np.zeros((len(points), n)), np.zeros(len(points), np.int32)
         if self.chain.reach[1] == 0.0:
             unmoved = np.tile(self.rest, (len(points), 1))
-            return within_limits(self.chain, unmoved, unmoved), np.zeros(len(points), np.int32)
-        angles, iterations = np.empty((len(points), n)), np.zeros(len(points), np.int32)
+            return within_limits(self.chain, unmoved, unmoved), slides, iterations
+        angles = np.empty((len(points), n))
         unit = in_reaches(self.chain, points)
         block = max(1, BLOCK_ANGLES // n)
         for side in (1.0, -1.0):
             own = np.flatnonzero(sides == side)
             for first in range(0, own.size, block):
                 rows = own[first : first + block]
-                angles[rows], iterations[rows] = self._of_least_bend(unit[rows], side)
-        if self.chain.is_limited:
-            self._limit(angles, iterations, points, sides)
-        return angles, iterations
+                if self.chain.is_sliding:
+                    angles[rows], slides[rows], iterations[rows] = self._slid(unit[rows], side)
+                else:
+                    angles[rows], iterations[rows] = self._of_least_bend(unit[rows], side)
+        if self.chain.is_limited or self.chain.is_sliding:
+            self._limit(angles, slides, iterations, points, sides)
+        return angles, slides, iterations
 
     def _of_least_bend(self, points: Floats, side: float) -> Poses:
         """Return the poses for points (m, 2) on one side, limits not asked; reach is 1.
@@ -146,22 +181,76 @@ class _Even:
         angles[:, first] -= self.rest[:first].sum()
         return angles, steps
 
-    def _limit(self, angles: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats) -> None:
-        """Put poses (m, n) within the limits; where that moves the tip, solve anew from there."""
+    def _slid(self, points: Floats, side: float) -> SlidPoses:
+        """Return the poses for points (m, 2) on one side of a chain that slides; reach is 1, slides are not.
+
+        Where the root's turn counts they are found from those of a free one, or from rest if it turns not.
+        """
+        outer, n = self.chain.reach[1], len(self.chain)
+        lengths, ranges = self.chain.lengths / outer, self.chain.slide_ranges / outer
+        if self.root_weight == 0.0:
+            at_rest = np.append(self.rest, np.clip(0.0, *ranges.T))
+            poses, steps = np.tile(at_rest, (len(points), 1)), np.zeros(len(points), np.int32)
+            rows = np.arange(len(points))
+        else:
+            poses, steps = _free_slid(
+                lengths, ranges, self.weights, self.rest, self.slide_weight, points, side
+            )
+            tips = joints_at(Chain(lengths), poses[:, :n], poses[:, n:])[:, -1]
+            rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
+        if self.root_weight is not None:
+            weights = np.concatenate(([self.root_weight], self.weights, np.full(n, self.slide_weight)))
+            rest = np.append(self.rest, np.zeros(n))
+            slider = Slider(lengths, ranges[:, 0], ranges[:, 1], weights / weights.max(), rest)
+            settled, rounds, _ = slider.settled(poses[rows], points[rows])
+            errors = distances_to(Chain(lengths), settled[:, :n], points[rows], settled[:, n:])
+            better = slider.bend(settled) < slider.bend(poses[rows])
+            kept = (self.root_weight == 0.0) | better & (errors <= ON_TARGET)
+            poses[rows[kept]] = settled[kept]
+            steps[rows] += rounds
+        return poses[:, :n], within_slides(self.chain, poses[:, n:] * outer), steps
+
+    def _limit(
+        self,
+        angles: Floats,
+        slides: Floats,
+        iterations: NDArray[np.int32],
+        points: Floats,
+        sides: Floats,
+    ) -> None:
+        """Put poses (m, n) within the limits; where that moves the tip, solve anew from there.
+
+        So it is where a chain that slides missed a point that is not off the annulus.
+        """
         within = within_limits(self.chain, angles, np.broadcast_to(self.rest, angles.shape))
-        missed = (
-            distances_to(self.chain, within, points)
-            > distances_to(self.chain, angles, points) + 0.5 * self.tolerance
-        )
+        before = distances_to(self.chain, angles, points, slides)
+        missed = distances_to(self.chain, within, points, slides) > before + 0.5 * self.tolerance
+        if self.chain.is_sliding:
+            inside = annulus_status(self.chain, points, self.tolerance) == Status.REACHED
+            missed |= inside & (before > self.tolerance)
         angles[:] = within
         rows = np.flatnonzero(missed)
-        if rows.size:
-            root = 1.0 if self.root_weight is None else self.root_weight
-            chain = Chain(self.chain.lengths, self.chain.limits, np.append(root, self.weights))
+        if rows.size == 0:
+            return
+        root = 1.0 if self.root_weight is None else self.root_weight
+        weights = np.append(root, self.weights)
+        if self.chain.is_sliding:
+            chain = Chain(self.chain.lengths, self.chain.limits, weights, self.chain.slides)
+            held = solve_ccd(
+                chain,
+                points[rows],
+                start=within[rows],
+                start_slides=slides[rows],
+                tolerance=self.tolerance,
+                bend=sides[rows],
+            )
+            slides[rows] = held.slides
+        else:
+            chain = Chain(self.chain.lengths, self.chain.limits, weights)
             held = solve_ccd(
                 chain, points[rows], start=within[rows], tolerance=self.tolerance, bend=sides[rows]
             )
-            angles[rows], iterations[rows] = held.angles, iterations[rows] + held.iterations
+        angles[rows], iterations[rows] = held.angles, iterations[rows] + held.iterations
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
@@ -177,6 +266,28 @@ def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: 
     return angles, steps
 
 
+def _free_slid(
+    lengths: Floats,
+    ranges: Floats,
+    weights: Floats,
+    rest: Floats,
+    slide_weight: float,
+    points: Floats,
+    side: float,
+) -> Poses:
+    """Return the poses (m, 2 n), angles and slides, of a chain that slides and whose root turns freely."""
+    family = slid_family_of(lengths, ranges, weights, rest[1:], slide_weight, side)
+    own, n = family.sliding, lengths.size
+    places, steps = family.at(np.hypot(points[:, 0], points[:, 1]) / own.joined.reach)
+    inner, slides = family.bones(places)
+    poses = np.zeros((len(points), 2 * n))
+    poses[:, n:] = np.clip(0.0, *ranges.T)
+    poses[:, 1:n] = own.joined.whole_angles(inner)
+    poses[:, n + own.bone] = slides * own.joined.reach
+    poses[:, 0] = _aim(lengths, poses[:, :n], points, float(rest[0]), poses[:, n:])
+    return poses, steps
+
+
 def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
     """Return the poses of a chain whose root's turn counts, found from those of a free one.
 
@@ -190,12 +301,15 @@ def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side
     return angles, steps
 
 
-def _aim(lengths: Floats, angles: Floats, points: Floats, rest: float) -> Floats:
+def _aim(
+    lengths: Floats, angles: Floats, points: Floats, rest: float, slides: Floats | None = None
+) -> Floats:
     """Return the root's angles (m,), near rest, that turn the tips of poses (m, n) towards the points.
 
     For a point on the root itself, where each is as good, it is that at rest.
     """
-    turn: Floats = _directions(points) - _directions(joints_at(Chain(lengths), angles)[:, -1]) - rest
+    tips = joints_at(Chain(lengths), angles, slides)[:, -1]
+    turn: Floats = _directions(points) - _directions(tips) - rest
     turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
     turn[(points == 0.0).all(axis=1)] = 0.0
     turn += rest
