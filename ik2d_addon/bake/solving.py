@@ -39,6 +39,10 @@ Steps = Generator[int, None, _Result]
 CORRECTIONS = 2
 # What 32 bits cannot hold of a length, as a part of the reach: no need to aim again at less.
 FINE = 1e-8
+# Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
+LENGTHENINGS = 8
+# A tip in another direction than its target by more than this (radians) gets no nearer by longer bones.
+BESIDE = 1e-3
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of what was missed.
@@ -117,6 +121,8 @@ def solve_chain(
     try:
         problem = _Problem.of(rig, samples, joins)
         yield 0
+        if problem.may_fall_short:
+            problem = yield from _lengthened(problem, starts)
         solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
         solution = problem.judged(solution)
     except IK2DError as error:
@@ -208,6 +214,7 @@ class _Problem:
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
     size: Floats | None = None  # (frames,) what of these all bones share: targets and lengths are without it
     off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
+    samples: ChainSamples | None = None  # with the bones' own scale, where they change their length
 
     @classmethod
     def of(cls, rig: RigChain, samples: ChainSamples, joins: Joins = _NOTHING_TO_JOIN) -> "_Problem":
@@ -247,22 +254,61 @@ class _Problem:
             tolerance = chain.tolerance_or_default(self.rig.tolerance)
             factors[rows], goals[rows] = stretched(chain, distances[rows], self.softness[rows], limits)
             off_reach[rows] = stretched_status(chain, distances[rows], limits, tolerance)
-        size = np.ones_like(distances) if limits.last_only else factors[:, 0]
-        linkage = read_linkage(self.rig, with_scale(self.rig, samples, factors))
+        part = goals / np.where(distances > 0.0, distances, 1.0)
+        nearer = replace(
+            self,
+            targets=self.targets * part[:, None],
+            softness=np.zeros_like(distances),
+            size=np.ones_like(distances),
+            off_reach=off_reach,
+            samples=samples,
+        )
+        return nearer.with_factors(factors)
+
+    def with_factors(self, factors: Floats) -> "_Problem":
+        """Return the problem of a chain that stretches with other factors (frames, n) of its bones."""
+        assert self.rig.stretching is not None and self.samples is not None and self.size is not None
+        size = np.ones_like(self.size) if self.rig.stretching.limits.last_only else factors[:, 0]
+        linkage = read_linkage(self.rig, with_scale(self.rig, self.samples, factors))
         lengths, headings = linkage.unturned()
-        part = goals / np.where(distances > 0.0, distances, 1.0) / size
         return replace(
             self,
             linkage=linkage,
-            targets=self.targets * part[:, None],
+            targets=self.targets * (self.size / size)[:, None],
             lengths=lengths / size[:, None],
             headings=headings,
             unturned=angles_before(headings),
-            softness=np.zeros_like(distances),
             factors=factors,
             size=size,
-            off_reach=off_reach,
         )
+
+    def corrected_factors(self, tips: Floats) -> Floats:
+        """Return factors (frames, n) that bring tips (frames, 2), as solved, as far out as their targets.
+
+        Where these lie in the same direction: a tip beside its target is no nearer for longer bones.
+        """
+        assert self.rig.stretching is not None and self.factors is not None
+        limits, last = self.rig.stretching.limits, self.factors[:, -1]
+        goals, reached = np.hypot(*self.targets.T), np.hypot(*tips.T)
+        beside = np.abs(self.targets[:, 0] * tips[:, 1] - self.targets[:, 1] * tips[:, 0])
+        ahead = (self.targets * tips).sum(axis=1) > 0.0
+        if limits.last_only:
+            wanted = last + np.maximum(goals - reached, 0.0) / (self.lengths[:, -1] / last)
+        else:
+            wanted = last * goals / np.where(reached > 0.0, reached, 1.0)
+        wanted = np.clip(wanted, np.minimum(limits.least, last), limits.most)
+        found = self.factors.copy()
+        columns = slice(-1, None) if limits.last_only else slice(None)
+        found[:, columns] = np.where(ahead & (beside <= BESIDE * goals * reached), wanted, last)[:, None]
+        return found
+
+    @property
+    def may_fall_short(self) -> bool:
+        """Whether limits, or joints off the bones' lines, may leave the tip of longer bones too near."""
+        if self.factors is None:
+            return False
+        uneven = np.ptp(self.lengths[:, :-1], axis=0).max(initial=0.0) > _SAME_LENGTH * self.lengths[0].sum()
+        return bool(uneven or self.rig.joints.held.any())
 
     def tips(self, turns: Floats) -> Floats:
         """Return the tips (frames, 2) of local turns (frames, n) as the solver sees them."""
@@ -342,6 +388,29 @@ class _Problem:
             last = part.angles[0]
             yield row + 1
         return Solution.joined(parts)
+
+
+def _lengthened(problem: _Problem, starts: Floats | None) -> Steps[_Problem]:
+    """Return the problem of a chain that stretches with the factors that bring its tip nearest.
+
+    The formulas know of full reach alone. What limits, and joints off the bones' lines, leave of the way
+    is made up for bit by bit.
+    """
+    assert problem.factors is not None and problem.size is not None
+    best, nearest = problem.factors, np.full(len(problem.targets), np.inf)
+    for _ in range(LENGTHENINGS):
+        solution = yield from problem.all(starts)
+        tips = _tips(problem.lengths, solution.angles)
+        missed = np.hypot(*(problem.targets - tips).T) * problem.size
+        better = missed < nearest
+        best = np.where(better[:, None], problem.factors, best)
+        nearest = np.where(better, missed, nearest)
+        missing = better & (solution.status != Status.REACHED)
+        tried = np.where(missing[:, None], problem.corrected_factors(tips), best)
+        if np.abs(tried - best).max() <= FINE:
+            break
+        problem = problem.with_factors(tried)
+    return problem.with_factors(best)
 
 
 def _aimed(

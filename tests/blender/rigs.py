@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from math import cos, sin
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 Point = Sequence[float]
@@ -127,6 +128,11 @@ def played_back_errors(
         bpy.context.scene.frame_set(frame)
         tip = evaluated_tip(armature, chain.tip)
         yield frame, (tip - evaluated_place(chain.target, chain.subtarget)).length
+
+
+def errors_on(frames: Sequence[int], armature: bpy.types.Object, chain) -> np.ndarray:
+    """Return how far Blender has the tip from its target on some frames."""
+    return np.array([error for _, error in played_back_errors(armature, chain, frames)])
 
 
 def animation_of(armature: bpy.types.Object) -> dict:

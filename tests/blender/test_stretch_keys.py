@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chain that stretches does to the scale of its bones, and how it comes back."""
+
+import bpy
+import numpy as np
+import pytest
+from rigs import (
+    animation_of,
+    errors_on,
+    evaluated_tip,
+    every_bit_of_animation,
+    stretching_arm,
+)
+
+from ik2d_addon.bake import BakeOptions, bake, solve
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.ui.baking import clear_bake
+
+REACH = 2.0
+FRAMES = range(1, 41)
+
+
+def scales(armature):
+    """Return the keys {bone: values} of the bones' scales; nothing else of a scale may be keyed."""
+    curves = [curve for curve in existing_fcurves(armature) if curve.data_path.endswith("scale")]
+    assert all(curve.array_index == 1 for curve in curves)
+    return {
+        curve.data_path.split('"')[1]: [point.co[1] for point in curve.keyframe_points] for curve in curves
+    }
+
+
+def test_only_the_y_scale_of_bones_that_need_it_is_keyed():
+    armature, chain = stretching_arm('NONE', (0.8, 0.5, 0.7))
+    bake(armature)
+    found = scales(armature)
+    assert list(found) == ["bone0", "bone1", "bone2"]
+    assert max(found["bone0"]) > 1.2 and found["bone0"] == found["bone1"] == found["bone2"]
+    chain.stretch_bones = 'LAST'
+    bake(armature)
+    assert list(scales(armature)) == ["bone2"]
+
+
+def test_a_bone_that_is_aligned_has_the_factor_from_its_parent():
+    armature, _ = stretching_arm('ALIGNED', (0.8, 0.5, 0.7))
+    bake(armature)
+    assert list(scales(armature)) == ["bone0"]
+    bpy.context.scene.frame_set(20)
+    lengths = [(bone.tail - bone.head).length for bone in armature.pose.bones]
+    assert lengths[0] / 0.8 == pytest.approx(lengths[1] / 0.5) == pytest.approx(lengths[2] / 0.7)
+
+
+@pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
+def test_a_scale_of_ones_own_is_multiplied_and_comes_back_to_the_bit(inherit):
+    armature, chain = stretching_arm(inherit, (0.8, 0.5, 0.7))
+    own = [(1.0, 1.1, 1.0), (1.0, 0.9, 1.0), (0.7, 1.3, 1.1)]
+    for bone, scale in zip(armature.pose.bones, own, strict=True):
+        bone.scale = scale
+    before = [tuple(bone.scale) for bone in armature.pose.bones]
+    for _ in range(2):
+        bake(armature)
+        assert errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
+        assert min(scales(armature)["bone0"]) == pytest.approx(1.1)
+    bpy.context.scene.frame_set(20)
+    assert [tuple(bone.scale) for bone in armature.pose.bones] != before
+    assert clear_bake(armature) > 0
+    assert [tuple(bone.scale) for bone in armature.pose.bones] == before
+    assert not animation_of(armature)
+
+
+def test_turned_off_again_a_bake_leaves_no_scale():
+    armature, chain = stretching_arm()
+    armature.pose.bones["bone1"].scale[1] = 0.9
+    bake(armature)
+    chain.stretch = 1.0
+    report = bake(armature)
+    assert scales(armature) == {} and report.chains[0].stretch is None
+    assert [bone.scale[1] for bone in armature.pose.bones] == [1.0, np.float32(0.9)]
+    bpy.context.scene.frame_set(20)
+    assert [bone.scale[1] for bone in armature.pose.bones] == [1.0, np.float32(0.9)]
+
+
+def test_turned_off_for_a_part_the_rest_of_the_stretch_stays():
+    armature, chain = stretching_arm()
+    bake(armature)
+    chain.stretch = 1.0
+    bake(armature, frame_start=1, frame_end=10)
+    assert errors_on(FRAMES, armature, chain)[19] <= 1e-5 * REACH
+    bpy.context.scene.frame_set(5)
+    assert [bone.scale[1] for bone in armature.pose.bones] == pytest.approx([1.0, 1.0], abs=1e-6)
+    bake(armature)
+    assert scales(armature) == {}
+
+
+def test_solve_poses_the_stretch_once_and_takes_it_back():
+    armature, chain = stretching_arm()
+    armature.pose.bones["bone0"].scale[1] = 1.25
+    bpy.context.scene.frame_set(20)
+    for _ in range(2):
+        assert solve(armature).all_reached
+        bpy.context.view_layer.update()
+        assert (evaluated_tip(armature, "bone1") - chain.target.location).length <= 1e-5 * REACH
+    assert armature.pose.bones["bone0"].scale[1] > 1.5
+    chain.stretch = 1.0
+    solve(armature)
+    assert [bone.scale[1] for bone in armature.pose.bones] == [1.25, 1.0]
+
+
+def test_a_scale_set_by_hand_after_a_solve_is_the_bones_own():
+    armature, chain = stretching_arm()
+    bpy.context.scene.frame_set(20)
+    solve(armature)
+    armature.pose.bones["bone0"].scale[1] = 0.75
+    chain.stretch = 1.0
+    solve(armature)
+    assert armature.pose.bones["bone0"].scale[1] == 0.75
+
+
+def test_influence_blends_the_length_too():
+    armature, chain = stretching_arm()
+    armature.pose.bones["bone0"].scale[1] = 1.5
+    full = bake(armature).chains[0].stretch
+    chain.influence = 0.5
+    report = bake(armature)
+    assert report.chains[0].stretch == pytest.approx(1.0 + 0.5 * (full - 1.0))
+    assert report.chains[0].distance == pytest.approx(errors_on(FRAMES, armature, chain), abs=1e-5)
+    assert max(scales(armature)["bone0"]) == pytest.approx(1.5 * report.chains[0].stretch.max(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "stretch_bones, softness, bound", (('ALL', 0.1, 0.1), ('ALL', 0.0, 0.001), ('LAST', 0.1, 0.001))
+)
+def test_reduced_keys_keep_the_bound(stretch_bones, softness, bound):
+    armature, chain = stretching_arm(stretch_bones=stretch_bones, softness=softness, stretch=5.0)
+    report = bake(armature, options=BakeOptions(reduce=bound, verify='ALL'))
+    assert errors_on(FRAMES, armature, chain).max() <= bound + 1e-5 * REACH
+    assert report.chains[0].between.max() <= 1.1 * bound
+    assert all(len(values) <= 40 for values in scales(armature).values())
+
+
+def test_reduced_scales_get_few_keys_where_these_do():
+    armature, chain = stretching_arm(softness=0.2)
+    bake(armature, options=BakeOptions(reduce=0.1))
+    assert 2 <= len(scales(armature)["bone0"]) < 20
+
+
+def test_every_second_frame_and_the_targets_own_keys():
+    armature, chain = stretching_arm(softness=0.1)
+    bake(armature, step=3)
+    assert len(scales(armature)["bone0"]) == 14
+    bake(armature, options=BakeOptions(on_target_keys=True))
+    assert len(scales(armature)["bone0"]) == 3
+    assert errors_on(FRAMES, armature, chain)[[0, 19, 39]].max() <= 1e-5 * REACH
+
+
+def test_a_bake_that_fails_leaves_scale_and_keys_as_they_were(monkeypatch):
+    armature, chain = stretching_arm()
+    armature.pose.bones["bone0"].scale[1] = 1.5
+    bake(armature)
+
+    def fail(*_arguments, **_settings):
+        raise IK2DError("no")
+
+    state = every_bit_of_animation(armature), [tuple(bone.scale) for bone in armature.pose.bones]
+    monkeypatch.setattr("ik2d_addon.bake.pipeline.report_of", fail)
+    for stretch in (3.0, 1.0):
+        chain.stretch = stretch
+        with pytest.raises(IK2DError):
+            bake(armature)
+        with pytest.raises(IK2DError):
+            solve(armature)
+        assert (
+            every_bit_of_animation(armature),
+            [tuple(bone.scale) for bone in armature.pose.bones],
+        ) == state
+    monkeypatch.undo()
+    clear_bake(armature)
+    assert [bone.scale[1] for bone in armature.pose.bones] == [1.5, 1.0]
+
+
+def test_bones_beside_the_chain_that_are_scaled_with_it_are_told():
+    armature, chain = stretching_arm()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    for name in ("hand", "glove"):
+        bone = armature.data.edit_bones.new(name)
+        bone.head, bone.tail = armature.data.edit_bones["bone1"].tail, (0, 2, 2)
+        bone.parent = armature.data.edit_bones["bone1"]
+    bpy.ops.object.mode_set(mode='OBJECT')
+    (note,) = [warning for warning in bake(armature).warnings if "hangs on it" in warning]
+    assert "'hand', and 1 more," in note
+    for name in ("hand", "glove"):
+        armature.data.bones[name].inherit_scale = 'NONE'
+    assert not bake(armature).warnings
