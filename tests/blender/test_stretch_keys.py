@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a chain that stretches does to the scale of its bones, and how it comes back."""
 
+import csv
+import json
+
 import bpy
 import numpy as np
 import pytest
 from rigs import (
+    add_chain,
+    add_leg,
+    add_target,
     animation_of,
     errors_on,
     evaluated_tip,
@@ -13,6 +19,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
+from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.ui.baking import clear_bake
@@ -192,3 +199,81 @@ def test_bones_beside_the_chain_that_are_scaled_with_it_are_told():
     for name in ("hand", "glove"):
         armature.data.bones[name].inherit_scale = 'NONE'
     assert not bake(armature).warnings
+
+
+def test_the_command_line_bakes_it_and_reports_the_factor_by_frame(tmp_path):
+    armature, chain = stretching_arm()
+    add_chain(add_leg("Rigid"), "shin", add_target({1: (0, 0.2, 0.3)}, "Foot"))
+    path, report, table = (str(tmp_path / name) for name in ("arm.blend", "arm.json", "arm.csv"))
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    for out in (report, table):
+        assert run(["bake", path, "--report", out], opens_scene=True) == 0
+    with open(report, encoding="utf-8") as file:
+        chains = {found["armature"]: found["chains"][0] for found in json.load(file)["armatures"]}
+    assert "stretch" not in chains["Rigid"] and len(chains["Arm"]["stretch"]) == 40
+    assert max(chains["Arm"]["stretch"]) == pytest.approx(np.hypot(2.5, 2.0) / REACH, abs=1e-5)
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = [float(row["stretch"]) for row in rows if row["armature"] == "Arm"]
+    assert found == chains["Arm"]["stretch"]
+    assert {row["stretch"] for row in rows if row["armature"] == "Rigid"} == {""}
+    armature = bpy.data.objects["Arm"]
+    assert errors_on(FRAMES, armature, armature.ik2d.chains[0]).max() <= 1e-5 * REACH
+
+
+def test_check_names_the_bone_that_would_shear(tmp_path, capsys):
+    stretching_arm('FULL')
+    path = str(tmp_path / "arm.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert run(["check", path], opens_scene=True) == 2
+    assert "'bone1' would shear" in "".join(capsys.readouterr())
+
+
+def test_undo_takes_scale_and_keys_away_and_redo_brings_them_back():
+    armature, _ = stretching_arm()
+    armature.pose.bones["bone0"].scale[1] = 1.5
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.ik2d.bake('EXEC_DEFAULT', True) == {'FINISHED'}
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects["Arm"]
+    assert not animation_of(armature) and armature.pose.bones["bone0"].scale[1] == 1.5
+    assert not any(joint.is_scaled for joint in armature.ik2d.chains[0].joints)
+    bpy.ops.ed.redo()
+    armature = bpy.data.objects["Arm"]
+    assert list(scales(armature)) == ["bone0", "bone1"]
+    clear_bake(armature)
+    assert armature.pose.bones["bone0"].scale[1] == 1.5
+
+
+def test_an_override_stretches_and_keeps_what_was_there_when_saved(tmp_path):
+    armature, _ = stretching_arm()
+    armature.pose.bones["bone0"].scale[1] = 1.5
+    library, shot = str(tmp_path / "rig.blend"), str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
+        wanted.objects = ["Arm", "Target"]
+    armature = wanted.objects[0].override_create()
+    armature.override_library.is_system_override = False
+    for ob in (armature, wanted.objects[1]):
+        bpy.context.scene.collection.objects.link(ob)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    assert bake(armature).all_reached
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    armature = next(ob for ob in bpy.data.objects if ob.override_library and ob.type == 'ARMATURE')
+    assert errors_on(FRAMES, armature, armature.ik2d.chains[0]).max() <= 1e-5 * REACH
+    clear_bake(armature)
+    assert armature.pose.bones["bone0"].scale[1] == 1.5
+
+
+def test_a_limit_scale_on_a_bone_that_stretches_is_named():
+    armature, chain = stretching_arm()
+    limit = armature.pose.bones["bone0"].constraints.new('LIMIT_SCALE')
+    limit.use_max_y, limit.max_y, limit.owner_space = True, 1.1, 'LOCAL'
+    report = bake(armature)
+    assert any(
+        "'bone0' is ruled by its own constraint 'Limit Scale'" in warning for warning in report.warnings
+    )
+    chain.stretch = 1.0
+    assert not any("ruled" in warning for warning in bake(armature).warnings)
