@@ -16,8 +16,9 @@ from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, solvable
 from ..rig.scaling import scale_channels
+from ..rig.slide_bases import slide_channels
 from .cubics import read_played
-from .solving import SolvedChain, solve_chain, with_scale
+from .solving import Pose, SolvedChain, solve_chain, with_scale
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4
@@ -76,8 +77,8 @@ def shaped_rotations(
     `bone_rotations`.
     """
     rows, times = gaps.tolist(), (gaps + 0.5).tolist()
-    solving = solve_chain(chain.rig, half_way.at(rows), times, starts=chain.angles[gaps])
-    found = finished(solving)
+    starts = Pose(chain.angles[gaps], chain.solution.slides[gaps])
+    found = finished(solve_chain(chain.rig, half_way.at(rows), times, starts=starts))
     turns = found.turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one row, so that the channels, too, go on from one to the next.
@@ -85,10 +86,12 @@ def shaped_rotations(
     middle = gaps + 1 + np.arange(len(gaps))
     on_frames = np.delete(np.arange(len(together)), middle)
     rotations = bone_rotations(chain.rig, together, single_axis, before)
-    factors = None
+    locations, factors = chain.locations, None
+    if locations is not None and found.locations is not None:
+        locations = np.insert(locations, gaps + 1, found.locations, axis=0)
     if chain.factors is not None and found.factors is not None:
         factors = np.insert(chain.factors, gaps + 1, found.factors, axis=0)
-    channels = (*rotations, *scale_channels(chain.rig, factors))
+    channels = (*rotations, *slide_channels(chain.rig, locations), *scale_channels(chain.rig, factors))
     return [_with_handles(each, on_frames, middle, gaps) for each in channels]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
-from ..rig.pose import BoneRotation, matrices
+from ..rig.pose import BoneChannels, BoneRotation, matrices
 from ..rig.sampling import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
@@ -40,15 +40,30 @@ class PlayedChain:
     widths: list[int]  # how many channels each bone has
     times: Floats  # (times,)
     channels: Floats  # (times, c) those of all bones side by side, as every frame's keys would have them
+    # Of each bone whose location is keyed, behind all rotations: its place in the chain, and which channels
+    # of three; and all the locations of the chain (times, n, 3) without what is keyed.
+    located: Sequence[tuple[int, Sequence[int]]] = ()
+    bases: Floats | None = None
 
     def tips(self, channels: Floats, rows: slice) -> Floats:
         """Return the tips (m, 3) in rest space for channels (m, c) at some of the times."""
-        parts = np.split(channels, np.cumsum(self.widths)[:-1], axis=1)
+        turned = sum(self.widths)
+        parts = np.split(channels[:, :turned], np.cumsum(self.widths)[:-1], axis=1)
         rotations = [
             np.eye(3) if mode is None else matrices(mode, part)
             for mode, part in zip(self.modes, parts, strict=True)
         ]
-        return self.linkage.tips_in_space(rotations, rows)
+        return self.linkage.tips_in_space(rotations, rows, self._offsets(channels[:, turned:], rows))
+
+    def _offsets(self, channels: Floats, rows: slice) -> dict[int, Floats]:
+        """Return what channels (m, 3 l) of l locations add to those without slides: {bone: (m, 3)}."""
+        offsets = {}
+        for k, (bone, keyed) in enumerate(self.located):
+            offsets[bone] = np.zeros((len(channels), 3))
+            if self.bases is not None:
+                own = channels[:, 3 * k : 3 * k + 3] - self.bases[rows, bone]
+                offsets[bone][:, keyed] = own[:, keyed]
+        return offsets
 
     def tips_in_world(self) -> Floats:
         """Return the tips (times, 3) in the world."""
@@ -60,9 +75,10 @@ class PlayedChain:
 def read_played(
     rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], times: Sequence[float] | Floats
 ) -> PlayedChain:
-    """Return what Blender makes of a chain's rotations at all sampled times."""
+    """Return what Blender makes of a chain's rotations, and of the locations after them, at all times."""
     linkage = read_linkage(rig, samples)
-    turned = {rotation.bone: rotation for rotation in rotations}
+    moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
+    turned = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
     return PlayedChain(
         linkage,
         to_world=samples.world @ linkage.to_pose,
@@ -73,6 +89,8 @@ def read_played(
         widths=[turned[name].values.shape[1] if name in turned else 0 for name in rig.bones],
         times=np.array(times),
         channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
+        located=[(rig.bones.index(one.bone), one.channels) for one in moved],
+        bases=samples.bases[:, :, :3, 3] if moved else None,
     )
 
 

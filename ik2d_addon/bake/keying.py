@@ -15,6 +15,7 @@ from ..rig.keys import animation_times
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
 from ..rig.scaling import scale_channels, scales_back
+from ..rig.slide_bases import slide_channels
 from ..rig.target_keys import target_key_frames
 from .between import doubtful_gaps, shaped_rotations
 from .cubics import Cubics, hermite, read_played
@@ -111,6 +112,7 @@ def key_chain(
     before: as in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
     """
     rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
+    rotations += slide_channels(chain.rig, chain.locations)
     scales: list[BoneRotation] = [*scale_channels(chain.rig, chain.factors)]
     gaps: Rows = np.empty(0, np.intp)
     if half_way is not None and (chain.influence == 1.0).all():

@@ -14,11 +14,13 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig import keys
 from ..rig.armature import RigChain
+from ..rig.clearing import release_slides
 from ..rig.missing import with_drivers_checked
 from ..rig.order import in_order
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
 from ..rig.scaling import scale_channels, scales_back, scales_noted
+from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
@@ -104,13 +106,14 @@ def bake_steps(
         if (chain.solved.influence < 1.0).any():
             warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
     with (
+        noted(rigs),
         keys.written(armature_object, times, rotations),
         scales_noted([chain.solved.rig for chain in solved]),
     ):
         bpy.context.view_layer.update()
         checking = play_back(scene, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
-        return report_of(
+        report = report_of(
             armature_object,
             scene,
             solved,
@@ -122,6 +125,8 @@ def bake_steps(
             warnings=warnings,
             left_out=left_out,
         )
+    release_slides(rigs)
+    return report
 
 
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
@@ -147,6 +152,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
             new = [_posed_chain(chain) for chain in found]
+            poses.enter_context(noted([chain.rig for chain in found]))
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
             scales = [scale for chain in new for scale in chain.scales]
             poses.enter_context(scales_noted(ready, scales))
@@ -159,13 +165,15 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
 
 
 def _posed_chain(chain: SolvedChain) -> KeyedChain:
-    """Return the rotations and scales that pose a chain."""
+    """Return the rotations, slides and scales that pose a chain."""
+    rotations = [*bone_rotations(chain.rig, chain.turns), *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
-    return KeyedChain(chain, bone_rotations(chain.rig, chain.turns), np.empty(0, np.intp), scales)
+    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales)
 
 
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
     """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
+    now = without_slides(scene, rig, now, [scene.frame_float])
     samples, times, joins, beyond = now, [scene.frame_float], Joins(), None
     if rig.has_memory:
         way = _way_to(scene, rig, now) if alone else None
@@ -200,7 +208,7 @@ def _way_to(
     sampling = sample_alone(scene, [rig], others, extra)
     if sampling is None:
         return None
-    (samples,) = sampling.chains
+    samples = without_slides(scene, rig, sampling.chains[0], [*others, *extra])
     row = int(np.searchsorted(others, frame))
     parts = [samples.at(slice(row)), now, samples.at(slice(row, len(others)))]
     beyond = samples.at([len(others)]) if extra else None
@@ -239,7 +247,8 @@ def _solve_frames(
             rigs_there = list(map(facing_target, ready, sampling.chains))
             joins = joins_of(scene, rigs_there, times[0], times[-1])
             new = []
-            for place, (rig, own, join) in enumerate(zip(rigs_there, sampling.chains, joins, strict=True)):
+            for place, (rig, shown, join) in enumerate(zip(rigs_there, sampling.chains, joins, strict=True)):
+                own = without_slides(scene, rig, shown, sampled)
                 part = before + len(times) + len(times) * place // len(ready)
                 samples, half_way = own.at(slice(len(times))), None
                 if plan.half_way:
@@ -254,8 +263,8 @@ def _solve_frames(
             yield before + 2 * len(times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
-                shown = keys.animation_times(scene, times)
-                previews.enter_context(keys.previewed(rigs[0].armature, shown, _rotations(new)))
+                keyed = keys.animation_times(scene, times)
+                previews.enter_context(keys.previewed(rigs[0].armature, keyed, _rotations(new)))
     return _as_given(solved, rigs), full_scene
 
 

@@ -64,9 +64,8 @@ class ChainReport:
     plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
     plane: str = ""  # what plane the chain bent in, in words
     forced: tuple[str, ...] = ()  # what would have been refused without BakeOptions.force
-    stretch: Floats | None = (
-        None  # (frames,) how many times as long bones are; None where they keep their length
-    )
+    stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
+    slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
 
     @property
     def errors(self) -> Floats:
@@ -229,6 +228,7 @@ class ChainReport:
             "played_back": [None if np.isnan(error) else float(error) for error in self.played_back],
             "played_back_between": np.column_stack((self.between_times, self.between)).tolist(),
             **({} if self.stretch is None else {"stretch": self.stretch.tolist()}),
+            **({} if self.slides is None else {"slides": self.slides.tolist()}),
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -248,6 +248,7 @@ class ChainReport:
                 "joint_speed": float(self.joint_speed[i]),
                 "iterations": int(self.iterations[i]),
                 **({} if self.stretch is None else {"stretch": float(self.stretch[i])}),
+                **({} if self.slides is None else {"slides": " ".join(f"{x:.6g}" for x in self.slides[i])}),
             }
 
 

@@ -16,6 +16,7 @@ from ..rig.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.pose import bone_rotations
 from ..rig.renames import straighten
 from ..rig.rulers import with_rulers
+from ..rig.slide_bases import slide_channels
 from .keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
@@ -172,7 +173,10 @@ def _check_channels(armature: bpy.types.Object, rigs: Sequence[RigChain], single
     at_rest = [
         rotation
         for rig in rigs
-        for rotation in bone_rotations(rig, np.zeros((1, len(rig.bones))), single_axis)
+        for rotation in (
+            *bone_rotations(rig, np.zeros((1, len(rig.bones))), single_axis),
+            *slide_channels(rig, np.zeros((1, len(rig.bones), 3))),
+        )
     ]
     keys.check_writable(armature, at_rest, [0.0])
 

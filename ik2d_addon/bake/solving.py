@@ -49,6 +49,8 @@ EVEN = 1e-3
 HINGE_CORRECTIONS = 60
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
+# A bone that slides by less than this angle (radians) off its heading is aimed as one that slides along it.
+_ASKEW = 1e-3
 # So many frames of two bones from one yield to the next; with Even so many angles, within limits fewer.
 _BLOCK, _ANGLES, _LIMITED_ANGLES = 8192, 8192, 128
 # Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
@@ -61,13 +63,21 @@ _NOTHING_TO_JOIN = Joins()
 
 
 @dataclass(frozen=True, eq=False)
+class Pose:
+    """What the solver starts from: one pose for all frames, or one for each."""
+
+    angles: Floats  # (n,) or (frames, n)
+    slides: Floats  # the same; zeros where bones are rigid
+
+
+@dataclass(frozen=True, eq=False)
 class SolvedChain:
     """The joints' turns of one chain, and what came of each frame. Lengths are the world's."""
 
     rig: RigChain
     turns: Floats  # (frames, n) radians about each bone's local axis, blended by the influence
     angles: Floats  # (frames, n) the solver's, of which these turns came
-    solution: Solution  # without softness and influence, but for its angles
+    solution: Solution  # without softness and influence, but for its angles and slides
     softness: Floats  # (frames,) 0..1
     influence: Floats  # (frames,) 0..1
     residual: Floats  # (frames,) tip to target as posed, seen along the plane's normal
@@ -78,6 +88,8 @@ class SolvedChain:
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
+    slides: Floats | None = None  # (frames, n) added lengths, blended by the influence; None: rigid bones
+    locations: Floats | None = None  # (frames, n, 3) of the bones, with the slides that they carry
 
     @property
     def joint_speed(self) -> Floats:
@@ -99,6 +111,8 @@ class SolvedChain:
             off_plane=self.off_plane[rows],
             distance=self.distance[rows],
             factors=None if self.factors is None else self.factors[rows],
+            slides=None if self.slides is None else self.slides[rows],
+            locations=None if self.locations is None else self.locations[rows],
         )
 
 
@@ -109,14 +123,14 @@ def solve_chain(
     joins: Joins = _NOTHING_TO_JOIN,
     beyond: ChainSamples | None = None,
     without: Floats | None = None,
-    starts: Floats | None = None,
+    starts: Pose | None = None,
 ) -> Steps[SolvedChain]:
     """Solve all frames of a chain, bit by bit; errors name the chain.
 
     CCD starts each from the one before, and the first from `joins.before` or else at rest; the last ones
     are led to `joins.after`, at whose frame `beyond` are the samples. without: (frames, n) turns of the
-    pose that an influence below 1 blends with; None where there is none. starts: (frames, n) angles to
-    start each frame from instead.
+    pose that an influence below 1 blends with; None where there is none. starts: the poses to start each
+    frame from instead.
     """
     try:
         problem = _Problem.of(rig, samples, joins)
@@ -127,18 +141,20 @@ def solve_chain(
         solution = problem.judged(solution)
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
-    linkage, factors = problem.linkage, problem.factors
+    linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
     if without is not None:
         turns = _blended(rig, turns, without, samples.influence)
+        slides = None if slides is None else samples.influence[:, None] * slides
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = samples.world @ linkage.to_pose
-    miss = problem.points - linkage.tips_turned(turns)
+    miss = problem.points - linkage.tips_turned(turns, slides)
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
-    size = float(problem.lengths.sum(axis=1).max())
+    sizes = problem.sizes
+    size = float(sizes.max())
     scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
@@ -150,11 +166,13 @@ def solve_chain(
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
         distance=np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1),
-        reach=float((scale * problem.lengths.sum(axis=1)).max()),
+        reach=float((scale * sizes).max()),
         tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
         joints_off_plane=float(scale.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
         factors=factors,
+        slides=slides,
+        locations=None if slides is None else _locations(rig, samples, turns, slides),
     )
 
 
@@ -163,6 +181,15 @@ def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = No
     if rig.stretching is None:
         return samples
     return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
+
+
+def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floats) -> Floats:
+    """Return the locations (frames, n, 3) of the bones, with what slides (frames, n) add to them."""
+    locations = samples.bases[:, :, :3, 3].copy()
+    if rig.slides is not None:
+        for bone, offsets in rig.slides.offsets(turns, slides).items():
+            locations[:, bone] += offsets
+    return locations
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
@@ -211,6 +238,9 @@ class _Problem:
     softness: Floats  # (frames,)
     bend: Floats  # (frames,)
     near: Floats | None  # (n,) the turns whose numbers the first frame's go on from
+    slid: Floats | None = None  # (n,) the slides before the first frame, as locations have them
+    gains: Floats | None = None  # (frames, n) how far bones slide for each unit of location; None: rigid ones
+    slides_askew: bool = False  # whether some bone slides in another direction than from joint to joint
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
     size: Floats | None = None  # (frames,) what of these all bones share: targets and lengths are without it
     off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
@@ -224,6 +254,7 @@ class _Problem:
         into = inverse(samples.world @ linkage.to_pose)
         points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
         lengths, headings = linkage.unturned()
+        gains, askew = _gains(linkage, headings) if rig.slides is not None else (None, False)
         problem = cls(
             rig,
             linkage,
@@ -235,6 +266,9 @@ class _Problem:
             samples.softness,
             samples.bend,
             joins.before.turns if joins.before else None,
+            joins.before.slides if joins.before else None,
+            gains,
+            askew,
         )
         if rig.stretching is None or rig.stretching.limits.is_off:
             return problem
@@ -310,9 +344,9 @@ class _Problem:
         uneven = np.ptp(self.lengths[:, :-1], axis=0).max(initial=0.0) > _SAME_LENGTH * self.lengths[0].sum()
         return bool(uneven or self.rig.joints.held.any())
 
-    def tips(self, turns: Floats) -> Floats:
-        """Return the tips (frames, 2) of local turns (frames, n) as the solver sees them."""
-        tips = self.linkage.tips(turns)
+    def tips(self, turns: Floats, slides: Floats) -> Floats:
+        """Return the tips (frames, 2) of local turns and the solver's slides (frames, n) as it sees them."""
+        tips = self.linkage.tips(turns, self.added(slides))
         return tips if self.size is None else tips / self.size[:, None]
 
     def judged(self, solution: Solution) -> Solution:
@@ -323,9 +357,29 @@ class _Problem:
         return replace(solution, status=status.astype(np.int8))
 
     @property
-    def start(self) -> Floats:
-        """(n,) the angles before the first frame."""
-        return self.unturned[0] if self.near is None else self.angles_of(self.near, 0)
+    def start(self) -> Pose:
+        """The angles and slides before the first frame."""
+        angles = self.unturned[0] if self.near is None else self.angles_of(self.near, 0)
+        return Pose(angles, self.solvers(self.slid, 0))
+
+    @property
+    def sizes(self) -> Floats:
+        """(frames,) how far the chain reaches, its bones slid out."""
+        sizes: Floats = self.lengths.sum(axis=1)
+        if self.gains is not None and self.rig.slides is not None:
+            sizes += self.gains @ self.rig.slides.ranges[:, 1]
+        return sizes
+
+    def added(self, slides: Floats) -> Floats | None:
+        """Return the solver's slides (frames, n) as locations have them; None where all bones are rigid."""
+        return None if self.gains is None else slides / self.gains
+
+    def solvers(self, slides: Floats | None, row: int) -> Floats:
+        """Return slides (n,) that locations have as the solver's (n,) at one of the frames; None: none."""
+        if slides is None or self.gains is None:
+            return np.zeros(len(self.rig.bones))
+        slid: Floats = slides * self.gains[row]
+        return slid
 
     def angles_of(self, turns: Floats, row: int) -> Floats:
         """Return the solver's angles (n,) of local turns (n,) at one of the frames."""
@@ -340,57 +394,63 @@ class _Problem:
 
     def chain(self, row: int) -> Chain:
         """Return the chain at one of the frames."""
-        joints = self.rig.joints
-        return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights)
+        joints, slides = self.rig.joints, None
+        if self.gains is not None and self.rig.slides is not None:
+            slides = self.rig.slides.ranges * self.gains[row][:, None]
+        return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights, slides)
 
     @property
     def is_constant(self) -> bool:
         """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
         size = self.lengths[0].sum()
-        changes = np.ptp(self.lengths, axis=0).max(), size * np.ptp(self.unturned, axis=0).max()
+        changes = [np.ptp(self.lengths, axis=0).max(), size * np.ptp(self.unturned, axis=0).max()]
+        if self.gains is not None:
+            changes.append(size * np.ptp(self.gains, axis=0).max())
         return bool(max(changes) <= _SAME_LENGTH * size)
 
-    def one(self, row: int, start: Floats) -> Steps[Solution]:
-        """Solve one frame from the angles `start` (n,)."""
+    def one(self, row: int, start: Pose) -> Steps[Solution]:
+        """Solve one frame from the pose `start`."""
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
-        return (yield from _solve(self.rig, chain, target, start[None], bend, softness, rest))
+        start = Pose(start.angles[None], start.slides[None])
+        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest))
 
-    def all(self, starts: Floats | None) -> Steps[Solution]:
-        """Solve all frames: with CCD, each from the one before, or from its own of `starts` (frames, n)."""
-        start = self.start if self.rig.has_memory else self.unturned
+    def all(self, starts: Pose | None) -> Steps[Solution]:
+        """Solve all frames: with CCD, each from the one before, or from its own of `starts`."""
+        start = self.start if self.rig.has_memory else Pose(self.unturned, np.zeros_like(self.unturned))
         if starts is not None:
             start = starts
         return (yield from self._solve(self.targets, start, self.softness))
 
-    def again(self, targets: Floats, angles: Floats) -> Steps[Solution]:
-        """Solve all frames for other targets (frames, 2), each from its angles (frames, n); no softness."""
-        return (yield from self._solve(targets, angles, np.zeros(len(targets))))
+    def again(self, targets: Floats, start: Pose) -> Steps[Solution]:
+        """Solve all frames for other targets (frames, 2), each from its pose; no softness."""
+        return (yield from self._solve(targets, start, np.zeros(len(targets))))
 
-    def _solve(self, targets: Floats, start: Floats, softness: Floats) -> Steps[Solution]:
-        """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n)."""
+    def _solve(self, targets: Floats, start: Pose, softness: Floats) -> Steps[Solution]:
+        """Run the chain's solver on targets (frames, 2) from one pose on, or from each of its own."""
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
             return (yield from _solve(self.rig, chain, targets, start, self.bend, softness, rest))
         parts, last = [], start
         for row in range(len(targets)):
             rows, chain = slice(row, row + 1), self.chain(row)
-            if start.ndim == 2:
-                last = start[row]
+            if start.angles.ndim == 2:
+                last = Pose(start.angles[row], start.slides[row])
             elif row and self.rig.has_memory and self.bend[row] != self.bend[row - 1]:
-                last = np.array(turned_over(chain, last.tolist(), float(self.bend[row])))
+                over = turned_over(chain, last.angles.tolist(), float(self.bend[row]))
+                last = Pose(np.array(over), last.slides)
             rest = self.unturned[row]
             part = yield from _solve(
                 self.rig, chain, targets[rows], last, self.bend[rows], softness[rows], rest
             )
             parts.append(part)
-            last = part.angles[0]
+            last = Pose(part.angles[0], part.slides[0])
             yield row + 1
         return Solution.joined(parts)
 
 
-def _lengthened(problem: _Problem, starts: Floats | None) -> Steps[_Problem]:
+def _lengthened(problem: _Problem, starts: Pose | None) -> Steps[_Problem]:
     """Return the problem of a chain that stretches with the factors that bring its tip nearest.
 
     The formulas know of full reach alone. What limits, and joints off the bones' lines, leave of the way
@@ -413,14 +473,33 @@ def _lengthened(problem: _Problem, starts: Floats | None) -> Steps[_Problem]:
     return problem.with_factors(best)
 
 
+def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
+    """Return how far in the plane each bone slides (frames, n) for each unit of location; 1 for rigid ones.
+
+    And whether one slides elsewhere than along its heading (frames, n), as where what it carries stands
+    beside its tail.
+    """
+    gains, still, askew = np.ones_like(headings), np.zeros_like(headings), False
+    unslid = linkage.tips(still, still)
+    ranges = linkage.slides.ranges if linkage.slides is not None else still[:0]
+    for i in np.flatnonzero(ranges.any(axis=1)):
+        one = np.zeros_like(headings)
+        one[:, i] = 1.0
+        moved = linkage.tips(still, one) - unslid
+        gains[:, i] = np.hypot(*moved.T)
+        across = moved[:, 1] * np.cos(headings[:, i]) - moved[:, 0] * np.sin(headings[:, i])
+        askew |= bool((np.abs(across) > _ASKEW * gains[:, i]).any())
+    return gains, askew
+
+
 def _aimed(
     problem: _Problem,
     times: Sequence[float],
     joins: Joins,
     beyond: ChainSamples | None,
-    starts: Floats | None,
+    starts: Pose | None,
 ) -> Steps[tuple[Solution, Floats, Floats]]:
-    """Return the solution of all frames, the local turns, and the angles, (frames, n) each.
+    """Return the solution of all frames with its slides, the local turns, and the angles, (frames, n) each.
 
     After the first solve aim again at what Blender's own forward kinematics misses by: next to
     nothing, but more than our tolerance.
@@ -430,53 +509,57 @@ def _aimed(
         solution = _numbers_going_on(problem, solution)
     elif beyond is not None:
         solution = yield from _led(problem, solution, times, joins, beyond)
-    lengths = problem.lengths
-    intended, angles = _tips(lengths, solution.angles), solution.angles
+    lengths, slides = problem.lengths, solution.slides
+    intended, angles = _tips(lengths + slides, solution.angles), solution.angles
     turns = problem.turns(angles)
-    if problem.rig.joints.askew:
+    if problem.rig.joints.askew or problem.slides_askew:
         aimed = yield from _aimed_askew(problem, solution, intended)
         return (*aimed, angles)
     aims, reached = intended, (solution.status == Status.REACHED)[:, None]
     for _ in range(CORRECTIONS):
-        missed = np.where(reached, intended - problem.tips(turns), 0.0)
+        missed = np.where(reached, intended - problem.tips(turns, slides), 0.0)
         if np.abs(missed).max() <= FINE * lengths[0].sum():
             break
         aims = aims + missed
-        again = yield from problem.again(aims, angles)
+        again = yield from problem.again(aims, Pose(angles, slides))
         angles = np.where(reached, again.angles, angles)
+        slides = np.where(reached, again.slides, slides)
         turns = problem.turns(angles)
-    return solution, turns, angles
+    return replace(solution, slides=slides), turns, angles
 
 
 def _aimed_askew(problem: _Problem, solution: Solution, intended: Floats) -> Steps[tuple[Solution, Floats]]:
-    """Do the same for a chain with hinges askew, from its solution as if all turned in the plane.
+    """Do the same for a chain with hinges or slides askew, from its solution as if all were in the plane.
 
     Of each frame the best round is kept; what is further off than the tolerance then is not reached.
     intended: (frames, 2) where that solution has the tips.
     """
     rig, size = problem.rig, problem.lengths[0].sum()
     aims, angles, status = intended.copy(), solution.angles, solution.status.copy()
+    slides = best_slides = solution.slides
     turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
     tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
     open_ = solution.status == Status.REACHED
     for _ in range(HINGE_CORRECTIONS):
-        missed = intended - problem.tips(turns)
+        missed = intended - problem.tips(turns, slides)
         distance = np.hypot(*missed.T)
         better, much_better = distance < nearest, distance < 0.5 * nearest
         best = np.where(better[:, None], turns, best)
+        best_slides = np.where(better[:, None], slides, best_slides)
         nearest = np.where(better, distance, nearest)
         open_ &= (nearest > tolerance) | (much_better & (nearest > FINE * size))
         if not open_.any():
             break
         aims[open_] += missed[open_]
-        aimed = yield from problem.again(aims, angles)
+        aimed = yield from problem.again(aims, Pose(angles, slides))
         angles = np.where(open_[:, None], aimed.angles, angles)
+        slides = np.where(open_[:, None], aimed.slides, slides)
         turns = problem.turns(angles)
         status = np.where(open_, aimed.status, status)
     missing = (solution.status == Status.REACHED) & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
-    return replace(solution, status=status.astype(np.int8)), best
+    return replace(solution, status=status.astype(np.int8), slides=best_slides), best
 
 
 def _numbers_going_on(problem: _Problem, solution: Solution) -> Solution:
@@ -507,25 +590,27 @@ def _led(
         return solution
     m, gap = len(times), after.frame - times[-1]
     there = replace(_Problem.of(rig, beyond), near=None)
-    natural = yield from there.one(0, solution.angles[-1] + there.unturned[0] - problem.unturned[-1])
+    going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
+    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]))
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
     if np.abs(missing).max() <= _APART * gap:
         return solution
     first = int(np.searchsorted(times, times[-1] - LED_FRAMES, side="right"))
     if first:
-        last, time = solution.angles[first - 1], times[first - 1]
+        last, time = Pose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
     else:
         last, time = problem.start, joins.before.frame if joins.before else times[0] - 1.0
     parts = [solution.at(range(first))]
     for row in range(first, m):
-        way = problem.angles_of(after.turns, row) - last
+        way = problem.angles_of(after.turns, row) - last.angles
         way = np.where(rig.joints.held, way, wrapped(way))
-        start = last + way * (times[row] - time) / (after.frame - time)
-        part = yield from problem.one(row, start)
+        slide = problem.solvers(after.slides, row) - last.slides
+        share = (times[row] - time) / (after.frame - time)
+        part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
         if solution.reached[row] and not part.reached[0]:
             return solution
         parts.append(part)
-        last, time = part.angles[0], times[row]
+        last, time = Pose(part.angles[0], part.slides[0]), times[row]
         yield row + 1
     return Solution.joined(parts)
 
@@ -569,23 +654,24 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -
 
 
 def _solve(
-    rig: RigChain, chain: Chain, targets: Floats, start: Floats, bend: Floats, softness: Floats, rest: Floats
+    rig: RigChain, chain: Chain, targets: Floats, start: Pose, bend: Floats, softness: Floats, rest: Floats
 ) -> Steps[Solution]:
-    """Run the chain's solver on targets (frames, 2) from start (n,) on, or from each of (frames, n).
+    """Run the chain's solver on targets (frames, 2) from one pose on, or from each of their own.
 
     rest: (n,) the chain's angles at rest.
     """
     if rig.solver == 'CCD':
-        steps = ccd_steps if start.ndim == 2 else ccd_path_steps
+        steps = ccd_steps if start.angles.ndim == 2 else ccd_path_steps
         return (
             yield from steps(
                 chain,
                 targets,
-                start=start,
+                start=start.angles,
                 tolerance=rig.tolerance,
                 max_iterations=rig.iterations,
                 bend=bend,
                 softness=softness,
+                **({"start_slides": start.slides} if chain.is_sliding else {}),
             )
         )
     parts, block = [], _block(rig, chain)
@@ -600,13 +686,14 @@ def _solve(
                 root_weight=_root_weight(rig, chain),
                 tolerance=rig.tolerance,
                 softness=softness[rows],
+                **({"slide_weight": rig.slide_weight} if chain.is_sliding else {}),
             )
         else:
             part = solve_two_bone(
                 chain,
                 targets[rows],
                 bend=bend[rows],
-                start=start[rows] if start.ndim == 2 else start,
+                start=start.angles[rows] if start.angles.ndim == 2 else start.angles,
                 tolerance=rig.tolerance,
                 softness=softness[rows],
             )

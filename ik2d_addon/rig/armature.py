@@ -15,6 +15,7 @@ from .dependencies import Node, parents, walk
 from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
+from .slides import Slides, read_slides
 from .stretching import Stretching, carried_note, read_stretching, refuse_unstretchable
 
 # Joints further off the plane than this part of the reach deserve a word to the user.
@@ -47,6 +48,8 @@ class RigChain:
     ruled: bool = False  # whether a warning names what rules the bones in place of their keys
     forced: tuple[str, ...] = ()  # what would have been refused: inputs that are not there or do not run
     stretching: Stretching | None = None  # None where no bone changes its length
+    slides: Slides | None = None  # None where all bones are rigid
+    slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -56,12 +59,14 @@ class RigChain:
     def in_plane(self, plane: Plane, taken: str) -> "RigChain":
         """Return the chain as it bends in another plane; taken: what plane that is, in words."""
         bones = self.pose_bones
+        joints = self.joints.about(bones, _normals(plane, bones))
         return replace(
             self,
             plane=plane,
             plane_taken=taken,
             off_plane=float(plane.distance(rest_joints(bones)).max()),
-            joints=self.joints.about(bones, _normals(plane, bones)),
+            joints=joints,
+            slides=self.slides and self.slides.about(joints.axes[-1]),
         )
 
     @property
@@ -86,11 +91,13 @@ def read_chain(
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     refuse_damaged(settings, [bone.name for bone in bones])
     refuse_broken_rest(settings.name, bones)
-    solver = _solver(settings, len(bones))
+    _solver(settings, len(bones))
     _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     stretching = read_stretching(settings, bones)
+    turning = read_joints(settings, bones, _normals(plane, bones))
+    slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -99,7 +106,7 @@ def read_chain(
         off_plane=float(plane.distance(joints).max()),
         target=settings.target,
         subtarget=settings.subtarget,
-        solver=solver,
+        solver=_solver(settings, len(bones), slides),
         bend=1 if settings.bend == 'POSITIVE' else -1,
         iterations=settings.iterations,
         starts_from_rest=settings.start_from == 'REST',
@@ -108,10 +115,12 @@ def read_chain(
         softness=settings.softness,
         influence=settings.influence,
         path=settings.path_from_id(),
-        joints=read_joints(settings, bones, _normals(plane, bones)),
+        joints=turning,
         plane_taken=taken,
         notes=carried_note(settings.name, bones, stretching) if stretching else (),
         stretching=stretching,
+        slides=slides,
+        slide_weight=settings.slide_weight,
     )
 
 
@@ -143,9 +152,12 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         refuse_broken_rest(settings.name, bones)
         _solver(settings, len(bones))
         _check_target(armature, settings, bones)
-        bend_plane(settings, bones, rest_joints(bones))
+        joints = rest_joints(bones)
+        plane = bend_plane(settings, bones, joints)
         read_limits(settings, bones)
         refuse_unstretchable(settings, bones)
+        slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
+        _solver(settings, len(bones), slides)
     except IK2DError as error:
         return str(error)
     return ""
@@ -209,18 +221,24 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     return joints
 
 
-def _solver(settings: bpy.types.PropertyGroup, bone_count: int) -> str:
+def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides | None = None) -> str:
     if settings.solver == 'TWO_BONE' and bone_count != 2:
         raise IK2DError(
             f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
             " Two-Bone solver takes two; set Bones to 2 or the solver to Automatic"
         )
-    return chosen_solver(bone_count) if settings.solver == 'AUTO' else str(settings.solver)
+    is_sliding = slides is not None and slides.any
+    if settings.solver == 'TWO_BONE' and is_sliding:
+        raise IK2DError(
+            f"Chain '{settings.name}' has bones that slide, but the Two-Bone solver takes rigid ones; turn"
+            " Slide off or set the solver to Automatic"
+        )
+    return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
 
 
-def chosen_solver(bone_count: int) -> str:
+def chosen_solver(bone_count: int, is_sliding: bool = False) -> str:
     """Return the solver that Automatic takes for a chain of so many bones."""
-    return 'TWO_BONE' if bone_count == 2 else 'EVEN'
+    return 'TWO_BONE' if bone_count == 2 and not is_sliding else 'EVEN'
 
 
 def _check_target(

@@ -8,8 +8,10 @@ import numpy as np
 
 from ..core import IK2DError
 from . import compat, keys
+from .armature import RigChain
 from .pose import ROTATIONS
 from .scaling import put_scales_back, scaled_joints
+from .slide_bases import put_back, slid_joints
 from .stretching import ALONG
 
 
@@ -19,7 +21,7 @@ def clear_keys(
     frame_start: float | None = None,
     frame_end: float | None = None,
 ) -> int:
-    """Remove the generated keys on the bones' rotations, from one frame to another; return how many.
+    """Remove the generated keys on the bones' rotations and slides, between two frames; return how many.
 
     And those on scales that a chain has stretched; without any left, the bones get back the scale that
     they had. The frames are the action's; None is without an end. Keys of other kinds stay, and so does
@@ -29,8 +31,35 @@ def clear_keys(
     holder = compat.existing_channels(armature)
     if holder is None:
         return 0
+    removed = _clear(armature, _baked(armature, bones, holder.fcurves), frame_start, frame_end)
+    put_scales_back(armature, bones)
+    return removed
+
+
+def release_slides(rigs: Sequence[RigChain]) -> None:
+    """Clear the locations of bones that carry no slide any more of baked keys, and put them back."""
+    for rig in rigs:
+        slides = rig.slides
+        bones = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
+        if bones:
+            slid = _slid(rig.armature, bones)
+            curves = compat.existing_fcurves(rig.armature)
+            _clear(rig.armature, [curve for curve in curves if (curve.data_path, curve.array_index) in slid])
+            put_back(rig.armature, bones)
+
+
+def _clear(
+    armature: bpy.types.Object,
+    curves: Iterable[bpy.types.FCurve],
+    frame_start: float | None = None,
+    frame_end: float | None = None,
+) -> int:
+    """Remove the generated keys of the armature's own F-Curves; return how many."""
+    holder = compat.existing_channels(armature)
+    if holder is None:
+        return 0
     removed, groups = 0, set()
-    for curve in [curve for curve in _baked(armature, bones, holder.fcurves) if not is_locked(curve)]:
+    for curve in [curve for curve in curves if not is_locked(curve)]:
         columns = keys._columns(curve)
         frames = columns["co"][:, 0]
         gone = columns["type"][:, 0] == keys._GENERATED
@@ -52,7 +81,6 @@ def clear_keys(
             keys._fill(curve, left, np.isin(types, (keys._FREE, keys._ALIGNED)))
     for group in [group for group in holder.groups if group.name in groups and not len(group.channels)]:
         holder.groups.remove(group)
-    put_scales_back(armature, bones)
     return removed
 
 
@@ -65,15 +93,29 @@ def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[st
 def _baked(
     armature: bpy.types.Object, bones: Sequence[str], curves: Iterable[bpy.types.FCurve]
 ) -> list[bpy.types.FCurve]:
-    """Return, of F-Curves, those of the bones' rotations, and of scales that a chain has stretched."""
+    """Return, of F-Curves, those of the bones' rotations, slides, and scales that a chain has stretched."""
     paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
+    slid = _slid(armature, bones)
     posed = [armature.pose.bones[name] for name in scaled.intersection(bones) if name in armature.pose.bones]
     scales = {bone.path_from_id("scale") for bone in posed}
     return [
         curve
         for curve in curves
-        if curve.data_path in paths or (curve.data_path in scales and curve.array_index == ALONG)
+        if curve.data_path in paths
+        or (curve.data_path, curve.array_index) in slid
+        or (curve.data_path in scales and curve.array_index == ALONG)
     ]
+
+
+def _slid(armature: bpy.types.Object, bones: Sequence[str]) -> set[tuple[str, int]]:
+    """Return the path and index of each channel of the bones' locations that has carried a slide."""
+    return {
+        (armature.pose.bones[joint.name].path_from_id("location"), channel)
+        for joint in slid_joints(armature)
+        if joint.name in bones and joint.name in armature.pose.bones
+        for channel in range(3)
+        if joint.slid[channel]
+    }
 
 
 def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:

@@ -25,9 +25,12 @@ _OF_CHAIN = (
     "stretch",
     "compress",
     "stretch_bones",
+    "slide_weight",
 )
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
-_OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight")
+_OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
+# Of them, what counts only where a switch is on: by the first word of their names.
+_SWITCHES = {"limit": "use_limit", "slide": "use_slide"}
 
 
 def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
@@ -41,7 +44,8 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
         raise IK2DError(f"Chain '{chain.name}': its setting Normal holds no finite numbers; set it anew")
     for joint in filter(None, map(chain.joints.get, bones)):
         for name in _OF_JOINT:
-            if joint.use_limit or not name.startswith("limit"):
+            switch = _SWITCHES.get(name.partition("_")[0])
+            if switch is None or getattr(joint, switch):
                 _refuse(joint, name, f"Chain '{chain.name}', bone '{joint.name}'")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's forward kinematics of a planar chain, in its plane and in space, over all frames at once."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import bpy
@@ -16,7 +16,10 @@ from .affine import inverse
 from .armature import RigChain
 from .axes import normal_in_bone
 from .sampling import ChainSamples
+from .slides import Slides
 
+# What is added to the locations {bone: (frames, 3)} of some bones of a chain, by their places in it.
+Offsets = Mapping[int, Floats]
 # A rotation matrix of 32 bits has columns of length 1 to within less than this.
 SCALE_NOISE = 1e-5
 
@@ -36,6 +39,8 @@ class Link:
     local: Floats  # unturned, as the bone before carries it; the root as rest space has it
     upright: Floats  # unturned, in rest space
     own: Floats  # what the bone's own channels do to what it carries
+    # (3, 3) the axes of its location, as the bone before sees them
+    frame: Floats = field(default_factory=lambda: np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +55,8 @@ class Linkage:
     planar: bool  # whether they all are the plane's normal, and stay it
     heights: Floats  # () or (frames,) of the tip over the plane, unturned; no turn in the plane changes it
     # Blender's own word on the tips (frames, 3) of turns (frames, n), where links are not exact.
-    blender_tips: Callable[[Floats], Floats] | None = None
+    blender_tips: Callable[[Floats, Offsets | None], Floats] | None = None
+    slides: Slides | None = None  # None where all bones are rigid
 
     def joints(self, turns: Floats) -> Floats:
         """Return the joints (frames, n + 1, 2) of turns (frames, n) in the plane, the root at the origin.
@@ -71,31 +77,40 @@ class Linkage:
             joints[:, i + 1, 1] = joints[:, i, 1] + pose[2] * x + pose[3] * y
         return joints
 
-    def tips(self, turns: Floats) -> Floats:
-        """Return the tips (frames, 2) of local turns (frames, n), as seen along the plane's normal."""
-        if self.blender_tips or not self.planar:
-            return self.plane.project(self.tips_turned(turns))
+    def tips(self, turns: Floats, slides: Floats | None = None) -> Floats:
+        """Return the tips (frames, 2) of local turns (frames, n), as seen along the plane's normal.
+
+        slides: (frames, n) as locations have them; None: none.
+        """
+        if self.blender_tips or not self.planar or slides is not None:
+            return self.plane.project(self.tips_turned(turns, slides))
         return self.joints(turns)[:, -1]
 
-    def tips_turned(self, turns: Floats) -> Floats:
+    def tips_turned(self, turns: Floats, slides: Floats | None = None) -> Floats:
         """Return the tips (frames, 3) in rest space of local turns (frames, n), in the plane or off it."""
+        offsets = None if slides is None or self.slides is None else self.slides.offsets(turns, slides)
         if self.blender_tips:
-            return self.blender_tips(turns)
-        if not self.planar:
+            return self.blender_tips(turns, offsets)
+        if not self.planar or offsets is not None:
             rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(self.axes)]
-            return self.tips_in_space(rotations, slice(None))
+            return self.tips_in_space(rotations, slice(None), offsets)
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(self.joints(turns)[:, -1]) + heights
 
-    def tips_in_space(self, rotations: Sequence[Floats], rows: slice) -> Floats:
+    def tips_in_space(
+        self, rotations: Sequence[Floats], rows: slice, offsets: Offsets | None = None
+    ) -> Floats:
         """Return the tips (m, 3) in rest space of local rotations, (m, 3, 3) for each bone, at some frames.
 
-        Right also where rotations leave the plane, as Euler angles may do between two keys.
+        Right also where rotations leave the plane, as Euler angles may do between two keys. offsets: what
+        is added to bones' locations.
         """
         origin, pose = np.zeros(3), np.eye(3)
-        for link, rotation in zip(self.links, rotations, strict=True):
+        for i, (link, rotation) in enumerate(zip(self.links, rotations, strict=True)):
             local, own = _at(link.local, rows), _at(link.own, rows)
             origin = origin + (pose @ local[..., :3, 3:])[..., 0]
+            if offsets and i in offsets:
+                origin = origin + (pose @ (link.frame @ offsets[i][..., None]))[..., 0]
             held = pose @ local[..., :3, :3] if link.inherits else _at(link.upright, rows)[..., :3, :3]
             pose = held @ rotation @ own[..., :3, :3]
         tips: Floats = origin + pose @ self.tail
@@ -181,7 +196,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
             end = (holder @ following[..., :3, 3:])[..., 0]
         else:
             following, end = np.eye(4), holder @ tail
-        links.append(Link(inherits, hold, end, local, upright, own))
+        links.append(Link(inherits, hold, end, local, upright, own, _location_axes(bone, root=i == 0)))
         local, upright = following, above @ following
     # Bones that do not simply follow their parents have the noise in these evened out on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
@@ -190,7 +205,14 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
     joints = rig.joints
     planar = not (joints.askew or joints.fixed.any())
-    return Linkage(tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips)
+    return Linkage(tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips, rig.slides)
+
+
+def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
+    """Return the axes (3, 3) of a bone's location, as its parent sees them; of the chain's root in rest."""
+    rest = _rest(bone)
+    axes: Floats = (rest if root else inverse(_rest(bone.parent)) @ rest)[:3, :3]
+    return axes
 
 
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
@@ -207,13 +229,18 @@ def _blender_tips(
     owns: Sequence[Floats],
     into_rest: Floats,
     turns: Floats,
+    offsets: Offsets | None = None,
 ) -> Floats:
-    """Return the tips (frames, 3) in rest space as Blender's own functions have them."""
+    """Return the tips (frames, 3) in rest space as Blender's own functions have them.
+
+    offsets: what is added to bones' locations.
+    """
     held = parent
     for i, bone in enumerate(rig.pose_bones):
         turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
         turned[:, :3, :3] = _rotations(rig.joints.axes[i], turns[:, i])
-        pose = held = _posed(bone, held, _translation(bone, locations[i]) @ turned @ owns[i])
+        location = locations[i] + offsets[i] if offsets and i in offsets else locations[i]
+        pose = held = _posed(bone, held, _translation(bone, location) @ turned @ owns[i])
     tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return tails[:, :3]
 

@@ -14,6 +14,7 @@ from .armature import RigChain
 from .axes import CLOSE, own_axis
 from .joints import ROTATION_PROPERTIES
 from .pose import matrices
+from .slide_bases import noted_locations
 
 Curves = dict[tuple[str, int], bpy.types.FCurve]
 
@@ -25,6 +26,7 @@ class Standing:
     frame: float
     turns: Floats  # (n,) radians about each bone's local axis
     channels: dict[str, Floats]  # the values of each bone's rotation channels
+    slides: Floats | None = None  # (n,) as locations have them; None where all bones are rigid
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +131,12 @@ def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> 
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:
-    """Return, of F-Curves, those that turn the chain's bones."""
+    """Return, of F-Curves, those that turn the chain's bones, and slide them."""
     places = [(_path(bone), index) for bone in rig.pose_bones for index in range(4)]
+    if rig.slides is not None:
+        for i, channels in rig.slides.channels.items():
+            path = rig.pose_bones[i].path_from_id("location")
+            places += [(path, channel) for channel in channels]
     return {place: curves[place] for place in places if place in curves}
 
 
@@ -158,7 +164,24 @@ def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Stand
         channels[bone.name] = values[0]
         if not rig.joints.fixed[i]:
             turns[i] = _turns(bone, rig.joints.axes[i], values)[0]
-    return Standing(frame, turns, channels)
+    return Standing(frame, turns, channels, _slides(rig, curves, turns, time))
+
+
+def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats | None:
+    """Return the slides (n,) that locations have at a time, of bones turned by turns (n,)."""
+    if rig.slides is None:
+        return None
+    offsets = {}
+    for i, bases in noted_locations(rig, [time]).items():
+        bone = rig.pose_bones[i]
+        path, values = bone.path_from_id("location"), np.array(bone.location)
+        for channel in range(3):
+            if curve := curves.get((path, channel)):
+                values[channel] = curve.evaluate(time)
+        offsets[i] = np.nan_to_num(values - bases[0])
+    least, most = rig.slides.ranges.T
+    slides: Floats = np.clip(rig.slides.slides_of(turns, offsets), least, most)
+    return slides
 
 
 def _property(bone: bpy.types.PoseBone) -> str:

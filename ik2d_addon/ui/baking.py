@@ -15,6 +15,7 @@ from ..rig.clearing import clear_keys, locked_channels
 from ..rig.compat import select_bone
 from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
+from ..rig.slide_bases import put_back
 from .chains import active_armature, allowed, why_not_edit, why_not_solve
 from .registration import register_classes, unregister_classes
 from .results import forget_bake, store_bake, store_solve
@@ -50,6 +51,7 @@ def clear_bake(
     )
     removed = clear_keys(armature, all_bones(chains), start, end)
     if removed and frame_start is None and frame_end is None:
+        put_back(armature, all_bones(chains))
         for cleared in chains:
             forget_bake(cleared)
     return removed

@@ -7,6 +7,7 @@ from math import pi
 import bpy
 from bpy.props import (
     BoolProperty,
+    BoolVectorProperty,
     CollectionProperty,
     EnumProperty,
     FloatProperty,
@@ -83,9 +84,11 @@ def _kept(joint) -> dict:
     if not any(joint.is_property_set(key) for key in JOINT_SETTINGS):
         return {}
     values = {key: getattr(joint, key) for key in JOINT_SETTINGS}
+    for key in ("slid", "slide_base"):
+        values[key] = tuple(values[key])  # a copy: the joint goes
     place = {key: getattr(joint.place, key) for key in PLACE}
     for key in ("head", "tail"):
-        place[key] = tuple(place[key])  # a copy: the joint goes
+        place[key] = tuple(place[key])
     return {**values, "place": place}
 
 
@@ -122,6 +125,16 @@ def _minimum_changed(joint, _context):
 def _maximum_changed(joint, _context):
     if joint.limit_min > joint.limit_max:
         joint.limit_min = joint.limit_max
+
+
+def _shortest_changed(joint, _context):
+    if joint.slide_max < joint.slide_min:
+        joint.slide_max = joint.slide_min
+
+
+def _longest_changed(joint, _context):
+    if joint.slide_min > joint.slide_max:
+        joint.slide_min = joint.slide_max
 
 
 class IK2D_PG_place(PropertyGroup):
@@ -218,6 +231,53 @@ class IK2D_PG_joint(PropertyGroup):
         override=OVERRIDABLE,
         options=HIDDEN,
     )
+    use_slide: BoolProperty(
+        name="Slide",
+        description=(
+            "Let the bone slide along itself, as pistons and telescopes do: it moves the next bone of the"
+            " chain; the last bone moves itself"
+        ),
+        default=False,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    slide_min: FloatProperty(
+        name="Min",
+        description="Length that is added to the bone at the least; negative where it slides in",
+        default=0.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        subtype='DISTANCE',
+        override=OVERRIDABLE,
+        update=_shortest_changed,
+        options=set(),
+    )
+    slide_max: FloatProperty(
+        name="Max",
+        description="Length that is added to the bone at the most, where it slides out",
+        default=1.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        subtype='DISTANCE',
+        override=OVERRIDABLE,
+        update=_longest_changed,
+        options=set(),
+    )
+    slid: BoolVectorProperty(
+        name="Slid",
+        description="Channels of the bone's location that a solve or bake has moved",
+        size=3,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    slide_base: FloatVectorProperty(
+        name="Slide Base",
+        description="Location that the bone had in these channels before",
+        size=3,
+        precision=6,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
     place: PointerProperty(
         name="Place",
         description="Where the bone stood last, to find it again when it is renamed",
@@ -227,7 +287,20 @@ class IK2D_PG_joint(PropertyGroup):
     )
 
 
-JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "is_scaled", "scale_base", "scale_posed")
+JOINT_SETTINGS = (
+    "use_limit",
+    "limit_min",
+    "limit_max",
+    "weight",
+    "is_scaled",
+    "scale_base",
+    "scale_posed",
+    "use_slide",
+    "slide_min",
+    "slide_max",
+    "slid",
+    "slide_base",
+)
 
 
 # --- The chains of a rig -----------------------------------------------------
@@ -460,6 +533,20 @@ class IK2D_PG_chain(PropertyGroup):
             " decides how the chain bends; else its turn counts like the others'"
         ),
         default=True,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    slide_weight: FloatProperty(
+        name="Slide Weight",
+        description=(
+            "How willingly bones slide rather than turn, in Even chains: small numbers turn first, great"
+            " ones slide first"
+        ),
+        default=1.0,
+        min=0.001,
+        soft_min=0.1,
+        soft_max=10.0,
+        max=1000.0,
         override=OVERRIDABLE,
         options=set(),
     )

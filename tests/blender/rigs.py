@@ -40,6 +40,48 @@ def add_leg(name: str = "Rig") -> bpy.types.Object:
     )
 
 
+def add_crane(
+    slides: dict[str, tuple[float, float]], roll: float = 0.0, drop: float = 0.0, beside: float = 0.0
+) -> tuple[bpy.types.Object, bpy.types.PropertyGroup]:
+    """Add a boom of three bones that nothing connects, with a chain; return both.
+
+    slides: {bone: (least, greatest added length)}. It points along Y, straight unless a `drop` lets it bend
+    downwards; `beside` puts the heads of the last two bones that far above the tails before.
+    """
+    armature = add_armature(
+        {
+            "boom": ((0, 0, 1.0), (0, 2.0, 1.0), "", roll),
+            "inner": ((0, 2.0, 1.0 + beside), (0, 3.5, 1.0 + beside - drop), "boom", roll),
+            "outer": (
+                (0, 3.5, 1.0 + 2 * beside - drop),
+                (0, 4.5, 1.0 + 2 * beside - 2 * drop),
+                "inner",
+                roll,
+            ),
+        }
+    )
+    disconnect(armature)
+    chain = add_chain(armature, "outer", None, bone_count=3, name="crane")
+    for bone, (least, most) in slides.items():
+        set_slide(chain, bone, least, most)
+    return armature, chain
+
+
+def disconnect(armature: bpy.types.Object) -> None:
+    """Give all bones locations of their own."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    for bone in armature.data.edit_bones:
+        bone.use_connect = False
+    bpy.ops.object.mode_set(mode='OBJECT')
+
+
+def set_slide(chain: bpy.types.PropertyGroup, bone: str, least: float, most: float) -> None:
+    """Let a bone of a chain slide."""
+    joint = chain.joints[bone]
+    joint.use_slide, joint.slide_max, joint.slide_min = True, most, least
+
+
 def add_target(keys: dict[int, Point], name: str = "Target") -> bpy.types.Object:
     """Add an empty that is at the given places at the given frames."""
     target = bpy.data.objects.new(name, None)

@@ -116,6 +116,7 @@ def choosing(monkeypatch):
             turns=TURNS,
             influence=np.array([1.0, influence]),
             factors=None,
+            locations=None,
         )
         given = [rotation()] if given is None else given
         shaped = [rotation(handles=np.zeros((2, 5, 3)))]

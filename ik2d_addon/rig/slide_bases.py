@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is keyed of the locations of bones that carry slides, and what these are without them.
+
+A location may be more than the slide that is added to it. What it was is noted on the chain's joints when
+a solve or a bake first writes it: afterwards the location itself no longer tells.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from . import compat, keys
+from .armature import RigChain
+from .pose import BoneChannels
+from .sampling import ChainSamples
+
+
+def without_slides(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+) -> ChainSamples:
+    """Return the samples of a chain at some frames with the locations that its bones have without slides."""
+    if rig.slides is None:
+        return samples
+    bases = samples.bases.copy()
+    for bone, noted in noted_locations(rig, keys.animation_times(scene, times)).items():
+        bases[:, bone, :3, 3] = np.where(np.isnan(noted), bases[:, bone, :3, 3], noted)
+    return replace(samples, bases=bases)
+
+
+def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
+    """Return the locations {bone: (times, 3)} without slides of the bones that carry them.
+
+    NaN in channels that no solve or bake has written: there it is what stands. In the others it is what
+    keys made by hand show, else what was noted. times: as the armature's action counts them, but for an
+    NLA strip that is tweaked.
+    """
+    found: dict[int, Floats] = {}
+    if rig.slides is None:
+        return found
+    joints = _joints(rig)
+    with compat.channels_copied(rig.armature) as holder:
+        for bone, channels in rig.slides.channels.items():
+            found[bone] = np.full((len(times), 3), np.nan)
+            for channel in channels:
+                if not joints[bone].slid[channel]:
+                    continue
+                found[bone][:, channel] = joints[bone].slide_base[channel]
+                curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
+                if curve and compat.plays(rig.armature, curve) and keys.keep_hand_made(curve):
+                    shown = keys.strip_times(rig.armature, times)
+                    found[bone][:, channel] = [curve.evaluate(time) for time in shown]
+    return found
+
+
+def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels]:
+    """Return what is keyed of the locations (frames, n, 3) of bones; nothing where all are rigid."""
+    if locations is None or rig.slides is None:
+        return []
+    return [
+        BoneChannels(rig.bones[i], "location", locations[:, i], channels=channels)
+        for i, channels in rig.slides.channels.items()
+    ]
+
+
+@contextmanager
+def noted(rigs: Sequence[RigChain]) -> Iterator[None]:
+    """Note the locations that slides are about to be added to; forget them again if what follows fails."""
+    new = []
+    try:
+        for rig in rigs:
+            if rig.slides is None:
+                continue
+            joints = _joints(rig)
+            for bone, channels in rig.slides.channels.items():
+                for channel in channels:
+                    joint = joints[bone]
+                    if not joint.slid[channel]:
+                        joint.slide_base[channel] = _base(rig, bone, channel)
+                        joint.slid[channel] = True
+                        new.append((joint, channel))
+        yield
+    except BaseException:
+        for joint, channel in new:
+            joint.slid[channel] = False
+            joint.slide_base[channel] = 0.0
+        raise
+
+
+def _base(rig: RigChain, bone: int, channel: int) -> float:
+    """Return the location without slides of a bone: as another chain has noted it, or as it stands."""
+    for joint in slid_joints(rig.armature):
+        if joint.name == rig.bones[bone] and joint.slid[channel]:
+            return float(joint.slide_base[channel])
+    return float(rig.pose_bones[bone].location[channel])
+
+
+def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+    """Give bones the locations that they had before slides were added, but where keys rule them still."""
+    kept = {(curve.data_path, curve.array_index) for curve in compat.existing_fcurves(armature)}
+    for joint in list(slid_joints(armature)):
+        bone = armature.pose.bones.get(joint.name)
+        if bone is None or joint.name not in bones:
+            continue
+        path = bone.path_from_id("location")
+        for channel in range(3):
+            if joint.slid[channel] and (path, channel) not in kept:
+                bone.location[channel] = joint.slide_base[channel]
+        joint.slid = (False, False, False)
+        joint.slide_base = (0.0, 0.0, 0.0)
+
+
+def slid_joints(armature: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
+    """Yield the joints, of all chains, whose bones have a location that a solve or bake has written."""
+    for chain in armature.ik2d.chains:
+        for joint in (*chain.joints, *chain.dormant):
+            if any(joint.slid):
+                yield joint
+
+
+def _joints(rig: RigChain) -> list[bpy.types.PropertyGroup]:
+    """Return the joint of each of the chain's bones: `read_slides` has seen to those that carry slides."""
+    joints = rig.armature.path_resolve(rig.path).joints
+    return [joints.get(name) for name in rig.bones]
+
+
+def _path(rig: RigChain, bone: int) -> str:
+    return str(rig.pose_bones[bone].path_from_id("location"))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the bones of a chain slide along themselves, and which locations carry that.
+
+The slide of a bone is the location of the one that it carries, the next one of the chain; that of the
+last bone its own. Blender adds a location in the bone's rest axes, before the bone turns.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+
+# What a direction has along an axis counts as nothing below this: rounding of 32-bit rest matrices.
+_NOISE = 1e-5
+_ALONG = np.array((0.0, 1.0, 0.0))  # a bone, in its own space
+
+
+@dataclass(frozen=True, eq=False)
+class Slides:
+    """The slides of a chain of n bones, in the units of their locations: lengths in the armature's rest.
+
+    Also of a chain whose bones are rigid now, but whose locations an earlier solve or bake has moved: these
+    go back to what they were.
+    """
+
+    ranges: Floats  # (n, 2) least and greatest added length; zeros where bones are rigid
+    directions: Floats  # (n, 3) of each slide in the location that carries it; of the last bone unturned
+    axis: Floats  # (3,) what the last bone turns about, in its own space
+    still: bool  # whether the last bone does not turn
+    channels: Mapping[int, tuple[int, ...]]  # of each bone that carries slides: those of its location
+
+    @property
+    def any(self) -> bool:
+        """Whether any bone may slide now."""
+        return bool(self.ranges.any())
+
+    def carries(self, bone: int) -> bool:
+        """Return whether a bone carries a slide now."""
+        return self._is_carried_by(bone - 1, bone) or self._is_carried_by(bone, bone)
+
+    def about(self, axis: Floats) -> "Slides":
+        """Return the same slides where the last bone turns about another axis (3,)."""
+        last = len(self.ranges) - 1
+        if not self._is_carried_by(last, last):
+            return self
+        return _directed(self.ranges, self.directions, axis, self.still, self.channels)
+
+    def offsets(self, turns: Floats, slides: Floats) -> dict[int, Floats]:
+        """Return what slides (frames, n) add to the locations {bone: (frames, 3)} of turned bones.
+
+        turns: (frames, n) local turns. The last bone's own slide turns with it.
+        """
+        last = len(self.ranges) - 1
+        found = {carrier: np.zeros((len(slides), 3)) for carrier in self.channels}
+        for i in np.flatnonzero(self.ranges.any(axis=1)).tolist():
+            direction = self.directions[i]
+            if i == last:
+                direction = self._turned(turns[:, last])
+            found[min(i + 1, last)] += slides[:, i : i + 1] * direction
+        for carrier, channels in self.channels.items():
+            found[carrier][:, [c for c in range(3) if c not in channels]] = 0.0
+        return found
+
+    def slides_of(self, turns: Floats, offsets: Mapping[int, Floats]) -> Floats:
+        """Return the slides (n,) that come nearest to offsets {bone: (3,)} of turned bones: turns (n,)."""
+        last, found = len(self.ranges) - 1, np.zeros(len(self.ranges))
+        for carrier, offset in offsets.items():
+            own = [i for i in (carrier - 1, carrier) if self._is_carried_by(i, carrier)]
+            rows = [self._turned(turns[last:])[0] if i == last else self.directions[i] for i in own]
+            found[own] = np.linalg.lstsq(np.column_stack(rows), offset, rcond=None)[0]
+        return found
+
+    def span(self, bone: int) -> tuple[Floats, Floats]:
+        """Return the least and the greatest offset, (3,) each, of a bone's location."""
+        low, high = np.zeros(3), np.zeros(3)
+        for i in (bone - 1, bone):
+            if not self._is_carried_by(i, bone):
+                continue
+            if i == bone:  # the last one, which turns
+                furthest = np.abs(self.ranges[i]).max() * np.isin(np.arange(3), self.channels[bone])
+                low, high = low - furthest, high + furthest
+            else:
+                ends = np.outer(self.ranges[i], self.directions[i])
+                low, high = low + ends.min(axis=0), high + ends.max(axis=0)
+        return low, high
+
+    def _is_carried_by(self, i: int, carrier: int) -> bool:
+        return i >= 0 and bool(self.ranges[i].any()) and min(i + 1, len(self.ranges) - 1) == carrier
+
+    def _turned(self, turns: Floats) -> Floats:
+        """Return the direction (frames, 3) of the last bone's slide, turned about its axis."""
+        own, axis = self.directions[-1], self.axis
+        if self.still:
+            return np.tile(own, (len(turns), 1))
+        cosines, sines = np.cos(turns)[:, None], np.sin(turns)[:, None]
+        turned: Floats = own * cosines + np.cross(axis, own) * sines + axis * (axis @ own) * (1.0 - cosines)
+        return turned
+
+
+def read_slides(
+    settings: bpy.types.PropertyGroup,
+    bones: Sequence[bpy.types.PoseBone],
+    normal: Floats,
+    joints: Floats,
+    fixed: bool = False,
+) -> Slides | None:
+    """Return how the bones slide by `settings.joints`; None where all are rigid.
+
+    normal: (3,) what the last bone turns about, in its own space. joints: (n + 1, 3) in rest, root to tip.
+    fixed: whether locks hold the last bone at the rotation that it has.
+    Raises IK2DError where a bone cannot slide so, or what carries its slide cannot move.
+    """
+    ranges = np.zeros((len(bones), 2))
+    lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
+    for i, bone in enumerate(bones):
+        joint = settings.joints.get(bone.name)
+        if joint is not None and joint.use_slide:
+            ranges[i] = _checked_range(settings.name, joint, float(lengths[i]))
+    slid = {i: channels for i, bone in enumerate(bones) if (channels := _slid(settings, bone))}
+    if not ranges.any() and not slid:
+        return None
+    last = settings.joints.get(bones[-1].name)
+    still = fixed or (last is not None and last.weight == 0.0)
+    slides = _directed(ranges, _directions(bones, fixed), normal, still, slid)
+    for carrier, channels in slides.channels.items():
+        if not slides.carries(carrier):
+            continue
+        if settings.joints.get(bones[carrier].name) is None:
+            raise IK2DError(
+                f"Chain '{settings.name}' has no joint for bone '{bones[carrier].name}', which carries a"
+                " slide; press Update Joints"
+            )
+        sliding = carrier if slides._is_carried_by(carrier, carrier) else carrier - 1
+        _check_carrier(settings.name, bones[sliding], bones[carrier], channels)
+    return slides
+
+
+def _slid(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> tuple[int, ...]:
+    """Return the channels of a bone's location that a solve or bake of the chain has moved."""
+    joint = settings.joints.get(bone.name)
+    return () if joint is None else tuple(channel for channel in range(3) if joint.slid[channel])
+
+
+def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) -> tuple[float, float]:
+    least, most = joint.slide_min, joint.slide_max
+    bone = f"Chain '{chain}': the slide of bone '{joint.name}'"
+    if least > most:
+        raise IK2DError(f"{bone} runs backwards; set Min below Max")
+    if length + least < 0.0:
+        raise IK2DError(
+            f"{bone} would make it shorter than nothing: it is {length:.4g} long; set Min to"
+            f" {-length:.4g} or more"
+        )
+    return least, most
+
+
+def _directions(bones: Sequence[bpy.types.PoseBone], fixed: bool) -> Floats:
+    """Return the directions (n, 3) of the slides in the locations that carry them.
+
+    That of the last bone not turned, unless it is fixed as it stands.
+    """
+    directions = np.tile(_ALONG, (len(bones), 1))
+    if fixed:
+        directions[-1] = bones[-1].matrix_basis.to_quaternion() @ Vector(_ALONG)
+    for i, (above, own) in enumerate(pairwise(bones)):
+        rests = [np.array(bone.bone.matrix_local.to_3x3(), np.float64) for bone in (above, own)]
+        directions[i] = np.linalg.solve(rests[1], rests[0] @ _ALONG)
+    directions[np.abs(directions) <= _NOISE] = 0.0
+    return directions
+
+
+def _directed(
+    ranges: Floats, directions: Floats, normal: Floats, still: bool, slid: Mapping[int, tuple[int, ...]]
+) -> Slides:
+    """Return the slides with the channels that their directions need.
+
+    still: whether the last bone, which else turns about the normal (3,), does not turn. slid: channels
+    that were moved before.
+    """
+    last = len(ranges) - 1
+    axis = np.where(np.abs(normal) <= _NOISE, 0.0, normal)
+    used = {bone: set(channels) for bone, channels in slid.items()}
+    for i in np.flatnonzero(ranges.any(axis=1)).tolist():
+        parts = [directions[i]]
+        if i == last and not still:
+            parts += [np.cross(axis, _ALONG), axis * axis[1]]
+        needed = np.flatnonzero((np.abs(parts) > _NOISE).any(axis=0)).tolist()
+        used.setdefault(min(i + 1, last), set()).update(needed)
+    return Slides(
+        ranges, directions, axis, still, {bone: tuple(sorted(found)) for bone, found in used.items()}
+    )
+
+
+def _check_carrier(
+    chain: str, sliding: bpy.types.PoseBone, carrier: bpy.types.PoseBone, channels: Sequence[int]
+) -> None:
+    """Raise IK2DError where a bone's location cannot carry a slide."""
+    what = f"Chain '{chain}': bone '{sliding.name}' cannot slide"
+    carried = "it" if carrier == sliding else f"bone '{carrier.name}', which it carries,"
+    data = carrier.bone
+    if data.use_connect and data.parent:
+        raise IK2DError(
+            f"{what}: {carried} is connected to its parent and has no location; disconnect it in Edit Mode"
+            " (Alt P)"
+        )
+    if not data.use_local_location:
+        raise IK2DError(
+            f"{what}: the location of '{carrier.name}' is not local; turn on Local Location in its Relations"
+        )
+    if carrier == sliding and data.parent and not data.use_inherit_rotation:
+        raise IK2DError(
+            f"{what}: it does not turn with its parent; turn on Inherit Rotation in its Relations"
+        )
+    for channel in channels:
+        place = f"{'XYZ'[channel]} Location of '{carrier.name}'"
+        if carrier.lock_location[channel]:
+            raise IK2DError(f"{what}: {place} is locked; unlock it")
+        if _is_driven(carrier, channel):
+            raise IK2DError(f"{what}: {place} is driven; remove the driver, or turn Slide off")
+
+
+def _is_driven(bone: bpy.types.PoseBone, channel: int) -> bool:
+    animation = bone.id_data.animation_data
+    if animation is None:
+        return False
+    driver = animation.drivers.find(bone.path_from_id("location"), index=channel)
+    return driver is not None and not driver.mute
