@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own limits on bones, IK limits and Limit Rotation constraints, as limits of a planar chain."""
+"""Blender's own limits on bones, IK limits and Limit constraints, as limits of a planar chain."""
 
-from collections.abc import Sequence
-from math import atan2, pi
+from collections.abc import Iterator, Sequence
+from math import atan2, inf, pi
 
 import bpy
 
 from ..core import Plane
+from ..core.inputs import Floats
 from .axes import ALIGNED, normal_in_bone, own_axis
 from .joints import turning_axis
 
-Range = tuple[float, float]  # radians about the plane's normal, relative to rest
+Range = tuple[float, float]  # radians about the plane's normal, relative to rest; of slides a length
+# A direction that has less than this along an axis is not limited along it.
+_ACROSS = 1e-3
 
 
 def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[dict[str, Range], list[str]]:
@@ -37,6 +40,59 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
     return ranges, slanted
 
 
+def slides_of_bones(
+    bones: Sequence[bpy.types.PoseBone], directions: Floats, bases: Floats, own: bool
+) -> tuple[dict[str, Range], list[str]]:
+    """Return the ranges {bone: (min, max)} of slides that Limit Location constraints leave to bones.
+
+    They are those of the bone that carries the slide: the next one, or of the last bone its own.
+    directions: (n, 3) of the slides in the locations that carry them. bases: (n, 3) what these are without
+    slides. own: whether what limits the last bone is its own slide, not that of the one before. Bones that
+    are connected, or not limited, are not in it. Also returns those that are limited on one side alone.
+    """
+    ranges, open_ended, last = {}, [], len(bones) - 1
+    for i, bone in enumerate(bones):
+        carrier = min(i + 1, last)
+        if carrier == last and (i == last) != own and last > 0:
+            continue
+        held = bones[carrier]
+        if held.bone.use_connect and held.parent:
+            continue
+        low, high = _along(held, directions[i], bases[carrier])
+        if low > -inf and high < inf and low <= high:
+            ranges[bone.name] = low, high
+        elif low > -inf or high < inf:
+            open_ended.append(bone.name)
+    return ranges, open_ended
+
+
+def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
+    """Return how far Limit Location constraints let a bone go along a direction of its location."""
+    low, high = -inf, inf
+    for constraint in _active(bone, 'LIMIT_LOCATION'):
+        for axis, letter in enumerate("xyz"):
+            part = float(direction[axis])
+            if abs(part) <= _ACROSS:
+                continue
+            for end in ("min", "max"):
+                if not getattr(constraint, f"use_{end}_{letter}"):
+                    continue
+                slide = (getattr(constraint, f"{end}_{letter}") - float(base[axis])) / part
+                if (end == "min") == (part > 0.0):
+                    low = max(low, slide)
+                else:
+                    high = min(high, slide)
+    return low, high
+
+
+def _active(bone: bpy.types.PoseBone, kind: str) -> Iterator[bpy.types.Constraint]:
+    """Yield a bone's constraints of one kind that act on its own channels."""
+    for constraint in bone.constraints:
+        if constraint.type == kind and not constraint.mute and constraint.influence > 0.0:
+            if constraint.owner_space == 'LOCAL':
+                yield constraint
+
+
 def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
     """Return the bones with a Limit Rotation that is not about their own axes: no range of a joint."""
     return [
@@ -59,14 +115,8 @@ def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
         found.append((getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")))
     if getattr(bone, f"lock_ik_{axis}"):
         found.append((_turn(bone, axis),) * 2)
-    for constraint in bone.constraints:
-        if (
-            constraint.type == 'LIMIT_ROTATION'
-            and not constraint.mute
-            and constraint.influence > 0.0
-            and constraint.owner_space == 'LOCAL'
-            and getattr(constraint, f"use_limit_{axis}")
-        ):
+    for constraint in _active(bone, 'LIMIT_ROTATION'):
+        if getattr(constraint, f"use_limit_{axis}"):
             ends = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
             found.append((min(ends), max(ends)))
     return found

@@ -15,6 +15,7 @@ from . import compat, made
 from .armature import RigChain
 from .axes import ALIGNED, own_axis
 from .keys import animation_times
+from .slide_bases import location_without_slides
 
 # Constraints that reach up the hierarchy from the bone that has them.
 _REACHING = ('IK', 'SPLINE_IK')
@@ -22,6 +23,8 @@ _REACHING = ('IK', 'SPLINE_IK')
 _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
 # Angles (radians) within this are the same.
 _SAME_ANGLE = 1e-5
+# The rounding of a slide and of the limit that it was taken from, as a part of the slide.
+_SAME_LENGTH = 1e-6
 # Of many bones in a warning, this many are named.
 _NAMED = 3
 _CONSTANT = 'CONSTANT'
@@ -160,7 +163,7 @@ def _can_act(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
     if constraint.type == 'LIMIT_ROTATION':
         return _limits_turns(rig, i, constraint)
     if constraint.type == 'LIMIT_LOCATION':
-        return _limits_place(rig.pose_bones[i], constraint)
+        return _limits_place(rig, i, constraint)
     return True
 
 
@@ -184,12 +187,16 @@ def _limits_turns(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bo
     return False
 
 
-def _limits_place(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
-    """Return whether a Limit Location may move the bone."""
+def _limits_place(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a Limit Location may move the i-th bone, or stop a slide that it carries."""
+    base, low, high = location_without_slides(rig, i), np.zeros(3), np.zeros(3)
+    if rig.slides is not None:
+        low, high = rig.slides.span(i)
+    ends, rounding = {"min": base + low, "max": base + high}, _SAME_LENGTH * np.abs([low, high]).max()
     for axis, letter in enumerate("xyz"):
         for end, sign in (("min", 1.0), ("max", -1.0)):
             if getattr(constraint, f"use_{end}_{letter}"):
-                beyond = sign * (getattr(constraint, f"{end}_{letter}") - bone.location[axis]) > 0.0
+                beyond = sign * (getattr(constraint, f"{end}_{letter}") - ends[end][axis]) > rounding
                 if constraint.owner_space != 'LOCAL' or beyond:
                     return True
     return False

@@ -56,6 +56,15 @@ def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
     return found
 
 
+def location_without_slides(rig: RigChain, bone: int) -> Floats:
+    """Return the location (3,) that a bone has now without slides. It looks at no key."""
+    location = np.array(rig.pose_bones[bone].location)
+    if rig.slides is not None and bone in rig.slides.channels:
+        joint = _joints(rig)[bone]
+        location = np.where(joint.slid, joint.slide_base, location)
+    return location
+
+
 def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels]:
     """Return what is keyed of the locations (frames, n, 3) of bones; nothing where all are rigid."""
     if locations is None or rig.slides is None:

@@ -127,7 +127,7 @@ def read_slides(
         return None
     last = settings.joints.get(bones[-1].name)
     still = fixed or (last is not None and last.weight == 0.0)
-    slides = _directed(ranges, _directions(bones, fixed), normal, still, slid)
+    slides = _directed(ranges, slide_directions(bones, fixed), normal, still, slid)
     for carrier, channels in slides.channels.items():
         if not slides.carries(carrier):
             continue
@@ -160,7 +160,7 @@ def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) ->
     return least, most
 
 
-def _directions(bones: Sequence[bpy.types.PoseBone], fixed: bool) -> Floats:
+def slide_directions(bones: Sequence[bpy.types.PoseBone], fixed: bool = False) -> Floats:
     """Return the directions (n, 3) of the slides in the locations that carry them.
 
     That of the last bone not turned, unless it is fixed as it stands.

@@ -2,13 +2,14 @@
 """The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
 
 import bpy
+import numpy as np
 from bpy.props import EnumProperty, IntProperty, StringProperty
-from bpy.types import Context, Object, Operator, PropertyGroup
+from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup
 
 from ..core import IK2DError
 from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
 from ..rig.dependencies import parents, walk
-from ..rig.limits import limits_elsewhere, limits_of_bones
+from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.renames import (
     bone_names,
     bones_of,
@@ -17,6 +18,7 @@ from ..rig.renames import (
     straighten,
     unique_name,
 )
+from ..rig.slides import slide_directions
 from .properties import joints_wanted, sync_joints
 from .registration import register_classes, unregister_classes
 
@@ -128,13 +130,39 @@ def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]
         joint.use_limit = joint.name in ranges
         if joint.use_limit:
             joint.limit_min, joint.limit_max = ranges[joint.name]
-    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones))
+    open_ended = take_slides(chain, bones)
+    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones), open_ended)
     return len(ranges), slanted
 
 
-def left_out_in_words(slanted: list[str], elsewhere: list[str]) -> str:
+def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
+    """Make what Limit Location constraints leave to bones their slides; others stay as they are.
+
+    Returns the bones that are limited on one side alone.
+    """
+    joints = [chain.joints[bone.name] for bone in bones]
+    bases = np.array(
+        [
+            np.where(joint.slid, joint.slide_base, bone.location)
+            for joint, bone in zip(joints, bones, strict=True)
+        ]
+    )
+    own = joints[-1].use_slide and not (len(joints) > 1 and joints[-2].use_slide)
+    ranges, open_ended = slides_of_bones(bones, slide_directions(bones), bases, own)
+    for joint in joints:
+        if joint.name in ranges:
+            joint.slide_min, joint.slide_max = ranges[joint.name]
+            joint.use_slide = joint.slide_min < joint.slide_max
+    return open_ended
+
+
+def left_out_in_words(slanted: list[str], elsewhere: list[str], open_ended: list[str]) -> str:
     """Return a sentence for each kind of limit that could not be taken; "" where all were."""
     sentences = []
+    if open_ended:
+        sentences.append(
+            f"Left out the slides of {_quoted(open_ended)}: their Limit Location has no minimum or no maximum"
+        )
     if slanted:
         sentences.append(
             f"Left out {_quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
@@ -521,7 +549,7 @@ def _why_no_bone_to_use(context: Context) -> str:
 
 
 class IK2D_OT_limits_from_bones(Operator):
-    """Take the bones' IK limits, IK locks and Limit Rotation constraints as the limits of the active chain"""
+    """Take the bones' IK limits, IK locks and Limit constraints as limits and slides of the active chain"""
 
     bl_idname = "ik2d.limits_from_bones"
     bl_label = "Limits from Bones"
@@ -540,7 +568,9 @@ class IK2D_OT_limits_from_bones(Operator):
             return {'CANCELLED'}
         for sentence in chain.left_out.splitlines():
             self.report({'WARNING'}, sentence)
-        self.report({'INFO'}, f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited")
+        sliding = sum(joint.use_slide for joint in chain.joints)
+        slide = f", {sliding} slide{'s' if sliding == 1 else ''}" if sliding else ""
+        self.report({'INFO'}, f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited{slide}")
         return {'FINISHED'}
 
 

@@ -58,7 +58,7 @@ def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
         settings=_settings(chain),
         frame=scene.frame_current_final,
         target=(target.name if target else "", place and [f"{value:.5g}" for value in place]),
-        pose=[[f"{value:.5g}" for value in _rotation(bone)] for bone in bones],
+        pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_slid(chain, bone))] for bone in bones],
     )
 
 
@@ -166,6 +166,13 @@ def _bones(chain: PropertyGroup) -> list[str]:
 
 def _drivers(ob: Object) -> Iterable[FCurve]:
     return ob.animation_data.drivers if ob.animation_data else ()
+
+
+def _slid(chain: PropertyGroup, bone) -> Iterator[float]:
+    """Yield the channels of a bone's location that its chain has moved."""
+    joint = chain.joints.get(bone.name)
+    if joint is not None:
+        yield from (value for value, slid in zip(bone.location, joint.slid, strict=True) if slid)
 
 
 def _rotation(bone) -> Iterable[float]:

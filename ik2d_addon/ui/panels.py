@@ -86,8 +86,10 @@ class IK2D_UL_joints(UIList):
         row = layout.row(align=True)
         row.prop(item, "use_limit", text="")
         row.label(text=item.name)
-        if item.use_limit:
-            limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°"
+        limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
+        if item.use_slide:
+            limits = f"{limits}, slides" if limits else "slides"
+        if limits:
             if fits_as_name(context, limits) and fits_as_name(context, item.name):
                 right = row.row()
                 right.alignment = 'RIGHT'
@@ -247,6 +249,11 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
         weight = column.column()
         weight.active = weight_counts(chain, joint)
         field(weight, context, joint, "weight")
+        column.prop(joint, "use_slide")
+        if joint.use_slide:
+            slide = column.column(align=True)
+            field(slide, context, joint, "slide_min")
+            field(slide, context, joint, "slide_max")
 
 
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
@@ -259,8 +266,13 @@ def solver_of(chain: PropertyGroup) -> str:
     """Return the solver that solves the chain, where one is to be chosen too."""
     if chain.solver == 'AUTO':
         bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-        return chosen_solver(len(bones))
+        return chosen_solver(len(bones), slides(chain))
     return chain.solver
+
+
+def slides(chain: PropertyGroup) -> bool:
+    """Return whether any bone of the chain may slide."""
+    return any(joint.use_slide and (joint.slide_min or joint.slide_max) for joint in chain.joints)
 
 
 def solver_name(chain: PropertyGroup, solver: str) -> str:
@@ -293,6 +305,8 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         column.separator()
         if solver == 'EVEN':
             column.prop(chain, "root_turns_freely")
+            if slides(chain):
+                field(column, context, chain, "slide_weight")
         elif solver == 'CCD':
             field(column, context, chain, "start_from")
             field(column, context, chain, "iterations")

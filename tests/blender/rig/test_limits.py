@@ -3,11 +3,14 @@
 
 import math
 
+import bpy
+import numpy as np
 import pytest
-from rigs import add_armature
+from rigs import add_armature, add_crane, disconnect
 
 from ik2d_addon.core import Plane
-from ik2d_addon.rig.limits import limits_of_bones
+from ik2d_addon.rig.limits import limits_of_bones, slides_of_bones
+from ik2d_addon.rig.slides import slide_directions
 
 FLAT = [(0, 0, 0), (0, 1, 0)]
 ABOUT_X = Plane.facing(FLAT, (1, 0, 0))
@@ -142,3 +145,83 @@ def test_each_bone_has_its_own():
         each.use_ik_limit_x, each.ik_min_x, each.ik_max_x = True, -0.5, 1.0
     found, slanted = limits_of_bones(bones, ABOUT_X)
     assert list(found) == ["a", "c"] and slanted == ["b"]
+
+
+# --- Slides ---------------------------------------------------------------------------------------
+
+
+def limit_location(bone, axis="y", low=None, high=None, space='LOCAL'):
+    """Give a bone a Limit Location along one of its axes."""
+    constraint = bone.constraints.new('LIMIT_LOCATION')
+    constraint.owner_space = space
+    for end, value in (("min", low), ("max", high)):
+        if value is not None:
+            setattr(constraint, f"use_{end}_{axis}", True)
+            setattr(constraint, f"{end}_{axis}", value)
+    return constraint
+
+
+def slides(armature, own=False, bases=None):
+    bones = [armature.pose.bones[name] for name in ("boom", "inner", "outer")]
+    bases = np.zeros((3, 3)) if bases is None else np.array(bases)
+    return slides_of_bones(bones, slide_directions(bones), bases, own)
+
+
+def test_a_slide_is_limited_by_the_location_of_the_bone_that_carries_it():
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["inner"], low=-0.25, high=1.5)
+    assert slides(armature) == ({"boom": (-0.25, 1.5)}, [])
+
+
+def test_what_limits_the_last_bone_is_the_slide_before_it_or_its_own():
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["outer"], low=0.0, high=1.5)
+    assert slides(armature) == ({"inner": (0.0, 1.5)}, [])
+    assert slides(armature, own=True) == ({"outer": (0.0, 1.5)}, [])
+
+
+def test_a_slide_counts_from_where_the_bone_is_without_it():
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["inner"], low=0.0, high=1.5)
+    bases = [(0, 0, 0), (0, 0.5, 0), (0, 0, 0)]
+    assert slides(armature, bases=bases) == ({"boom": (-0.5, 1.0)}, [])
+
+
+def test_along_a_bone_that_stands_against_the_axis_the_ends_change_places():
+    armature = add_armature(
+        {
+            "boom": ((0, 0, 0), (0, 2.0, 0), "", 0.0),
+            "inner": ((0, 2.0, 0), (0, 1.0, 0), "boom", 0.0),
+            "outer": ((0, 1.0, 0), (0, 0.5, 0), "inner", 0.0),
+        }
+    )
+    disconnect(armature)
+    limit_location(armature.pose.bones["inner"], low=-1.0, high=0.25)
+    (found, _) = slides(armature)
+    assert found["boom"] == pytest.approx((-0.25, 1.0))
+
+
+def test_across_the_slide_limits_say_nothing():
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["inner"], axis="x", low=0.0, high=0.0)
+    assert slides(armature) == ({}, [])
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_a_slide_with_one_end_is_told(end):
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["inner"], **{end: 0.5})
+    assert slides(armature) == ({}, ["boom"])
+
+
+def test_connected_bones_and_other_spaces_give_no_slides():
+    armature, _ = add_crane({})
+    limit_location(armature.pose.bones["inner"], low=0.0, high=1.0, space='WORLD')
+    muted = limit_location(armature.pose.bones["inner"], low=0.0, high=1.0)
+    muted.mute = True
+    assert slides(armature) == ({}, [])
+    muted.mute = False
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones["inner"].use_connect = True
+    bpy.ops.object.mode_set(mode='OBJECT')
+    assert slides(armature) == ({}, [])

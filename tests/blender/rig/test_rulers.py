@@ -7,7 +7,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_target, animation_of
+from rigs import add_armature, add_chain, add_crane, add_target, animation_of
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import rulers
@@ -242,6 +242,21 @@ def test_limits_of_location_act_where_the_bone_is_beyond():
     armature, _ = leg()
     armature.pose.bones["shin"].location = (0.25, 0.0, 0.0)
     assert_acts(armature, 'LIMIT_LOCATION', cases)
+
+
+@pytest.mark.parametrize("low, high, acts", [(0.0, 1.0, False), (0.01, 1.0, True), (0.0, 0.99, True)])
+def test_limits_of_location_act_where_they_stop_a_slide(low, high, acts):
+    armature, chain = add_crane({"boom": (0.0, 1.0)})
+    chain.target = add_target({1: (0, 3.0, 2.0)})
+    limit = armature.pose.bones["inner"].constraints.new('LIMIT_LOCATION')
+    limit.owner_space, limit.use_min_y, limit.use_max_y, limit.min_y, limit.max_y = (
+        'LOCAL',
+        True,
+        True,
+        low,
+        high,
+    )
+    assert bool(find_rulers(read_chain(armature, chain), *SCENE)) == acts
 
 
 # --- What has all it needs ------------------------------------------------------------------------
