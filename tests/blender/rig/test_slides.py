@@ -205,6 +205,22 @@ def test_only_drivers_on_the_channels_that_the_slide_needs_stand_against_it():
     assert problem_of(armature, chain) == ""
 
 
+@pytest.mark.parametrize("name, value", [("stretch", 1.5), ("compress", 0.5)])
+def test_a_chain_that_stretches_does_not_slide(name, value):
+    armature, chain = crane()
+    for bone in ("inner", "outer"):
+        edit(armature, bone).inherit_scale = 'ALIGNED'
+    setattr(chain, name, value)
+    words = (
+        "Chain 'crane' has bones that slide, and bones that slide do not stretch; set Stretch and Compress to"
+        " 1, or turn Slide off"
+    )
+    refused(armature, chain, words)
+    for joint in chain.joints:
+        joint.use_slide = False
+    assert problem_of(armature, chain) == ""
+
+
 def test_a_bone_cannot_slide_to_less_than_nothing():
     armature, chain = crane({"inner": (-1.6, 0.0)})
     words = (
