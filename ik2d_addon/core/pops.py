@@ -62,7 +62,7 @@ def _rates(tips: Floats, closed: float, width: float) -> Floats:
 
 
 def _edges(low: Floats, high: Floats, over: Floats, closed: float, width: float, bound: float) -> Floats:
-    """Return where (k,) between low and high the rate passes the bound. over: (k,) whether it is over at low."""
+    """Return where (k,) between low and high the rate passes the bound. over: (k,) if it is over at low."""
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         same = (_rates(middle, closed, width) > bound) == over
