@@ -26,7 +26,7 @@ from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
 from ..rig.affine import inverse, is_constant
 from ..rig.armature import RigChain
-from ..rig.kinematics import Linkage, angles_before, read_linkage
+from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
 
@@ -305,7 +305,7 @@ class _Problem:
         size = np.ones_like(self.size) if self.rig.stretching.limits.last_only else factors[:, 0]
         linkage = read_linkage(self.rig, with_scale(self.rig, self.samples, factors))
         lengths, headings = linkage.unturned()
-        return replace(
+        found = replace(
             self,
             linkage=linkage,
             targets=self.targets * (self.size / size)[:, None],
@@ -314,6 +314,18 @@ class _Problem:
             unturned=angles_before(headings),
             factors=factors,
             size=size,
+        )
+        if self.factors is not None or not found.has_shape_of(self):
+            return found
+        # Else the noise in 32-bit matrices makes a chain of its own of each frame; aiming again sees to it.
+        return replace(found, lengths=self.lengths, headings=self.headings, unturned=self.unturned)
+
+    def has_shape_of(self, other: "_Problem") -> bool:
+        """Return whether the chain has the lengths and angles of another one, but for noise."""
+        noise = SCALE_NOISE * self.lengths[0].sum()
+        return bool(
+            np.abs(self.lengths - other.lengths).max() <= noise
+            and np.abs(wrapped(self.unturned - other.unturned)).max() <= SCALE_NOISE
         )
 
     def corrected_factors(self, tips: Floats) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core import IK2DError, Stretch
 from ..core.inputs import Floats
+from ..core.stretch import MOST
 from . import compat
 
 # The channel of a bone's scale that lengthens it.
@@ -60,7 +61,7 @@ def read_stretching(settings: bpy.types.PropertyGroup, bones: list[bpy.types.Pos
 
     Raises IK2DError where scale keys would shear or thicken a bone, or cannot lengthen it.
     """
-    limits = Stretch(settings.stretch, settings.compress, settings.stretch_bones == 'LAST')
+    limits = _limits(settings)
     if limits.is_off and not any(_was_scaled(settings, bone) for bone in bones):
         return None
     refuse_unstretchable(settings, bones)
@@ -73,7 +74,7 @@ def read_stretching(settings: bpy.types.PropertyGroup, bones: list[bpy.types.Pos
 
 def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> None:
     """Raise IK2DError for a bone that would shear or thicken, or whose scale is not free; looks at no key."""
-    limits = Stretch(settings.stretch, settings.compress, settings.stretch_bones == 'LAST')
+    limits = _limits(settings)
     if limits.is_off:
         return
     name = settings.name
@@ -119,6 +120,11 @@ def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
     """Return the F-Curve of a bone's scale along itself, if it has one."""
     holder = compat.existing_channels(bone.id_data)
     return holder.fcurves.find(bone.path_from_id("scale"), index=ALONG) if holder else None
+
+
+def _limits(settings: bpy.types.PropertyGroup) -> Stretch:
+    compress = max(settings.compress, 1.0 / MOST)  # its least is a little less in 32 bits
+    return Stretch(settings.stretch, compress, settings.stretch_bones == 'LAST')
 
 
 def _was_scaled(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> bool:

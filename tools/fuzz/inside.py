@@ -122,8 +122,9 @@ OWN = ("use_custom_range", "frame_start", "frame_end", "frame_step", "last_bake"
 OF_CHAIN = (
     *("solver", "plane", "plane_normal", "bend", "bone_count", "softness", "influence", "iterations"),
     *("tolerance", "missed_frames", "worst_frame", "bake_mark", "plane_taken", "target", "tip", "name"),
+    *("stretch", "compress", "stretch_bones"),
 )
-OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "name", "place")
+OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "name", "place", "is_scaled", "scale_base")
 
 
 def _opened(path: Path, **options: bool) -> bool:

@@ -8,7 +8,15 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from rigs import add_armature, add_chain, add_target, evaluated_tip, leg_with_target, played_back_errors
+from rigs import (
+    add_armature,
+    add_chain,
+    add_target,
+    evaluated_tip,
+    leg_with_target,
+    played_back_errors,
+    stretching_arm,
+)
 
 from ik2d_addon.bake import BakeOptions, bake, solve, solving
 from ik2d_addon.bake.solving import _Problem, solve_chain
@@ -16,7 +24,7 @@ from ik2d_addon.core import Status
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.kinematics import read_linkage
-from ik2d_addon.rig.sampling import finished, sample_now
+from ik2d_addon.rig.sampling import finished, sample_now, sample_steps
 from ik2d_addon.rig.standing import Joins
 
 PLAYED_BACK = 1e-5  # of reach
@@ -144,6 +152,33 @@ def test_softness_keeps_the_tip_a_little_behind_in_either_solver():
         chain.softness = 0.0
         report = solve(armature)
         assert report.all_reached and report.max_residual < 1e-5
+
+
+# --- Stretch --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
+def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
+    armature, chain = stretching_arm(inherit, (0.2,) * 10, softness=0.1)
+    rig = read_chain(armature, chain)
+    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
+    problem = _Problem.of(rig, samples)
+    assert problem.is_constant and not problem.may_fall_short
+    assert problem.factors[0, 0] == 1.0 and problem.factors[19, 0] > 1.5
+    assert problem.size.tolist() == problem.factors[:, 0].tolist()
+
+
+@pytest.mark.parametrize("stretch_bones", ('ALL', 'LAST'))
+def test_rounds_of_lengthening_are_left_to_chains_that_fall_short(stretch_bones, monkeypatch):
+    armature, chain = stretching_arm(stretch_bones=stretch_bones, stretch=6.0)
+    rounds = []
+    lengthened = solving._lengthened
+    monkeypatch.setattr(solving, "_lengthened", lambda *given: rounds.append(1) or lengthened(*given))
+    bake(armature)
+    assert rounds == []
+    chain.joints["bone1"].use_limit, chain.joints["bone1"].limit_min = True, -0.2
+    bake(armature)
+    assert rounds
 
 
 # --- Limits ---------------------------------------------------------------------------------------

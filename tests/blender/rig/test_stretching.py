@@ -40,6 +40,12 @@ def test_settings_and_the_bones_own_scale_are_read():
     assert read(armature, chain).scaled.tolist() == [True, True, False]
 
 
+@pytest.mark.parametrize("compress", (0.0, 1e9))
+def test_the_ends_of_the_settings_are_taken(compress):
+    armature, chain = stretching_arm(stretch=1e9, compress=compress)
+    assert read(armature, chain).limits == Stretch(100.0, 0.01)
+
+
 def test_aligned_bones_get_the_quotient():
     stretching = Stretching(Stretch(2.0), np.ones(3), np.array([False, True, False]))
     factors = np.array([[1.5, 1.5, 1.5], [1.0, 1.0, 2.0]])
