@@ -17,7 +17,8 @@ from .ways import Ways
 class Lines(Ways):
     """The arcs and segments of the boundary of H, cut so that each crosses a line along x at most once.
 
-    A line's r is its y, and places on it are x.
+    A line's r is its y, and places on it are x. Beyond its ends, where it counts as crossed by rounding, an
+    element that is nearly along x would be crossed far from them.
     """
 
     seam: ClassVar[float] = -np.pi
@@ -53,8 +54,9 @@ class Lines(Ways):
         return places + 1j * r
 
     def places(self, r: Floats, element: Indices) -> Floats:
-        """Return the x at which lines at y = r cross elements."""
-        y, radius = r - self.centre.imag[element], self.radius[element]
+        """Return the x at which lines at y = r cross elements, or where these end close by."""
+        within = np.clip(r, self.inner[element], self.outer[element])
+        y, radius = within - self.centre.imag[element], self.radius[element]
         chord = np.sqrt(np.maximum((radius - y) * (radius + y), 0.0))
         x: Floats = self.centre.real[element] + self.side[element] * chord + self.slope[element] * y
         return x
@@ -89,8 +91,9 @@ class CirclesAcrossSegments(Circles):
         )
 
     def places(self, r: Floats, element: Indices) -> Floats:
-        """Return the polar angles at which circles of radii r cross arcs and segments."""
+        """Return the polar angles at which circles of radii r cross elements, or where these end close by."""
         straight = np.isinf(self.radius[element])
+        r = np.clip(r, self.inner[element], self.outer[element])
         angles = np.empty(len(r))
         angles[~straight] = super().places(r[~straight], element[~straight])
         r, element = r[straight], element[straight]

@@ -406,6 +406,35 @@ def test_round_limits_of_equal_bones_that_slide_by_round_lengths(degrees):
         assert np.abs(mirrored - region.nearest(tips - [0.0, 0.1])[1]).max() <= 1e-9 * region.scale
 
 
+@pytest.mark.parametrize("off", [1e-2, 1e-4, 1e-6, 1e-8, 1e-9])
+def test_with_slides_too_just_outside_the_border_is_out_and_just_inside_is_in(off):
+    rng = np.random.default_rng(27)
+    for n in (1, 2, 3, 5, 10):
+        lengths = rng.uniform(0.5, 1.0, n)
+        region = reachable(Chain(lengths, [[-SIXTY, SIXTY]] * n, slides=[[-0.2, 0.5]] * n))
+        level = region.sets.elements[0]
+        long = np.flatnonzero((np.abs(level.radius) > 0.02) & (level.end - level.start > 0.02))
+        which = long[rng.integers(0, len(long), 20)]
+        normals = 0.5 * (level.start[which] + level.end[which])
+        for side, expected in ((1.0, False), (-1.0, True)):
+            out = level.outside(which, normals, 1.0) - level.at(which, normals)
+            points = (level.at(which, normals) + side * off * out) * region.scale
+            contained = region.contains(np.stack((points.real, points.imag), axis=-1))
+            assert np.mean(contained == expected) >= (1.0 if off <= 1e-4 else 0.8)
+
+
+def test_segments_that_are_nearly_along_the_bone_are_crossed_within_their_ends():
+    """Ranges of a ten-thousandth of a degree: the set is no larger than a millionth of the reach."""
+    rng = np.random.default_rng(28)
+    for n in (3, 4, 5):
+        narrow, short = 10.0 ** rng.uniform(-5.5, -5.0), 10.0 ** rng.uniform(-7.0, -6.0)
+        chain = Chain(np.ones(n) / n, [[0.0, narrow]] * n, slides=[[0.0, short / n]] * n)
+        region = reachable(chain)
+        points = on_the_border(rng, region, 300, 1e-8)
+        residual = np.hypot(*(slid_tips(chain, *region.slid_poses(points)) - points).T)
+        assert np.abs(residual - region.nearest(points)[1]).max() <= 1e-9
+
+
 def test_a_single_bone_that_only_slides_reaches_a_piece_of_a_line():
     region = reachable(Chain([1.0], [[0.5, 0.5]], slides=[[-1.0, 2.0]]))
     way = np.array([np.cos(0.5), np.sin(0.5)])
