@@ -78,25 +78,26 @@ class Elements:
     @classmethod
     def joined(cls, one: Self, other: Self) -> Self:
         """Return the elements of two lists as one."""
-        return cls(*(np.append(*pair) for pair in zip(one._parts(), other._parts(), strict=True)))
+        return cls(*(np.append(*pair) for pair in zip(one.columns(), other.columns(), strict=True)))
 
     def __getitem__(self, which: Indices) -> Self:
         """Return some of the elements, or the same several times."""
-        return type(self)(*(part[which] for part in self._parts()))
+        return type(self)(*(part[which] for part in self.columns()))
 
     def shifted(self, by: float) -> Self:
         """Return the elements, shifted along x."""
-        centre, *others = self._parts()
+        centre, *others = self.columns()
         return type(self)(centre + by, *others)
 
     def pieces(self, which: Indices, start: Floats, end: Floats) -> Self:
         """Return pieces of some elements, their normals brought to within -pi..3 pi."""
         turns = TURN * np.floor((start + np.pi) / TURN)
-        centre, radius, _, _, *others = self._parts()
+        centre, radius, _, _, *others = self.columns()
         own = (part[which] for part in others)
         return type(self)(centre[which], radius[which], start - turns, end - turns, *own)
 
-    def _parts(self) -> Iterator[Any]:
+    def columns(self) -> Iterator[Any]:
+        """Yield the columns, in the order in which a list of elements is made of them."""
         return (getattr(self, name) for name in self.__dataclass_fields__)
 
     def at(self, which: Indices, normals: Floats) -> Points:

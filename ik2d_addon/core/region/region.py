@@ -204,12 +204,12 @@ class Region:
 
 
 def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
-    """Return the region that the tip of a chain reaches within its limits.
+    """Return the region that the tip of a chain reaches within its limits and slides.
 
     angles: (n,) the present ones, which joints of weight 0 keep; they may be left out where there is
     none. The region is made once for a chain's lengths, limits, slides and kept angles, and the last ones are
     kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
-    of ten joints or more in a row) that rounding cannot tell the sides of the region apart.
+    of eight joints or more in a row) that rounding cannot tell the sides of the region apart.
     """
     low, high = chain.ranges.T
     if chain.weights is not None and (chain.weights == 0.0).any():

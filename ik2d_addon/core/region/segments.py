@@ -32,7 +32,7 @@ class ElementsWithSegments(Elements):
     def of(cls, elements: Elements, shift: Floats | float = 0.0) -> "ElementsWithSegments":
         """Return elements among which there are no segments."""
         none = np.zeros(len(elements))
-        parts: list[Any] = [*elements._parts(), none, none + 1.0, none + shift]
+        parts: list[Any] = [*elements.columns(), none, none + 1.0, none + shift]
         return cls(*parts)
 
     @cached_property

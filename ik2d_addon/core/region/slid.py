@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps from joint to joint where bones slide.
 
-A bone that slides is two moves: it slides by from what it is long at least to what it is long at most, and
-then its joint turns it. A slide is a turn about a point infinitely far up: points move along lines instead
-of circles, extreme points sweep segments instead of arcs, and normals stay as they are.
+A bone that slides is two moves: of the set beyond it along x, between the bone's least and greatest length,
+and then of all that by its joint's turn. A slide is a turn about a point infinitely far up: points move along
+lines instead of circles, extreme points sweep segments instead of arcs, and normals stay as they are.
 """
 
 from collections.abc import Callable, Iterator
@@ -110,7 +110,7 @@ class TurnWithSegments(Turn):
 
 @dataclass(frozen=True, eq=False)
 class Slide(TurnWithSegments):
-    """A bone that slides, with H before it, by [low, high] along x."""
+    """A bone that slides: it shifts H by [low, high], its length, along x."""
 
     @property
     def is_whole(self) -> bool:
@@ -165,10 +165,7 @@ class Slide(TurnWithSegments):
         element = np.append(at, stays)
         side = np.sign(np.sin(np.append(normal, inner.normal[stays])))
         first, last = np.append(none, inner.start[stays]), np.append(none, inner.end[stays])
-        low, high = (
-            np.minimum(-side * self.low, -side * self.high),
-            np.maximum(-side * self.low, -side * self.high),
-        )
+        low, high = np.sort((-side * self.low, -side * self.high), axis=0)
         m = len(element)
         sweeps = ElementsWithSegments(
             np.append(inner.at(at, normal), inner.centre[stays]),

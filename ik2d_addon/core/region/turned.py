@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One step from joint to joint: the boundary of a set that a joint turns about itself.
+"""One step from joint to joint: the boundary of all that a set covers when a joint turns it about itself.
 
 When a boundary point turns about the joint it moves along its outward normal by its torque, centre x
 normal. Where that is positive the boundary of all that is covered has the point as turned to the upper end
 of the range, where it is negative, to the lower end; and where it is zero, on the line through the joint,
 it may sweep an arc about the joint. All these pieces are cut where they cross, and a piece stays if a point
 just outside it is not covered. Cutting too little leaves too much, never too little: every element is made
-of poses, so it lies in the set, and all of the boundary is in the elements.
+of poses, so it lies in the set, and all of the boundary is in the elements. What is different where bones
+slide is in `slid`.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """A joint that turns H about itself by [low, high]."""
+    """A joint that turns H, the set as the joint finds it, about itself by [low, high]."""
 
     inner: Elements  # of H
     low: float

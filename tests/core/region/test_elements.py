@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.core.region.elements import TURN, Elements, near, unit
+from ik2d_addon.core.region.elements import TURN, Elements, led_to, near, unit
 
 
 def elements(centre, radius, start, end):
@@ -52,3 +52,26 @@ def test_the_nearest_place_is_that_of_many_places():
     assert np.allclose(np.abs(level.at(which, normal) - points), away, rtol=0.0, atol=1e-14)
     assert ((normal >= start[which] - 1e-12) & (normal <= end[which] + 1e-12)).all()
     assert np.abs(level.distances(points, level.normals(points)).min(axis=1) - away).max() == 0.0
+
+
+def test_the_angle_that_leads_to_a_normal_is_the_nearest_that_leaves_one_of_the_parent():
+    least, most, first, last = (np.full(4, value) for value in (-1.0, 1.0, 0.2, 0.6))
+    wanted = np.array([0.0, 0.15, 3.0, -3.0])
+    angles, left = led_to(np.full(4, 0.7 + 2.0 * TURN), wanted, least, most, first, last)
+    assert np.allclose(angles, [0.1, 0.15, 0.5, 0.1], rtol=0.0, atol=1e-12)
+    assert np.allclose(left, 0.7 - angles, rtol=0.0, atol=1e-12)
+    angles, left = led_to(np.full(4, 1.5), wanted, least, most, first, last)
+    assert np.allclose(angles, [0.9, 0.9, 1.0, 0.9], rtol=0.0, atol=1e-12)
+
+
+def test_elements_are_joined_taken_and_shifted_with_their_poses():
+    rng = np.random.default_rng(4)
+    one, other = (
+        Elements(rng.random(m) + 0j, *rng.random((3, m)), np.arange(m), *rng.random((4, m))) for m in (3, 2)
+    )
+    both = Elements.joined(one, other).shifted(0.5)
+    assert len(both) == 5
+    assert np.array_equal(both.centre[3:], other.centre + 0.5)
+    taken = both[np.array([4, 0, 0])]
+    assert np.array_equal(taken.last, [other.last[1], one.last[0], one.last[0]])
+    assert taken.parent.tolist() == [1, 0, 0]

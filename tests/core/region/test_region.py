@@ -343,7 +343,7 @@ def random_tips(rng, chain, count):
     return slid_tips(chain, poses_within(rng, chain, count), slides_within(rng, chain, count))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(seed):
     rng, chain, region = sliding_problem(seed)
@@ -358,7 +358,7 @@ def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(
     assert np.allclose(np.hypot(*(found - points).T), away, rtol=0.0, atol=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_poses_with_slides_reach_or_come_as_near_as_the_nearest_point(seed):
     rng, chain, region = sliding_problem(seed)
@@ -545,7 +545,7 @@ def test_with_slides_no_optimiser_comes_nearer_and_some_start_comes_as_near(n):
             assert distance - 1e-9 <= reached <= distance + 1e-2
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=seeds, scale=st.sampled_from([1e-250, 1e-4, 1e6, 1e250]))
 def test_with_slides_too_the_size_changes_nothing_but_the_size(seed, scale):
     rng, chain, region = sliding_problem(seed)
