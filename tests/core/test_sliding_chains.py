@@ -169,6 +169,14 @@ def test_a_telescope_extends_straight_and_by_equal_parts():
     assert np.allclose(solution.slides[:, 1], np.minimum(added / 3.0, 0.2), rtol=0.0, atol=1e-5)
 
 
+def test_a_straight_chain_points_at_a_target_far_off_and_stays_straight_where_slides_reach_it():
+    chain = Chain(np.ones(3), slides=[(0.0, 0.5)] * 3)
+    solution = solve_ccd(chain, [-2.0, 3.0], start=np.zeros(3))
+    assert solution.reached
+    assert np.allclose(solution.angles, [np.arctan2(3.0, -2.0), 0.0, 0.0], rtol=0.0, atol=1e-9)
+    assert np.allclose(solution.slides, np.hypot(2.0, 3.0) / 3.0 - 1.0, rtol=0.0, atol=1e-6)
+
+
 @pytest.mark.parametrize("bend", (1, -1))
 def test_a_straight_chain_whose_slides_are_at_their_end_bends_to_its_side(bend):
     chain = Chain(np.ones(4), slides=[(0.0, 0.5)] * 4)
@@ -275,6 +283,17 @@ def test_where_the_bend_changes_the_pose_is_mirrored_with_its_slides():
     solution = solve_ccd_path(chain, path, start=angles, start_slides=slides, bend=[1, -1, -1])
     assert np.allclose(solution.angles[0], angles) and np.allclose(solution.angles[1:], turned)
     assert np.allclose(solution.slides, slides)
+
+
+def test_a_chain_that_was_stretched_bends_back_to_the_side_it_came_from():
+    chain, slides = Chain(np.ones(3), slides=[(0.0, 2.0)] * 3), np.full(3, 1.5)
+    for side in (1.0, -1.0):
+        angles = np.array([0.3, -0.1, -0.1]) * -side
+        path = [forward(chain, angles, slides)[-1], [20.0, 0.0], [1.0, 0.0]]
+        solution = solve_ccd_path(chain, path, start=angles, start_slides=slides, bend=-side)
+        assert solution.status.tolist() == [Status.REACHED, Status.TOO_FAR, Status.REACHED]
+        assert np.allclose(solution.angles[1, 1:], 0.0) and np.allclose(solution.slides[1], 2.0)
+        assert side * solution.angles[2, 1:].sum() > 0.1
 
 
 # --- Input ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from chains import drained
 
 from ik2d_addon.core import Chain
 from ik2d_addon.core.ccd import batch
-from ik2d_addon.core.ccd.batch import BLOCK, Targets, free_batch_steps
+from ik2d_addon.core.ccd.batch import BLOCK, Targets, are_inside, free_batch_steps
 from ik2d_addon.core.ccd.free import solve_free
 from ik2d_addon.core.ccd.sweep import Bones
 
@@ -137,3 +137,11 @@ def test_targets_are_cut_row_by_row():
     assert part.starts.tolist() == [[6.0, 7.0, 8.0], [0.0, 1.0, 2.0]]
     assert part.bend.tolist() == [2.0, 0.0]
     assert targets.row(1) == ([3.0, 4.0, 5.0], 2.0, 3.0, 1.0)
+
+
+def test_what_lies_inside_the_annulus_is_told_with_slides_too():
+    points = np.array([[0.0, 0.1], [0.0, 0.3], [0.6, 0.0], [0.9, 0.9]])
+    rows = Targets(points, np.zeros((4, 4)), np.ones(4))
+    long_one = Chain([3.0, 1.0], slides=[(-1.0, 0.0), (0.0, 0.0)])  # its reach is 4, inner 1
+    assert are_inside(Bones.of(long_one), rows).tolist() == [False, True, True, False]
+    assert are_inside(Bones.of(Chain([3.0, 1.0])), rows).tolist() == [False, False, True, False]

@@ -391,3 +391,13 @@ def test_off_the_annulus_the_nearest_pose_is_the_formulas_where_the_limits_allow
     assert (blocked.residual > [9.0, 1.5]).all()
     assert not blocked.iterations.any()
     assert blocked.status.tolist() == [Status.TOO_FAR, Status.TOO_CLOSE]
+
+
+def test_of_a_sliding_chain_the_region_has_the_pose_near_to_the_start_with_its_slides():
+    bones = Bones.of(Chain([1.0, 1.0], [[-0.5, 0.5], [0.0, 0.0]], slides=[(0.0, 1.0)] * 2))
+    region = drained(limited.region_of(bones))
+    starts = np.array([[0.1, 0.0, 0.2, 0.05], [0.1, 0.0, 0.05, 0.2]])
+    poses, away = limited.asked(region, np.array([[0.75, 0.0]] * 2), starts, 1e-9)
+    assert (away == 0.0).all()
+    assert np.allclose(poses[:, :2], 0.0, rtol=0.0, atol=1e-9)
+    assert np.allclose(poses[:, 2:], starts[:, 2:], rtol=0.0, atol=1e-6)
