@@ -8,7 +8,6 @@ alone lead the tip inwards, until their force buckles it.
 from dataclasses import dataclass
 from functools import lru_cache
 from math import pi
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +83,11 @@ class SlidSearch(Search):
             pieces = self.from_full_reach(pieces)
         return self.made(self.smoothed(self.to_the_root(pieces, arrived)))
 
+    def other_side(self, own: Family) -> SlidFamily:
+        """Return the family that bends to the other side than the rest pose."""
+        other = super().other_side(own)
+        return self.made(self.smoothed(Pieces(other.cubics, other.distances, other.bridged)))
+
     def straight_family(self) -> SlidFamily:
         """Return the family of a chain that is straight at rest, or has no turning joint inside.
 
@@ -148,6 +152,14 @@ class SlidSearch(Search):
             if k == rates.size - 1:
                 near = Pieces.pose(pieces.end, float(pieces.distances[-1]))
             pieces = far.over_to(near, self.curve, 0)
+        for k in np.flatnonzero(~self._fall(pieces))[::-1]:
+            ends = (Pieces.pose(pieces.knots[i], float(pieces.distances[i])) for i in (k, k + 1))
+            way = next(ends).over_to(next(ends), self.curve, 0)
+            pieces = Pieces(
+                np.concatenate((pieces.cubics[:, :k], way.cubics, pieces.cubics[:, k + 1 :]), axis=1),
+                np.concatenate((pieces.distances[:k], way.distances, pieces.distances[k + 2 :])),
+                pieces.bridged + 1,
+            )
         return pieces
 
     def _fall(self, pieces: Pieces) -> NDArray[np.bool_]:
@@ -211,7 +223,7 @@ def _kept(
         own = _kept(lengths, ranges, weights, rest, slide_weight, 1.0)
         if not turns:
             return own
-        return own.mirrored() if on_a_line else cast(SlidFamily, SlidSearch(chain).other_side(own))
+        return own.mirrored() if on_a_line else SlidSearch(chain).other_side(own)
     search = SlidSearch(chain)
     if not turns:
         return search.pinned_family() if not straight else search.straight_family()
