@@ -437,7 +437,11 @@ class _Problem:
 
     def again(self, targets: Floats, start: Pose) -> Steps[Solution]:
         """Solve all frames for other targets (frames, 2), each from its pose; no softness."""
-        return (yield from self._solve(targets, start, np.zeros(len(targets))))
+        solved = self
+        if self.rig.solver == 'EVEN' and self.factors is not None and not self.is_constant:
+            # A family for each frame's chain costs more than all else: least corrections do.
+            solved = replace(self, rig=replace(self.rig, solver='CCD'))
+        return (yield from solved._solve(targets, start, np.zeros(len(targets))))
 
     def _solve(self, targets: Floats, start: Pose, softness: Floats) -> Steps[Solution]:
         """Run the chain's solver on targets (frames, 2) from one pose on, or from each of its own."""

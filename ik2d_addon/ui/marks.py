@@ -15,6 +15,7 @@ from bpy.types import FCurve, Object, PropertyGroup, Scene
 from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
 from ..rig.renames import bones_of
+from ..rig.stretching import ALONG
 
 # What a person reads of the parts of a mark.
 _WORDS = {
@@ -41,7 +42,7 @@ def bake_mark(chain: PropertyGroup) -> str:
     return _mark(
         settings=_settings(chain),
         target=list(_target(chain)),
-        keys=_keys(armature, baked_paths(armature, _bones(chain))),
+        keys=_keys(armature, baked_paths(armature, _bones(chain)) | _scaled_paths(chain)),
     )
 
 
@@ -58,7 +59,7 @@ def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
         settings=_settings(chain),
         frame=scene.frame_current_final,
         target=(target.name if target else "", place and [f"{value:.5g}" for value in place]),
-        pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_slid(chain, bone))] for bone in bones],
+        pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_moved(chain, bone))] for bone in bones],
     )
 
 
@@ -168,11 +169,19 @@ def _drivers(ob: Object) -> Iterable[FCurve]:
     return ob.animation_data.drivers if ob.animation_data else ()
 
 
-def _slid(chain: PropertyGroup, bone) -> Iterator[float]:
-    """Yield the channels of a bone's location that its chain has moved."""
+def _scaled_paths(chain: PropertyGroup) -> set[str]:
+    """Return the paths of the scales that a chain has stretched."""
+    armature = chain.id_data
+    names = [joint.name for joint in chain.joints if joint.is_scaled and _has(armature, joint.name)]
+    return {armature.pose.bones[name].path_from_id("scale") for name in names}
+
+
+def _moved(chain: PropertyGroup, bone) -> Iterator[float]:
+    """Yield the channels of a bone's location, and of its scale, that its chain has changed."""
     joint = chain.joints.get(bone.name)
     if joint is not None:
         yield from (value for value, slid in zip(bone.location, joint.slid, strict=True) if slid)
+        yield from bone.scale[ALONG : ALONG + 1] if joint.is_scaled else ()
 
 
 def _rotation(bone) -> Iterable[float]:

@@ -22,7 +22,9 @@ from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.stretching import scale_curve
 from ik2d_addon.ui.baking import clear_bake
+from ik2d_addon.ui.results import bake_is_stale, solve_is_stale
 
 REACH = 2.0
 FRAMES = range(1, 41)
@@ -277,3 +279,19 @@ def test_a_limit_scale_on_a_bone_that_stretches_is_named():
     )
     chain.stretch = 1.0
     assert not any("ruled" in warning for warning in bake(armature).warnings)
+
+
+def test_a_scale_key_or_scale_that_is_changed_by_hand_makes_the_result_stale():
+    armature, _ = stretching_arm()
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.frame_set(20)
+    assert bpy.ops.ik2d.bake() == {'FINISHED'}
+    assert bake_is_stale(armature, bpy.context.scene) == ""
+    curve = scale_curve(armature.pose.bones["bone0"])
+    curve.keyframe_points[20].co[1] += 0.1
+    assert bake_is_stale(armature, bpy.context.scene) == "the keys"
+    bpy.ops.ik2d.clear_bake()
+    bpy.ops.ik2d.solve()
+    assert solve_is_stale(armature, bpy.context.scene) == ""
+    armature.pose.bones["bone1"].scale[1] += 0.1
+    assert solve_is_stale(armature, bpy.context.scene) == "the pose"
