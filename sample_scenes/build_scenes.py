@@ -12,7 +12,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scenes import deadlock, excavator, out_of_reach, stage, tentacle, walking_leg
+from scenes import crane, deadlock, excavator, out_of_reach, stage, tentacle, walking_leg
 
 from ik2d_addon.ui import properties
 
@@ -23,6 +23,7 @@ SCENES = {
     "03_tentacle": tentacle.build,
     "04_out_of_reach": out_of_reach.build,
     "05_deadlock": deadlock.build,
+    "06_crane": crane.build,
 }
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Armatures, what hangs on their bones, keys, and the IK 2D chains."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -18,6 +18,7 @@ class Bone(NamedTuple):
     tail: Sequence[float]
     parent: str = ""
     keeps_heading: bool = False  # does not turn with its parent
+    slides: bool = False  # has a location of its own, though it begins where its parent ends
 
 
 def armature(name: str, bones: Iterable[Bone]) -> bpy.types.Object:
@@ -46,7 +47,7 @@ def _add_bone(data: bpy.types.Armature, bone: Bone) -> None:
     made.align_roll(Vector((0.0, -1.0, 0.0)).cross(made.tail - made.head))
     if bone.parent:
         made.parent = data.edit_bones[bone.parent]
-        made.use_connect = (made.parent.tail - made.head).length < 1e-6
+        made.use_connect = not bone.slides and (made.parent.tail - made.head).length < 1e-6
     made.use_inherit_rotation = not bone.keeps_heading
 
 
@@ -131,8 +132,16 @@ def chain(
     target: bpy.types.Object,
     solver: str = 'AUTO',
     root_turns_freely: bool = True,
+    slides: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
-    """Set up an IK 2D chain on the armature, ready to bake."""
+    """Set up an IK 2D chain on the armature, ready to bake.
+
+    slides: least and greatest added length of bones that slide; what they carry does not turn by itself.
+    """
     made = rig.ik2d.chains.add()
     made.name, made.tip, made.bone_count, made.target, made.solver = name, tip, bone_count, target, solver
     made.root_turns_freely = root_turns_freely
+    for i, joint in enumerate(made.joints):
+        if joint.name in (slides or {}):
+            joint.use_slide, (joint.slide_min, joint.slide_max) = True, slides[joint.name]
+            made.joints[i + 1].weight = 0.0

@@ -81,7 +81,7 @@ def refused(armature, words):
 def test_the_tip_is_on_its_target_where_blender_evaluates_it(slides, shape, solver):
     armature, chain = crane(slides, solver, **shape)
     report = bake_here(armature)
-    assert report.all_reached and worst(armature, chain) < CLOSE
+    assert not report.chains[0].missed.any() and worst(armature, chain) < CLOSE
     assert np.ptp(report.chains[0].slides, axis=0).max() > 0.01
 
 
