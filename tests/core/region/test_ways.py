@@ -79,6 +79,20 @@ def test_a_set_without_width_has_stretches_without_length():
     assert np.abs(start).max() <= 1e-12 and length.max() <= 1e-12
 
 
+@pytest.mark.parametrize(("k", "turn"), [(0, 0.0), (1, 0.5 * np.pi)])
+def test_rounding_makes_no_line_of_a_set_without_width(k, turn):
+    """It is entered and left within rounding of the place 0, in whatever order: by a turn, and by a slide."""
+    rng = np.random.default_rng(29)
+    lengths, most = np.array([0.3, 0.0, 0.0, 0.2]), np.array([0.2 * k, 0.0, 0.0, 0.4])
+    for _ in range(40):
+        a, b = rng.uniform(-3.0, 3.0, 2)
+        fixed = np.array([turn - a - b, a, b])
+        sets = drained(set_steps(lengths, np.append(-1.0, fixed), np.append(1.0, fixed), np.zeros(4), most))
+        row, start, length = sets.ways[k].stretches(np.linspace(0.55, 0.59, 7))
+        assert row.tolist() == list(range(7))
+        assert np.abs(start).max() <= 1e-12 and length.max() <= 1e-12
+
+
 def test_circles_that_cross_nothing_are_told_apart_by_the_arcs_about_the_joint():
     """The last two bones turn in an annulus about the root: only circles between its radii are covered."""
     sets = drained(
