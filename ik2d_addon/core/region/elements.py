@@ -78,7 +78,7 @@ class Elements:
     @classmethod
     def joined(cls, one: Self, other: Self) -> Self:
         """Return the elements of two lists as one."""
-        return cls(*(np.append(*pair) for pair in zip(one.columns(), other.columns(), strict=True)))
+        return cls(*(np.concatenate(pair) for pair in zip(one.columns(), other.columns(), strict=True)))
 
     def __getitem__(self, which: Indices) -> Self:
         """Return some of the elements, or the same several times."""
