@@ -7,7 +7,16 @@ from chains import SLIDING, pose_within, sliding_chain, smooth_path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ik2d_addon.core import Chain, IK2DError, Status, forward, reachable, solve_ccd, solve_ccd_path
+from ik2d_addon.core import (
+    Chain,
+    IK2DError,
+    Status,
+    ccd_slide_step,
+    forward,
+    reachable,
+    solve_ccd,
+    solve_ccd_path,
+)
 from ik2d_addon.core.ccd.solve import turned_over
 
 seeds = st.integers(0, 2**32 - 1)
@@ -219,10 +228,27 @@ def test_softness_keeps_the_tip_short_of_full_reach_with_all_slides():
     assert np.hypot(*forward(chain, solution.angles, solution.slides)[2, -1]) < 4.0
 
 
+@pytest.mark.parametrize("size", (1e-250, 1e-30, 1.0, 1e200))
+def test_chains_and_targets_of_any_size_give_finite_numbers_within_the_ranges(size):
+    rng = np.random.default_rng(9)
+    with np.errstate(all="raise", under="ignore"):
+        for kind in SLIDING:
+            chain = sliding_chain(rng, 3, kind, scale=size)
+            targets = [[0.0, 0.0], [1e300, -1e300], [1e-300, 1e-290], [size, 0.0], [0.0, -0.3 * size]]
+            start = start_of(rng, chain)
+            for solution in (
+                solve_ccd(chain, targets, start=start),
+                solve_ccd_path(chain, targets, start=start),
+            ):
+                assert is_within(chain, solution) and np.isfinite(solution.residual).all()
+                angles, slides, _ = ccd_slide_step(chain, start, np.zeros(3), targets[1], tolerance=1e-6)
+                assert np.isfinite(forward(chain, angles, slides)).all()
+
+
 # --- Paths ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", (2, 3, 4, 5, 6, 8, 10, 12))
+@pytest.mark.parametrize("n", (2, 3, 5, 8, 12))
 @pytest.mark.parametrize("kind", ("one-sided", "two-sided", "some"))
 def test_along_a_smooth_path_nothing_jumps(n, kind):
     for seed in range(3):
