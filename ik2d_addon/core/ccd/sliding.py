@@ -47,10 +47,10 @@ def parted(chain: Chain, poses: Floats) -> tuple[Floats, Floats | None]:
 
 
 def arms_of(bones: Bones, pose: list[float]) -> Arms:
-    """Return the arms from the joints to the tip, as arms_to_tip does, of any pose.
+    """Return the arms from the joints to the tip, as arms_to_tip does, of any pose; those of slides come first.
 
-    Those of slides come first. A slide moves the tip as a turn about a point one reach beside the bone does
-    (its arm is the bone's direction, turned by -90 degrees), so that least_turns takes it for one.
+    A slide moves the tip as a turn about a point one reach beside the bone does: its arm is the bone's
+    direction, turned by -90 degrees.
     """
     if len(pose) == len(bones.lengths):
         return arms_to_tip(bones.lengths, pose)
@@ -58,12 +58,6 @@ def arms_of(bones: Bones, pose: list[float]) -> Arms:
     headings = list(accumulate(angles))[::-1]
     xs, ys = arms_to_tip(present_lengths(bones, pose), angles)
     return [sin(heading) for heading in headings] + xs, [-cos(heading) for heading in headings] + ys
-
-
-def as_it_stands(bones: Bones, pose: list[float]) -> Bones:
-    """Return the chain as it is when its bones stop sliding in a pose; its reach is not 1."""
-    n = len(bones.lengths)
-    return Bones(present_lengths(bones, pose), bones.weights[:n], bones.low[:n], bones.high[:n])
 
 
 def off_the_ends(bones: Bones, pose: list[float]) -> list[float]:
@@ -89,11 +83,10 @@ def bent(bones: Bones, pose: list[float], x: float, y: float, bend: float) -> li
     To begin with where slides cannot do what is asked for.
     """
     n, eased = len(bones.lengths), off_the_ends(bones, pose)
-    present = as_it_stands(bones, eased)
-    whole = sum(present.lengths)
-    lengths = [length / whole for length in present.lengths]
-    scaled = Bones(lengths, present.weights, present.low, present.high)
-    angles = off_the_line(scaled, eased[:n], x / whole, y / whole, bend)
+    lengths = present_lengths(bones, eased)
+    whole = sum(lengths)
+    rigid = Bones([part / whole for part in lengths], bones.weights[:n], bones.low[:n], bones.high[:n])
+    angles = off_the_line(rigid, eased[:n], x / whole, y / whole, bend)
     return pointed(bones, angles + eased[n:], x, y)
 
 

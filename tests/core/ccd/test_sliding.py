@@ -9,7 +9,6 @@ from ik2d_addon.core import Chain, forward
 from ik2d_addon.core.ccd.correction import least_turns
 from ik2d_addon.core.ccd.sliding import (
     arms_of,
-    as_it_stands,
     bent,
     coordinates,
     off_the_annulus,
@@ -71,12 +70,6 @@ def test_a_correction_is_the_least_of_turns_and_slides_in_reaches():
     root = np.sqrt([1.0, 0.5, 0.0, 0.2, 1.0, 1.0, 1.0, 1.0])
     expected = root * (np.linalg.pinv(np.stack((-ys, xs)) * root) @ error)
     assert np.allclose(moves, expected, rtol=0.0, atol=1e-12)
-
-
-def test_a_chain_stands_as_its_slides_leave_it():
-    chain = Chain([2.0, 1.0], [[-1.0, 1.0], [0.0, 2.0]], slides=[(0.0, 1.0), (-1.0, 0.0)])
-    bones = as_it_stands(Bones.of(chain), in_reaches(chain, [0.1, 0.2], [1.0, -0.5]))
-    assert bones == Bones([0.75, 0.125], [1.0, 1.0], [-1.0, 0.0], [1.0, 2.0])
 
 
 def test_slides_are_eased_off_their_ends():
