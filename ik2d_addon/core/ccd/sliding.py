@@ -47,7 +47,7 @@ def parted(chain: Chain, poses: Floats) -> tuple[Floats, Floats | None]:
 
 
 def arms_of(bones: Bones, pose: list[float]) -> Arms:
-    """Return the arms from the joints to the tip, as arms_to_tip does, of any pose; those of slides come first.
+    """Return the arms from the joints to the tip, as arms_to_tip does; those of slides come first.
 
     A slide moves the tip as a turn about a point one reach beside the bone does: its arm is the bone's
     direction, turned by -90 degrees.
