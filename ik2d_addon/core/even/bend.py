@@ -71,7 +71,7 @@ class Curve:
         self.weights = chain.weights / chain.weights.mean()
         self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
         self.size, self.inner = chain.rest.size, chain.inner
-        self.brisk = 0.0  # no way over a fold is too steep that turns no faster (radians per reach)
+        self.brisk = 0.0  # a way over a fold may turn joints so fast (radians per reach)
         self.corner = 0.0  # a step no longer than this may turn as sharply as it likes
 
     def system(self, at: Floats) -> "System":

@@ -88,19 +88,20 @@ class Pieces:
         """Return these pieces to a knot, a way to a knot of others, which lie nearer, and those from there.
 
         Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
-        than twice what it must, or than is brisk, for each reach of distance, on the way or on what is
-        left of the pieces:
-        next to a fold that is without bounds. first: the joint from which on turns count.
+        than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
+        next to a fold that is without bounds. Where the curve says what is brisk, up to that any way will
+        do, and what is left is not asked. first: the joint from which on turns count.
         """
         apart = self.distances[:, np.newaxis] - near.distances
         changes = self.turns(curve)[:, np.newaxis] - near.turns(curve)
         changes[..., 0] -= 2.0 * np.pi * np.rint(changes[..., 0] / (2.0 * np.pi))
         ways = np.abs(changes[..., first:]).max(axis=2)
-        own, others = self.rates(curve, first), near.rates(curve, first)
-        before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
-        after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
         rates = np.where(apart > 0.0, ways / np.maximum(apart, ROUNDING), np.inf)
-        rates = np.maximum(np.maximum(rates, before), after)
+        if not curve.brisk:
+            own, others = self.rates(curve, first), near.rates(curve, first)
+            before = np.maximum.accumulate(np.append(0.0, own))[:, np.newaxis]
+            after = np.maximum.accumulate(np.append(0.0, others[::-1]))[::-1]
+            rates = np.maximum(np.maximum(rates, before), after)
         best = np.where(rates <= max(GENTLE * rates.min(), curve.brisk), apart, np.inf)
         i, j = (int(k) for k in np.unravel_index(best.argmin(), best.shape))
         line = np.linspace(0.0, 1.0, PIECES + 1)[:, np.newaxis]
