@@ -3,17 +3,25 @@
 
 import math
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
-from rigs import add_armature, add_chain, add_target
+from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import Plane
 from ik2d_addon.rig.armature import read_chain, rest_joints
-from ik2d_addon.rig.kinematics import SCALE_NOISE, Link, Linkage, angles_before, read_linkage
+from ik2d_addon.rig.kinematics import (
+    SCALE_NOISE,
+    Link,
+    Linkage,
+    _rotations,
+    angles_before,
+    read_linkage,
+)
 from ik2d_addon.rig.pose import bone_rotations
 from ik2d_addon.rig.sampling import sample_now, sample_steps
 
@@ -240,6 +248,22 @@ def test_each_frame_is_held_as_it_is_then(mode):
         rotations = [np.array(bone.matrix_basis.to_quaternion().to_matrix())[None] for bone in rig.pose_bones]
         in_space = linkage.tips_in_space(rotations, slice(i, i + 1))[0]
         assert in_space == pytest.approx(places[-1], abs=5e-5)
+
+
+@pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
+def test_bones_that_stretch_turn_as_blender_turns_them(inherit):
+    armature, chain = stretching_arm(inherit, (0.8, 0.5, 0.7))
+    rig = read_chain(armature, chain)
+    samples = finished(sample_steps(bpy.context.scene, [rig], [1, 2, 3])).chains[0]
+    factors = np.array([[1.0], [1.4], [0.6]]) * np.ones(3)
+    bases = rig.stretching.scaled_bases(samples.bases, factors)
+    linkage = read_linkage(rig, replace(samples, bases=bases))
+    turns = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
+    rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    tips = linkage.tips_in_space(rotations, slice(None))
+    assert tips == pytest.approx(linkage.tips_turned(turns), abs=2e-6)
+    lengths, _ = linkage.unturned()
+    assert lengths == pytest.approx(factors * (0.8, 0.5, 0.7), abs=1e-5)
 
 
 def test_scales_that_differ_by_the_noise_of_32_bits_are_one():
