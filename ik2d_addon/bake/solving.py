@@ -41,8 +41,8 @@ CORRECTIONS = 2
 FINE = 1e-8
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
-# A tip in another direction than its target by more than this (radians) gets no nearer by longer bones.
-BESIDE = 1e-3
+# What brings a tip no nearer than to this part of its distance is no reason to stretch.
+NEARER = 0.999
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of what was missed.
@@ -329,15 +329,10 @@ class _Problem:
         )
 
     def corrected_factors(self, tips: Floats) -> Floats:
-        """Return factors (frames, n) that bring tips (frames, 2), as solved, as far out as their targets.
-
-        Where these lie in the same direction: a tip beside its target is no nearer for longer bones.
-        """
+        """Return factors (frames, n) that may bring tips (frames, 2), as solved, out to their targets."""
         assert self.rig.stretching is not None and self.factors is not None
         limits, last = self.rig.stretching.limits, self.factors[:, -1]
         goals, reached = np.hypot(*self.targets.T), np.hypot(*tips.T)
-        beside = np.abs(self.targets[:, 0] * tips[:, 1] - self.targets[:, 1] * tips[:, 0])
-        ahead = (self.targets * tips).sum(axis=1) > 0.0
         if limits.last_only:
             wanted = last + np.maximum(goals - reached, 0.0) / (self.lengths[:, -1] / last)
         else:
@@ -345,7 +340,7 @@ class _Problem:
         wanted = np.clip(wanted, np.minimum(limits.least, last), limits.most)
         found = self.factors.copy()
         columns = slice(-1, None) if limits.last_only else slice(None)
-        found[:, columns] = np.where(ahead & (beside <= BESIDE * goals * reached), wanted, last)[:, None]
+        found[:, columns] = wanted[:, None]
         return found
 
     @property
@@ -478,7 +473,7 @@ def _lengthened(problem: _Problem, starts: Pose | None) -> Steps[_Problem]:
         solution = yield from problem.all(starts)
         tips = _tips(problem.lengths, solution.angles)
         missed = np.hypot(*(problem.targets - tips).T) * problem.size
-        better = missed < nearest
+        better = missed < NEARER * nearest
         best = np.where(better[:, None], problem.factors, best)
         nearest = np.where(better, missed, nearest)
         missing = better & (solution.status != Status.REACHED)

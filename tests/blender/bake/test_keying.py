@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target
+from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target, stretching_arm
 
 from ik2d_addon.bake import BakeOptions, bake, keying
 from ik2d_addon.bake.keying import KeyedChain, KeyPlan, key_chain, plan_keys
@@ -288,3 +288,25 @@ def test_keys_outside_the_range_leave_the_bound_as_it_is(outside):
         curve.update()  # as after any edit by hand
     bpy.context.scene.frame_set(5, subframe=0.5)
     assert (evaluated_tip(armature, "shin") - target.matrix_world.translation).length <= 2.1e-3
+
+
+def test_rotations_leave_a_part_of_the_bound_to_the_scales_of_bones_that_stretch(monkeypatch):
+    armature, chain = stretching_arm()
+    used, reduced = [], keying._reduced
+    monkeypatch.setattr(keying, "_reduced", lambda *given: used.append(given[-1]) or reduced(*given))
+    for stretch in (2.0, 1.0):
+        chain.stretch = stretch
+        bake(armature, options=BakeOptions(reduce=0.1))
+    assert used == [keying.USED - keying.SCALED, keying.USED]
+
+
+def test_the_values_of_few_keys_stay_within_the_bound_around_a_kink():
+    values = np.maximum(np.linspace(0.5, 2.0, 81) ** 2, 1.0)
+    rows = keying._steady(values, range(0, 81, 2), 1e-3)
+    assert len(rows) < 12 and np.abs(keying._between_keys(values, rows) - values).max() <= 1e-3
+    assert keying._steady(np.ones(81), range(0, 81, 2), 1e-9).tolist() == [0, 80]
+
+
+def test_between_two_keys_next_to_one_another_the_middle_is_met():
+    values = np.array([0.0, 5.0, 1.0])
+    assert keying._between_keys(values, np.array([0, 2])) == pytest.approx(values)

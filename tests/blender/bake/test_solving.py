@@ -165,6 +165,7 @@ def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
     samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
     problem = _Problem.of(rig, samples)
     assert problem.is_constant and not problem.may_fall_short
+    assert not np.ptp(problem.lengths, axis=0).any() and not np.ptp(problem.unturned, axis=0).any()
     assert problem.factors[0, 0] == 1.0 and problem.factors[39, 0] > 1.4
     assert problem.size.tolist() == problem.factors[:, 0].tolist()
 
