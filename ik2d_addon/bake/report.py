@@ -231,6 +231,11 @@ class ChainReport:
             **({} if self.slides is None else {"slides": self.slides.tolist()}),
         }
 
+    def _slides_in_words(self, i: int) -> str:
+        """Return the slides on the i-th frame: "boom=0.5 section=0.25"; no word is a number to a table."""
+        slides = () if self.slides is None else self.slides[i].tolist()
+        return " ".join(f"{bone}={slide:.6g}" for bone, slide in zip(self.bones, slides, strict=True))
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row a frame, for a table."""
         for i, frame in enumerate(self.frames.tolist()):
@@ -248,7 +253,7 @@ class ChainReport:
                 "joint_speed": float(self.joint_speed[i]),
                 "iterations": int(self.iterations[i]),
                 **({} if self.stretch is None else {"stretch": float(self.stretch[i])}),
-                **({} if self.slides is None else {"slides": " ".join(f"{x:.6g}" for x in self.slides[i])}),
+                **({} if self.slides is None else {"slides": self._slides_in_words(i)}),
             }
 
 

@@ -48,7 +48,7 @@ def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
             for channel in channels:
                 if not joints[bone].slid[channel]:
                     continue
-                found[bone][:, channel] = joints[bone].slide_base[channel]
+                found[bone][:, channel] = base_of(joints[bone])[channel]
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
                 if curve and compat.plays(rig.armature, curve) and keys.keep_hand_made(curve):
                     shown = keys.strip_times(rig.armature, times)
@@ -61,7 +61,7 @@ def location_without_slides(rig: RigChain, bone: int) -> Floats:
     location = np.array(rig.pose_bones[bone].location)
     if rig.slides is not None and bone in rig.slides.channels:
         joint = _joints(rig)[bone]
-        location = np.where(joint.slid, joint.slide_base, location)
+        location = np.where(joint.slid, base_of(joint), location)
     return location
 
 
@@ -103,7 +103,7 @@ def _base(rig: RigChain, bone: int, channel: int) -> float:
     """Return the location without slides of a bone: as another chain has noted it, or as it stands."""
     for joint in slid_joints(rig.armature):
         if joint.name == rig.bones[bone] and joint.slid[channel]:
-            return float(joint.slide_base[channel])
+            return float(base_of(joint)[channel])
     return float(rig.pose_bones[bone].location[channel])
 
 
@@ -117,9 +117,15 @@ def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
         path = bone.path_from_id("location")
         for channel in range(3):
             if joint.slid[channel] and (path, channel) not in kept:
-                bone.location[channel] = joint.slide_base[channel]
+                bone.location[channel] = base_of(joint)[channel]
         joint.slid = (False, False, False)
         joint.slide_base = (0.0, 0.0, 0.0)
+
+
+def base_of(joint: bpy.types.PropertyGroup) -> Floats:
+    """Return the location (3,) that is noted on a joint; 0 where a damaged file has no number."""
+    base = np.array(joint.slide_base, np.float64)
+    return np.where(np.isfinite(base), base, 0.0)
 
 
 def slid_joints(armature: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:

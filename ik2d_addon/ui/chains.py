@@ -18,6 +18,7 @@ from ..rig.renames import (
     straighten,
     unique_name,
 )
+from ..rig.slide_bases import base_of
 from ..rig.slides import slide_directions
 from .properties import joints_wanted, sync_joints
 from .registration import register_classes, unregister_classes
@@ -143,7 +144,7 @@ def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
     joints = [chain.joints[bone.name] for bone in bones]
     bases = np.array(
         [
-            np.where(joint.slid, joint.slide_base, bone.location)
+            np.where(joint.slid, base_of(joint), bone.location)
             for joint, bone in zip(joints, bones, strict=True)
         ]
     )

@@ -67,6 +67,24 @@ def add_crane(
     return armature, chain
 
 
+TELESCOPE = {"boom": (-0.5, 1.0), "inner": (0.0, 0.75)}
+SLIDES = {**TELESCOPE, "outer": (0.0, 0.5)}
+# Near and far: between them the crane, 4.5 long, slides in and out.
+CRANE_PATH = {1: (0, 3.4, 2.0), 8: (0, 4.6, 2.6), 16: (0, 3.6, 4.2), 24: (0, 3.0, 1.2)}
+
+
+def crane_with_target(
+    slides: dict[str, tuple[float, float]] = TELESCOPE,
+    solver: str = 'EVEN',
+    path: dict[int, Point] = CRANE_PATH,
+    **shape: float,
+) -> tuple[bpy.types.Object, bpy.types.PropertyGroup]:
+    """Add the crane, and a target that moves from frame 1 to 24; return the armature and its chain."""
+    armature, chain = add_crane(slides, **shape)
+    chain.target, chain.solver = add_target(path), solver
+    return armature, chain
+
+
 def disconnect(armature: bpy.types.Object) -> None:
     """Give all bones locations of their own."""
     bpy.context.view_layer.objects.active = armature

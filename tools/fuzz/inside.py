@@ -122,9 +122,12 @@ OWN = ("use_custom_range", "frame_start", "frame_end", "frame_step", "last_bake"
 OF_CHAIN = (
     *("solver", "plane", "plane_normal", "bend", "bone_count", "softness", "influence", "iterations"),
     *("tolerance", "missed_frames", "worst_frame", "bake_mark", "plane_taken", "target", "tip", "name"),
-    *("stretch", "compress", "stretch_bones"),
+    *("stretch", "compress", "stretch_bones", "slide_weight"),
 )
-OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "name", "place", "is_scaled", "scale_base")
+OF_JOINT = (
+    *("use_limit", "limit_min", "limit_max", "weight", "name", "place", "is_scaled", "scale_base"),
+    *("use_slide", "slide_min", "slide_max", "slid", "slide_base"),
+)
 
 
 def _opened(path: Path, **options: bool) -> bool:
