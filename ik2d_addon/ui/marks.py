@@ -42,7 +42,7 @@ def bake_mark(chain: PropertyGroup) -> str:
     return _mark(
         settings=_settings(chain),
         target=list(_target(chain)),
-        keys=_keys(armature, baked_paths(armature, _bones(chain)) | _scaled_paths(chain)),
+        keys=_keys(armature, baked_paths(armature, _bones(chain)) | _moved_paths(chain)),
     )
 
 
@@ -169,11 +169,13 @@ def _drivers(ob: Object) -> Iterable[FCurve]:
     return ob.animation_data.drivers if ob.animation_data else ()
 
 
-def _scaled_paths(chain: PropertyGroup) -> set[str]:
-    """Return the paths of the scales that a chain has stretched."""
+def _moved_paths(chain: PropertyGroup) -> set[str]:
+    """Return the paths of the locations and scales that a chain has slid and stretched."""
     armature = chain.id_data
-    names = [joint.name for joint in chain.joints if joint.is_scaled and _has(armature, joint.name)]
-    return {armature.pose.bones[name].path_from_id("scale") for name in names}
+    joints = [joint for joint in chain.joints if _has(armature, joint.name)]
+    posed = [(armature.pose.bones[joint.name], joint) for joint in joints]
+    slid = {bone.path_from_id("location") for bone, joint in posed if any(joint.slid)}
+    return slid | {bone.path_from_id("scale") for bone, joint in posed if joint.is_scaled}
 
 
 def _moved(chain: PropertyGroup, bone) -> Iterator[float]:

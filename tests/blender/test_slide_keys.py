@@ -23,6 +23,7 @@ from ik2d_addon.bake import BakeOptions, bake, bake_steps
 from ik2d_addon.cli.program import run
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.ui.baking import clear_bake
+from ik2d_addon.ui.results import bake_is_stale, solve_is_stale
 
 FRAMES = range(1, 25)
 CLOSE = 1e-5 * 6.25
@@ -219,6 +220,24 @@ def test_undo_takes_slides_and_keys_away_and_redo_brings_them_back():
     assert keyed(armature) == {("inner", 1), ("outer", 1)}
     clear_bake(armature)
     assert armature.pose.bones["inner"].location.y == 0.25
+
+
+def test_a_slide_that_is_changed_by_hand_makes_the_result_stale():
+    armature, _ = crane_with_target()
+    bpy.context.view_layer.objects.active = armature
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 24
+    assert bpy.ops.ik2d.bake() == {'FINISHED'}
+    assert bake_is_stale(armature, scene) == ""
+    path = armature.pose.bones["inner"].path_from_id("location")
+    (curve,) = [curve for curve in existing_fcurves(armature) if curve.data_path == path]
+    curve.keyframe_points[12].co[1] += 0.1
+    assert bake_is_stale(armature, scene) == "the keys"
+    bpy.ops.ik2d.clear_bake()
+    bpy.ops.ik2d.solve()
+    assert solve_is_stale(armature, scene) == ""
+    armature.pose.bones["inner"].location.y += 0.1
+    assert solve_is_stale(armature, scene) == "the pose"
 
 
 # --- Elsewhere ------------------------------------------------------------------------------------
