@@ -57,7 +57,7 @@ def _kept(lengths: bytes, weights: bytes, rest: bytes, side: float) -> Family:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stretch:
+class Stretch:
     """Places on the curve, the distance falling from one to the next, and whether they end at the border."""
 
     places: list[Place]
@@ -163,7 +163,7 @@ class Search:
         ahead[-1] = 1.0
         return self.curve.place(at, ahead).inwards()
 
-    def followed(self, first: Place, *, outwards: bool) -> _Stretch:
+    def followed(self, first: Place, *, outwards: bool) -> Stretch:
         """Return the places from the first one to the border, or to where the curve turns back."""
         places = [first]
         sign = 1.0 if outwards else -1.0
@@ -173,13 +173,13 @@ class Search:
             end = self._end(last, place, outwards)
             if end is not None:
                 places.append(end)
-                return _Stretch(places, True)
+                return Stretch(places, True)
             falls = place.distance > 0.0 and (place.distance - last.distance) * sign > 0.0
             if not falls or place.slope * sign <= 0.0:
-                return _Stretch(places, False)
+                return Stretch(places, False)
             places.append(place)
             last = place
-        return _Stretch(places, False)
+        return Stretch(places, False)
 
     def _end(self, last: Place, place: Place, outwards: bool) -> Place | None:
         """Return the family's end where it lies between two places: on the border, or the tip on the root."""

@@ -17,7 +17,7 @@ from ..inputs import Floats
 from .bend import Place
 from .family import ROUNDING, Family, cumulated, summed
 from .pieces import STEEP, Pieces
-from .search import KEPT, NUDGE, Search
+from .search import KEPT, NUDGE, Search, Stretch
 from .sliding import NOTHING, Sliding, SlidingCurve, sliding
 
 # Pieces on both sides of the rest pose of a chain with no turning joint inside.
@@ -87,6 +87,12 @@ class SlidSearch(Search):
         """Return the family that bends to the other side than the rest pose."""
         other = super().other_side(own)
         return self.made(self.smoothed(Pieces(other.cubics, other.distances, other.bridged)))
+
+    def followed(self, first: Place, *, outwards: bool) -> Stretch:
+        """Return the places from the first one to the border, or to where the curve turns back."""
+        if not outwards and first.distance <= self.curve.inner + ROUNDING:
+            return Stretch([first], True)  # as with bones that have no length at rest
+        return super().followed(first, outwards=outwards)
 
     def straight_family(self) -> SlidFamily:
         """Return the family of a chain that is straight at rest, or has no turning joint inside.

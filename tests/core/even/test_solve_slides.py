@@ -143,3 +143,26 @@ def test_softness_eases_slides_into_full_reach():
     tips = forward(chain, soft.angles, soft.slides)[:, -1]
     assert np.allclose(np.hypot(*(tips - targets).T), soft.residual)
     assert (soft.slides < hard.slides - 0.01)[60:].any() and (np.diff(soft.slides, axis=0) > -1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("slides", "rest"),
+    [
+        ([[0.0, 0.5], [0.0, 0.0], [0.0, 1.0]], [0.1, 0.2, 0.3]),
+        ([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], [0.0, 0.0, 0.0]),
+    ],
+)
+def test_bones_that_slide_from_no_length_at_all_reach(slides, rest):
+    chain = Chain(np.zeros(3), slides=slides)
+    solution = solve_even(chain, [[0.0, 0.0], [0.5, 0.1], [1.2, 0.3], [9.0, 9.0]], rest=rest)
+    assert solution.status.tolist() == [Status.REACHED] * 3 + [Status.TOO_FAR]
+
+
+def test_a_slide_of_one_value_is_a_rigid_bone_of_another_length():
+    slid = Chain([0.5, 0.5, 0.7], slides=[[0.2, 0.2], [-0.1, -0.1], [0.0, 0.0]])
+    rigid = Chain([0.7, 0.4, 0.7])
+    targets = annulus(np.random.default_rng(2), rigid, 20)
+    for rest in (np.zeros(3), np.full(3, 0.3)):
+        own, other = solve_even(slid, targets, rest=rest), solve_even(rigid, targets, rest=rest)
+        assert np.allclose(own.angles, other.angles, atol=1e-3)
+        assert (own.slides == [0.2, -0.1, 0.0]).all()
