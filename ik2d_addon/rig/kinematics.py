@@ -2,7 +2,7 @@
 """Blender's forward kinematics of a planar chain, in its plane and in space, over all frames at once."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import bpy
@@ -39,7 +39,7 @@ class Link:
     local: Floats  # unturned, as the bone before carries it; the root as rest space has it
     upright: Floats  # unturned, in rest space
     own: Floats  # what the bone's own channels do to what it carries
-    # (3, 3) the axes of its location, as the bone before sees them
+    # (3, 3) the axes of its location, as the bone before sees them; told of chains that slide alone
     frame: Floats = field(default_factory=lambda: np.eye(3))
 
 
@@ -196,7 +196,9 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
             end = (holder @ following[..., :3, 3:])[..., 0]
         else:
             following, end = np.eye(4), holder @ tail
-        links.append(Link(inherits, hold, end, local, upright, own, _location_axes(bone, root=i == 0)))
+        links.append(Link(inherits, hold, end, local, upright, own))
+        if rig.slides is not None:
+            links[-1] = replace(links[-1], frame=_location_axes(bone, root=i == 0))
         local, upright = following, above @ following
     # Bones that do not simply follow their parents have the noise in these evened out on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
