@@ -72,5 +72,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "starts_from_rest": False,
         "root_turns_freely": True,
         "stretching": None,
+        "slides": None,
+        "slide_weight": 1.0,
     }
     assert defaults(Joins) == {"before": None, "after": None, "lost": ()}

@@ -10,7 +10,14 @@ from .forked import Forks
 from .program import ROOT, surroundings
 from .values import ARMATURE_NAMES
 
-NAMES = ("01_walking_leg", "02_excavator", "03_tentacle", "04_out_of_reach", "05_deadlock")
+NAMES = (
+    "01_walking_leg",
+    "02_excavator",
+    "03_tentacle",
+    "04_out_of_reach",
+    "05_deadlock",
+    "06_crane",
+)
 OLD = (
     ROOT / ".venv-4.2" / "bin" / "python"
 )  # where it is there, files of 4.2 that are not compressed are tried
