@@ -20,8 +20,10 @@ _MODULES = (
     ".ui.baking",
     ".ui.rulers",
     ".ui.plane",
+    ".ui.live",
     ".ui.panels",
     ".ui.upkeep",
+    ".live.handlers",
     ".cli.program",
 )
 

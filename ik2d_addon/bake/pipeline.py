@@ -17,6 +17,7 @@ from ..rig.armature import RigChain
 from ..rig.clearing import release_slides
 from ..rig.missing import with_drivers_checked
 from ..rig.order import in_order
+from ..rig.pausing import live_paused
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
 from ..rig.scaling import scale_channels, scales_back, scales_noted
@@ -85,11 +86,30 @@ def bake_steps(
 ) -> Steps[BakeReport]:
     """Do what `bake` does, bit by bit: yield (frames done, frames in all); return the BakeReport.
 
-    Keys are written when all is solved, then played back. Closed before its end, it leaves
+    Keys are written when all is solved, then played back. Live chains keep still meanwhile, and those that
+    are baked are live no more. Closed before its end, it leaves
     everything as it was; but where the full scene has to be evaluated (BakeReport.full_scene),
     stepping through its frames undoes changes by hand to animated properties that were not keyed,
     as any change of the frame does.
     """
+    with live_paused():
+        report = yield from _bake_steps(armature_object, chains, frame_start, frame_end, step, options)
+    for baked in report.chains:
+        settings = armature_object.ik2d.chains[baked.name]
+        if settings.live:  # its keys are to be seen now
+            settings.live = False
+    return report
+
+
+def _bake_steps(
+    armature_object: bpy.types.Object,
+    chains: Sequence[str] | None,
+    frame_start: int | None,
+    frame_end: int | None,
+    step: int,
+    options: BakeOptions | None,
+) -> Steps[BakeReport]:
+    """Do what `bake_steps` says, but for what it has to do with live chains."""
     options = checked_options(options)
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
@@ -129,6 +149,7 @@ def bake_steps(
     return report
 
 
+@live_paused()
 def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
     """Pose each chain so that its tip is on its target at the current frame; key nothing.
 

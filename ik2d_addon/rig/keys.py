@@ -287,6 +287,14 @@ def strip_times(armature: bpy.types.Object, frames: Sequence[float] | Floats) ->
     return np.array([animation.nla_tweak_strip_time_to_scene(f, invert=True) for f in frames], "f4")
 
 
+def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
+    """Return which of an F-Curve's keys (m,) no bake has made."""
+    types = np.empty(len(curve.keyframe_points), np.int32)
+    curve.keyframe_points.foreach_get("type", types)
+    made: NDArray[np.bool_] = types != _GENERATED
+    return made
+
+
 def keep_hand_made(curve: bpy.types.FCurve) -> bool:
     """Take from an F-Curve the keys that a bake has made; return whether any are left."""
     columns = _columns(curve)

@@ -59,6 +59,33 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
     return order
 
 
+def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[RigChain]]:
+    """Return chains of any armatures in rounds, as `in_order` does, and those that stand in a circle."""
+    needs = {id(chain): _movers_among(chain, chains) for chain in chains}
+    rounds: list[list[RigChain]] = []
+    waiting = list(chains)
+    while waiting:
+        left = {id(chain) for chain in waiting}
+        ready = [chain for chain in waiting if not needs[id(chain)] & left]
+        if not ready:
+            return rounds, waiting
+        rounds.append(ready)
+        waiting = [chain for chain in waiting if chain not in ready]
+    return rounds, []
+
+
+def _movers_among(chain: RigChain, chains: Sequence[RigChain]) -> set[int]:
+    """Return the ids of the other chains that move what this one hangs on or follows."""
+    if len(chains) == 1:
+        return set()
+    moved_by = set(walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers))
+    return {
+        id(other)
+        for other in chains
+        if other is not chain and any((other.armature, bone) in moved_by for bone in other.bones)
+    }
+
+
 def refuse_moved_target(chain: RigChain) -> None:
     """Raise IK2DError for a chain that moves its own target, in whatever way."""
     moved_by = walk([(chain.target, chain.subtarget)], movers)

@@ -162,7 +162,7 @@ def _sampling(
     ]
     if checked:
         for chain, own in zip(chains, samples, strict=True):
-            _check(chain, own.at(slice(len(times))), times)
+            refuse_unsolvable(chain, own.at(slice(len(times))), times)
     return Sampling(samples, full_scene)
 
 
@@ -199,7 +199,7 @@ def _record_isolated(
         return "", (yield from _record(own, chains, probes[: len(targets)], times))
 
 
-_BENDS = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+BENDS = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
 # The 4x4 matrices that are read of each pose bone.
 _POSE_CHANNELS = ("matrix", "matrix_basis")
 
@@ -254,7 +254,7 @@ def _record(
         if animated:
             for chain, own in zip(chains, settings, strict=True):
                 shown = evaluated.path_resolve(chain.path)
-                own[i] = shown.softness, _BENDS.get(shown.bend, np.nan), shown.influence
+                own[i] = shown.softness, BENDS.get(shown.bend, np.nan), shown.influence
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     # Blender hands them over column by column.
@@ -328,7 +328,7 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
         yield np.isfinite(values), f"its setting {name} has no value that it may have"
 
 
-def _check(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
+def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
     """Raise IK2DError where there is nothing to solve for: see `_conditions`."""
     for good, problem in _conditions(chain, samples):
         if not good.all():

@@ -89,15 +89,36 @@ def standing_now(scene: bpy.types.Scene, rig: RigChain) -> Standing:
 
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
     """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
-    turns = np.zeros((len(times), len(rig.bones)))
     with compat.channels_copied(rig.armature) as holder:
         found = _curves(rig, _by_path(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
-        if curves:
-            shown = keys.strip_times(rig.armature, keys.animation_times(scene, times))
-            for i, bone in enumerate(rig.pose_bones):
-                values = _values(bone, curves, shown, _rest(bone))
-                turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+        return _turns_of(scene, rig, times, curves)
+
+
+def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
+    """Do what `turns_without_chain` does, and change nothing: no copy is made.
+
+    Raises IK2DError where a curve holds keys of a bake among those made by hand.
+    """
+    curves = _curves(rig, _by_path(rig.armature, compat.existing_fcurves(rig.armature)))
+    made_by_hand = {place: keys.made_by_hand(curve) for place, curve in curves.items()}
+    if any(made.any() and not made.all() for made in made_by_hand.values()):
+        raise IK2DError(
+            f"Chain '{rig.name}': its influence blends with keys made by hand, and those of a bake are among"
+            " them; clear the bake, or set the influence to 1"
+        )
+    kept = {place: curve for place, curve in curves.items() if made_by_hand[place].any()}
+    return _turns_of(scene, rig, times, kept)
+
+
+def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> Floats:
+    """Return the local turns (frames, n) that curves show; bones without one stand at rest."""
+    turns = np.zeros((len(times), len(rig.bones)))
+    if curves:
+        shown = keys.strip_times(rig.armature, keys.animation_times(scene, times))
+        for i, bone in enumerate(rig.pose_bones):
+            values = _values(bone, curves, shown, _rest(bone))
+            turns[:, i] = _turns(bone, rig.joints.axes[i], values)
     turns[:, rig.joints.fixed] = 0.0
     good = np.isfinite(turns).all(axis=1)
     if not good.all():

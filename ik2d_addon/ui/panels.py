@@ -7,6 +7,7 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
+from ..live.rigs import problem_of_live
 from ..rig.armature import chosen_solver, problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
@@ -24,6 +25,7 @@ from .chains import (
     shown_chain,
     why_not_add,
 )
+from .live import draw_live, draw_toggle
 from .plane import IK2D_OT_plane_to_target
 from .properties import joints_missing
 from .registration import register_classes, unregister_classes
@@ -62,12 +64,13 @@ class IK2D_UL_chains(UIList):
         sign = sign_of(item)
         if sign:
             row.label(text="", icon=sign)
+        draw_toggle(row, item)
 
 
 def sign_of(chain: PropertyGroup) -> str:
     """Return the icon that says how a chain stands; "" where there is nothing to say."""
     armature = chain.id_data
-    if problem_of(armature, chain):
+    if problem_of(armature, chain) or problem_of_live(chain):
         return 'ERROR'
     if shared_bones(chain):
         return 'LINKED'
@@ -192,7 +195,8 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         column.separator()
         flipped = chain.bend == 'NEGATIVE'
         column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
-        self._draw_problem(layout, context, armature, chain)
+        problem = self._draw_problem(layout, context, armature, chain)
+        draw_live(layout, context, chain, problem)
         rulers = ruler_lines(context, armature, chain)
         if rulers:
             draw_text(layout.box(), context, "\n".join(rulers), 'ERROR')
@@ -201,8 +205,11 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
             layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
 
     @staticmethod
-    def _draw_problem(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> None:
-        """Draw what keeps the chain from being solved, and the button that mends it where there is one."""
+    def _draw_problem(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> str:
+        """Draw what keeps the chain from being solved, and the button that mends it where there is one.
+
+        Returns what it is, "" for nothing.
+        """
         problem = problem_of(armature, chain)
         if not problem:
             shared = shared_bones(chain)
@@ -210,12 +217,13 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
                 bone, other = next(iter(shared.items()))
                 problem = f"It shares the bone '{bone}' with the chain '{other}'; disable one of them"
         if not problem:
-            return
+            return ""
         draw_text(layout.box(), context, problem, 'ERROR')
         for found in (likeliest_bone(armature, chain), likeliest_subtarget(chain)):
             if found:
                 layout.operator(IK2D_OT_use_bone.bl_idname, text=f"Use '{found}'", icon='BONE_DATA')
-                return
+                return problem
+        return problem
 
 
 class IK2D_PT_joints(_ChainSidebar, Panel):

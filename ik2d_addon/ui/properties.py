@@ -19,6 +19,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..core import IK2DError
+from ..live.rigs import RIGS, key_of, status_of
 from ..rig.armature import chain_bones
 from ..rig.renames import follow_joints, free_name, remember
 from .registration import register_classes, unregister_classes
@@ -102,27 +103,42 @@ def _add_joint(joints, name: str, values: dict) -> None:
         setattr(joint.place, key, value)
 
 
+def _solving_changed(_settings, _context):
+    """Have live chains look at their settings again."""
+    RIGS.mark()
+
+
+def _live_changed(chain, _context):
+    RIGS.failures.pop(key_of(chain), None)
+    RIGS.mark()
+
+
 def _bones_changed(chain, _context):
     sync_joints(chain)
+    RIGS.mark()
 
 
 def _plane_changed(chain, _context):
     chain.plane_taken, chain.is_off_plane = "", False
+    RIGS.mark()
 
 
 def _target_changed(chain, _context):
     """Note where the target's bone stands, to find it again when it is renamed."""
+    RIGS.mark()
     chain.property_unset("subtarget_place")
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
         remember(chain.subtarget_place, chain.target.data, chain.subtarget)
 
 
 def _minimum_changed(joint, _context):
+    RIGS.mark()
     if joint.limit_max < joint.limit_min:  # also ends the update that this itself sets off
         joint.limit_max = joint.limit_min
 
 
 def _maximum_changed(joint, _context):
+    RIGS.mark()
     if joint.limit_min > joint.limit_max:
         joint.limit_min = joint.limit_max
 
@@ -178,6 +194,7 @@ class IK2D_PG_joint(PropertyGroup):
         description="Keep the joint's angle, in the chain's plane, between Min and Max",
         default=False,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     limit_min: FloatProperty(
@@ -210,6 +227,7 @@ class IK2D_PG_joint(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     is_scaled: BoolProperty(
@@ -326,7 +344,25 @@ class IK2D_PG_chain(PropertyGroup):
         description="Solve and bake this chain",
         default=True,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
+    )
+    live: BoolProperty(
+        name="Live",
+        description=(
+            "Have the tip follow its target while this is moved, scrubbed, played and rendered; nothing is"
+            " keyed. Baking the chain turns it off"
+        ),
+        default=False,
+        override=OVERRIDABLE,
+        update=_live_changed,
+        options=set(),
+    )
+    live_status: StringProperty(
+        name="Live Status",
+        description="What the chain reached on the frame that is shown, or what keeps it from being live",
+        get=status_of,
+        options=HIDDEN,
     )
     tip: StringProperty(
         name="Tip",
@@ -394,6 +430,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='AUTO',
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     bend: EnumProperty(
@@ -438,6 +475,7 @@ class IK2D_PG_chain(PropertyGroup):
         subtype='XYZ',
         options=set(),
         override=OVERRIDABLE,
+        update=_solving_changed,
     )
     plane_taken: StringProperty(
         name="Plane Taken",
@@ -524,6 +562,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='PREVIOUS',
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     root_turns_freely: BoolProperty(
@@ -534,6 +573,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default=True,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     slide_weight: FloatProperty(
@@ -558,6 +598,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=200,
         max=10000,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     tolerance: FloatProperty(
@@ -569,6 +610,7 @@ class IK2D_PG_chain(PropertyGroup):
         subtype='DISTANCE',
         precision=5,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     last_solve: StringProperty(

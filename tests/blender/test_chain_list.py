@@ -55,13 +55,13 @@ def test_a_chain_with_a_problem_has_a_sign_and_a_good_one_has_none():
     assert icons(armature) == [['ERROR'], []]
 
 
-def test_a_row_of_a_chain_is_its_switch_and_its_name_greyed_out_where_it_is_off():
+def test_a_row_of_a_chain_is_its_switch_its_name_greyed_out_where_it_is_off_and_live():
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
     for enabled in (True, False):
         chain.enabled = enabled
-        switch, name = draw(IK2D_UL_chains, armature.ik2d, chain)
-        assert (switch.prop, name.prop) == ("enabled", "name")
+        switch, name, live = draw(IK2D_UL_chains, armature.ik2d, chain)
+        assert (switch.prop, name.prop, live.prop) == ("enabled", "name", "live")
         assert switch.owner == name.owner == chain
         assert name.layout.active == enabled and not name.emboss
 

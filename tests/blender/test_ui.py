@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rigs import leg_with_target
 
-from ik2d_addon.ui import baking, chains, panels, properties, results
+from ik2d_addon.ui import baking, chains, live, panels, properties, results
 from ik2d_addon.ui.text import wrapped
 
-OPERATORS = (*chains.classes, *baking.classes, *results.classes)
+OPERATORS = (*chains.classes, *baking.classes, *results.classes, *live.classes)
 CLASSES = (*properties.classes, *OPERATORS, *panels.classes)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "ik2d_addon"
 # From the top down: each room imports only from itself and from the rooms to its right; ui and cli, both at
 # the top, not from one another.
-ORDER = ("ui", "cli", "bake", "rig", "core")
+ORDER = ("ui", "cli", "live", "bake", "rig", "core")
 TOP = {"ui", "cli"}
 SOURCES = sorted(
     path

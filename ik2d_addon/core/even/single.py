@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pose of a family for one distance, in plain numbers: numpy's calls cost more than these do for one.
+
+The answers are those of `Family.at`, to within CLOSE.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from math import cos, sin, sqrt
+
+from .family import ROUNDING, ROUNDS, Family
+
+# What a distance (reach is 1) may be off before Newton's last step, which then leaves far less than rounding.
+CLOSE = 1e-8
+# The longest step along a piece that the slope alone is trusted for.
+SHORT_STEP = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where in a family the tip is at a distance."""
+
+    piece: int
+    t: float  # 0..1 along the piece
+    slope: float  # of the distance, by t; below zero
+
+
+class SingleFamily:
+    """A family of poses, asked for one distance at a time."""
+
+    def __init__(self, family: Family) -> None:
+        self.nearest, self.farthest = family.span
+        self._lengths: list[float] = family.lengths.tolist()
+        self._distances: list[float] = family.distances.tolist()
+        self._rising: list[float] = (-family.distances).tolist()
+        self._cubics: list[list[list[float]]] = family.cubics.transpose(1, 2, 0).tolist()  # (k, m, 4)
+
+    def find(self, distance: float) -> Found:
+        """Return where the tip is at a distance, or at the nearest there is."""
+        wanted = min(max(distance, self.nearest), self.farthest)
+        piece = min(max(bisect_right(self._rising, -wanted) - 1, 0), len(self._cubics) - 1)
+        top, bottom = self._distances[piece], self._distances[piece + 1]
+        low, high = 0.0, 1.0
+        t = (top - wanted) / max(top - bottom, ROUNDING)
+        if piece == 0:  # next to full reach the distance has no slope
+            t = sqrt(max(t, 0.0))
+        t = 0.0 if wanted >= top else 1.0 if wanted <= bottom else t
+        slope = -1.0
+        for _ in range(ROUNDS):
+            distance_there, slope = self._distance(piece, t)
+            off = distance_there - wanted
+            if off > 0.0:
+                low = t
+            else:
+                high = t
+            if abs(off) <= ROUNDING or high - low <= ROUNDING or t == 0.0 and wanted >= top:
+                break
+            if t == 1.0 and wanted <= bottom:
+                break
+            newton = t - off / slope if slope < 0.0 else -1.0
+            inside = low < newton < high
+            t = newton if inside else 0.5 * (low + high)
+            if inside and abs(off) <= CLOSE:
+                break
+        return Found(piece, t, slope)
+
+    def nudged(self, found: Found, distance: float, change: float) -> Found:
+        """Return where the tip is at `distance` + change, a little off the distance it was found for."""
+        if found.slope < 0.0:
+            step = change / found.slope
+            if abs(step) <= SHORT_STEP and 0.0 <= found.t + step <= 1.0:
+                return Found(found.piece, found.t + step, found.slope)
+        return self.find(distance + change)
+
+    def pose(self, found: Found) -> list[float]:
+        """Return the inner angles (m,) there."""
+        t = found.t
+        return [a + t * (b + t * (c + t * d)) for a, b, c, d in self._cubics[found.piece]]
+
+    def _distance(self, piece: int, t: float) -> tuple[float, float]:
+        """Return how far the tip is, and how fast that grows along the piece."""
+        lengths = self._lengths
+        x, y = lengths[0], 0.0
+        heading = turned = along = across = 0.0
+        for i, (a, b, c, d) in enumerate(self._cubics[piece], 1):
+            heading += a + t * (b + t * (c + t * d))
+            turned += b + t * (2.0 * c + 3.0 * t * d)
+            dx, dy = lengths[i] * cos(heading), lengths[i] * sin(heading)
+            x += dx
+            y += dy
+            along += dx * turned
+            across += dy * turned
+        distance = sqrt(x * x + y * y)
+        return distance, (y * along - x * across) / max(distance, 1e-300)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One live chain: what is read of it once and kept, and what it does on a frame."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..bake.solving import solve_chain
+from ..core import IK2DError
+from ..rig.armature import RigChain, read_chain, rest_joints
+from ..rig.kinematics import rest_to_pose
+from ..rig.missing import with_inputs_checked
+from ..rig.order import refuse_moved_target
+from ..rig.planes import FIRST_X, FIRST_Z
+from ..rig.sampling import BENDS, ChainSamples, finished, refuse_unsolvable
+from ..rig.standing import turns_of_hand_made
+from ..rig.target_plane import facing_target
+from .lean import Lean, read_lean
+from .space import Affine, affine, inverse, moved, product, turned
+from .unseen import place_by_curves
+from .words import MEMORY, Outcome
+from .writing import write, writers_of
+
+# A target that leaves the plane through a straight chain by less than this part of its distance from the
+# chain's line is in it: 32 bits hold no more.
+_IN_PLANE = 1e-6
+
+
+class LiveChain:
+    """A chain as it was read last, kept for as long as nothing that it was made of changes."""
+
+    def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
+        """Read it; raise IK2DError for one that cannot be solved, or that depends on the frame before."""
+        self.armature, self.name, self.index = armature, settings.name, index
+        self.key = armature.session_uid, settings.name
+        self.is_fresh = True  # not solved yet
+        rig = with_inputs_checked(read_chain(armature, settings))
+        if rig.has_memory:
+            raise IK2DError(f"Chain '{rig.name}' {MEMORY}")
+        refuse_moved_target(rig)
+        self.rig = rig
+        self.outcome: Outcome | None = None
+        self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
+        above = rig.pose_bones[0].parent
+        self._above: str | None = above.name if above else None
+        self._held: _Held | None = None
+        self._owner = 0  # the scene that posed it last
+        self._turns_in: dict[int, list[float]] = {}  # by scene
+
+    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
+        """Return the turns (n,) that bring the tip to its target as a depsgraph has it now.
+
+        None where the armature is none of its objects. Raises IK2DError where there is nothing to solve for.
+        """
+        shown = self.armature.evaluated_get(depsgraph)
+        if not shown.is_evaluated:
+            return None
+        frame = _Frame(self, scene, depsgraph, shown)
+        held = self._held
+        if held is None or not held.holds(frame):
+            held = self._held = _Held(self, frame)
+        turns = held.turns(self, frame)
+        self.outcome = held.outcome
+        return turns
+
+    def may_pose(self, scene: bpy.types.Scene, turns: list[float], frame_changed: bool) -> bool:
+        """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
+
+        Else each would pose it anew because another did, for ever.
+        """
+        own = scene.session_uid
+        same = self._turns_in.get(own) == turns
+        self._turns_in[own] = turns
+        if same and not frame_changed and self._owner not in (0, own):
+            return False
+        self._owner = own
+        return True
+
+    def write(self, depsgraph: bpy.types.Depsgraph, turns: list[float]) -> bool:
+        """Pose the bones; return whether any of them had to be turned."""
+        assert self._held is not None
+        return write(self.armature, self.armature.evaluated_get(depsgraph), self._held.writers, turns)
+
+
+class _Frame:
+    """What a depsgraph shows of what a chain hangs on and follows."""
+
+    __slots__ = ("base", "bend", "bones", "influence", "scene", "shown", "softness", "target", "world")
+
+    def __init__(self, chain: LiveChain, scene: Any, depsgraph: Any, shown: bpy.types.Object) -> None:
+        self.scene, self.shown = scene, shown
+        self.world: Matrix = shown.matrix_world
+        self.bones = shown.pose.bones
+        self.base: Matrix | None = self.bones[chain._above].matrix if chain._above else None
+        settings = shown.ik2d.chains[chain.index]
+        self.bend = BENDS.get(settings.bend, np.nan)
+        self.softness, self.influence = settings.softness, settings.influence
+        rig = chain.rig
+        target = rig.target.evaluated_get(depsgraph)
+        if not target.is_evaluated:
+            self.target = place_by_curves(rig, scene, depsgraph)
+        elif rig.subtarget:
+            self.target = target.matrix_world @ target.pose.bones[rig.subtarget].head
+        else:
+            self.target = target.matrix_world.translation
+
+
+class _Held:
+    """A chain as its bones' locations and scales have it held, and its plane."""
+
+    def __init__(self, chain: LiveChain, frame: _Frame) -> None:
+        rig = chain.rig
+        self._places = [
+            (bone.name, bone.location.copy(), bone.scale.copy())
+            for bone in (frame.bones[name] for name in rig.bones)
+        ]
+        samples = _samples(chain, frame)
+        refuse_unsolvable(rig, samples, [frame.scene.frame_float])
+        self._faces = None
+        if chain._straight:
+            rig = facing_target(rig, samples)
+            self._faces = _Faces(rig, chain.rig)
+        self.rig = rig
+        self.writers = writers_of(rig)
+        self.outcome: Outcome | None = None
+        self._moving = bool(rig.joints.fixed.any())
+        self.lean: Lean | None = read_lean(rig, samples)
+        self._seen: tuple[Any, ...] = ()
+        self._turns: list[float] = []
+        if self.lean is not None:
+            self._prepare(samples)
+
+    def _prepare(self, samples: ChainSamples) -> None:
+        """Keep the chain's plane, and what takes the space of the bone above it to the chain's rest space."""
+        rig = self.rig
+        alone = ChainSamples(
+            samples.targets,
+            samples.world,
+            None if samples.parent is None else np.eye(4)[None],
+            samples.bases,
+            samples.tips,
+            samples.settings,
+        )
+        self._base_to_rest: Affine = tuple(rest_to_pose(rig, alone)[0, :3].ravel().tolist())
+        plane = rig.plane
+        self._origin: list[float] = plane.origin.tolist()
+        self._axes = (plane.x.tolist(), plane.y.tolist(), plane.normal.tolist())
+        self._world: Matrix | None = None
+        self._base: Matrix | None = None
+        self._into: Affine = ()
+        self._to_world: Affine = ()
+
+    def holds(self, frame: _Frame) -> bool:
+        """Return whether the bones stand, and are scaled, as they were, and the plane is still the same."""
+        bones = frame.bones
+        for name, location, scale in self._places:
+            bone = bones[name]
+            if bone.location != location or bone.scale != scale:
+                return False
+        if any(writer and bones[writer.name].rotation_mode != writer.mode for writer in self.writers):
+            return False
+        return self._faces is None or self._settle(frame) and self._faces.hold(*self._in_rest(frame))
+
+    def turns(self, chain: LiveChain, frame: _Frame) -> list[float]:
+        """Return the turns (n,), in plain numbers where that is enough."""
+        if self.lean is None or frame.influence != 1.0 or not self._settle(frame):
+            return self._whole(chain, frame)
+        x, y, z = self._in_rest(frame)
+        seen = (x, y, z, frame.bend, frame.softness)
+        if seen == self._seen:
+            return self._turns
+        a, b, c = x - self._origin[0], y - self._origin[1], z - self._origin[2]
+        flat_x, flat_y, height = (u * a + v * b + w * c for u, v, w in self._axes)
+        answer = self.lean.solve(flat_x, flat_y, frame.bend, frame.softness)
+        if answer is None:
+            return self._whole(chain, frame)
+        self.outcome = Outcome(answer.status, self._outside, (answer.residual, height, answer.softened))
+        self._seen, self._turns = seen, answer.turns
+        return answer.turns
+
+    def _settle(self, frame: _Frame) -> bool:
+        """Follow the armature and the bone above the chain; return False where they have no size."""
+        if self.lean is None:
+            return False
+        if self._into and frame.world == self._world and frame.base == self._base:
+            return True
+        self._world, self._base = frame.world.copy(), frame.base and frame.base.copy()
+        held = affine(self._world)
+        if self._base is not None:
+            held = product(held, affine(self._base))
+        self._to_world = product(held, self._base_to_rest)
+        found = inverse(self._to_world)
+        self._into = found or ()
+        return found is not None
+
+    def _in_rest(self, frame: _Frame) -> tuple[float, float, float]:
+        """Return the target in the chain's rest space."""
+        return moved(self._into, *frame.target)
+
+    def _outside(self, measures: tuple[float, float, bool]) -> tuple[float, float]:
+        """Return lengths in the plane and along its normal as the world has them."""
+        in_plane, height, _ = measures
+        along, _, normal = self._axes
+        scales = [sum(v * v for v in turned(self._to_world, *axis)) ** 0.5 for axis in (along, normal)]
+        return in_plane * scales[0], abs(height) * scales[1]
+
+    def _whole(self, chain: LiveChain, frame: _Frame) -> list[float]:
+        """Return the turns (n,) by the bake's own way."""
+        self._seen = ()
+        rig, samples, times = self.rig, _samples(chain, frame), [frame.scene.frame_float]
+        refuse_unsolvable(rig, samples, times)
+        without = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
+        solved = finished(solve_chain(rig, samples, times, without=without))
+        in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
+        eased = frame.softness > 0.0 or frame.influence < 1.0
+        self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))
+        turns: list[float] = solved.turns[0].tolist()
+        return turns
+
+
+def _as_it_is(measures: tuple[float, float, bool]) -> tuple[float, float]:
+    return measures[:2]
+
+
+class _Faces:
+    """Whether a straight chain's plane is still the one through its target."""
+
+    def __init__(self, rig: RigChain, unturned: RigChain) -> None:
+        joints = rest_joints(rig.pose_bones)
+        line = joints[-1] - joints[0]
+        self._origin: Vector = Vector(rig.plane.origin)
+        self._line = Vector(line / np.linalg.norm(line))
+        self._own, self._other = Vector(rig.plane.normal), Vector(unturned.plane.normal)
+        self._reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+        self._is_own = rig is unturned
+
+    def hold(self, x: float, y: float, z: float) -> bool:
+        """Return whether a target in rest space gets the same plane."""
+        offset = Vector((x, y, z)) - self._origin
+        aside = (offset - self._line * offset.dot(self._line)).length
+        if abs(offset.dot(self._other)) <= _IN_PLANE * self._reach:  # where its own plane does as well
+            return self._is_own
+        return not self._is_own and abs(offset.dot(self._own)) <= _IN_PLANE * aside
+
+
+def _samples(chain: LiveChain, frame: _Frame) -> ChainSamples:
+    """Return the frame as a bake would have sampled it."""
+    rig = chain.rig
+    bones = [frame.bones[name] for name in rig.bones]
+    bases = [
+        bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
+        for bone, fixed in zip(bones, rig.joints.fixed, strict=True)
+    ]
+    return ChainSamples(
+        targets=np.array([frame.target], np.float64),
+        world=np.array([frame.world], np.float64),
+        parent=None if frame.base is None else np.array([frame.base], np.float64),
+        bases=np.array([bases], np.float64),
+        tips=np.zeros((1, 3)),
+        settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
+    )

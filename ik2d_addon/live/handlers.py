@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender calls when the frame changes or something moves: live chains follow, and nothing is keyed."""
+
+from threading import RLock
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..core import IK2DError
+from ..rig.pausing import live_is_paused
+from .chain import LiveChain
+from .rigs import RIGS
+from .windows import tell_windows
+
+# Held by whoever is at work: rendering calls from a thread of its own, and evaluating once more from within.
+_work = RLock()
+_busy = False
+
+
+def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
+    """Pose all live chains as a depsgraph has their targets now, those that hang on others after these."""
+    global _busy
+    with _work:
+        if _busy or live_is_paused() or not RIGS.settle():
+            return
+        _busy = True
+        try:
+            if not _follow_all(scene, depsgraph, frame_changed) and RIGS.settle():
+                _follow_all(scene, depsgraph, frame_changed)
+        finally:
+            _busy = False
+
+
+def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
+    """Pose all live chains, round by round; return False where some have to be read again."""
+    settled = True
+    for number, ready in enumerate(RIGS.rounds):
+        changed = False
+        for chain in ready:
+            try:
+                changed |= _follow(chain, scene, depsgraph, frame_changed)
+            except IK2DError as error:
+                RIGS.problems[chain.key] = str(error)
+            except (ReferenceError, LookupError, AttributeError) as error:
+                if chain.is_fresh:
+                    _turn_off(chain, scene, error)
+                else:  # a bone, the target, or the armature itself is gone
+                    RIGS.read_again(chain)
+                    settled = False
+            except Exception as error:  # of whatever kind: it would come again on every frame
+                _turn_off(chain, scene, error)
+        if changed and number < len(RIGS.rounds) - 1:  # for the chains that hang on these
+            depsgraph.update()
+    return settled
+
+
+def _follow(
+    chain: LiveChain, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool
+) -> bool:
+    """Pose one chain; return whether it had to be turned."""
+    data = chain.armature.data
+    if data.is_editmode or data.pose_position == 'REST':
+        return False
+    turns = chain.follow(scene, depsgraph)
+    chain.is_fresh = False
+    if RIGS.problems:
+        RIGS.problems.pop(chain.key, None)
+    if turns is None or not chain.may_pose(scene, turns, frame_changed):
+        return False
+    return chain.write(depsgraph, turns)
+
+
+def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
+    """Turn a chain off that fails, and say so once."""
+    RIGS.failures[chain.key] = (
+        f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
+        f" {error}. Solve and Bake may tell more; please report it"
+    )
+    try:
+        chain.armature.ik2d.chains[chain.name].live = False
+    except (ReferenceError, KeyError):  # it is gone itself
+        pass
+    RIGS.mark()
+
+
+# --- Called by Blender -------------------------------------------------------
+
+
+@persistent
+def _frame_changed(scene, depsgraph=None) -> None:
+    if RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
+        RIGS.mark()
+    if depsgraph is not None:
+        follow(scene, depsgraph, frame_changed=True)
+        tell_windows()
+
+
+@persistent
+def _updated(scene, depsgraph=None) -> None:
+    if _busy or depsgraph is None:
+        return
+    if not RIGS.is_marked and (RIGS.rounds or depsgraph.id_type_updated('ARMATURE')):
+        known = RIGS.known
+        if any(update.id.original in known for update in depsgraph.updates):
+            RIGS.mark()
+    follow(scene, depsgraph, frame_changed=False)
+    tell_windows()
+
+
+@persistent
+def _everything_changed(*_arguments) -> None:
+    """After loading, undo and redo: what was read refers to what may be gone."""
+    RIGS.drop()
+
+
+_HANDLERS = {
+    "frame_change_post": _frame_changed,
+    "depsgraph_update_post": _updated,
+    "load_pre": _everything_changed,
+    "load_post": _everything_changed,
+    "undo_pre": _everything_changed,
+    "undo_post": _everything_changed,
+    "redo_pre": _everything_changed,
+    "redo_post": _everything_changed,
+}
+
+
+def register() -> None:
+    """Add the handlers to Blender's."""
+    RIGS.drop()
+    for name, function in _HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(function)
+
+
+def unregister() -> None:
+    """Take them away again."""
+    for name, function in _HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(function)
+    RIGS.drop()

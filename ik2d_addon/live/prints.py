@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fingerprints of all that a live chain was read from: where one differs, it is read anew."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import bpy
+
+from ..rig.renames import bones_of
+
+# What is read on each frame anyway, or says nothing of how a chain is solved.
+_NO_SETTINGS = {"rna_type", "enabled", "live", "live_status", "softness", "influence", "active_joint"}
+_NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
+_NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "plane_taken", "is_off_plane"}
+_DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
+_LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
+# Of an object or a bone, what others move it by.
+_OF_CONSTRAINTS = ("type", "mute", "enabled", "target", "subtarget")
+
+
+def fingerprint(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> tuple[Any, ...]:
+    """Return all that a chain is read from: its settings and joints, its bones, and what moves its target."""
+    names = bones_of(armature.data, settings.tip, settings.bone_count)
+    posed = armature.pose.bones if armature.pose else {}
+    bones = [posed[name] for name in names if name in posed]
+    above = bones[0].parent if bones else None
+    joints = map(settings.joints.get, names)
+    return (
+        tuple(_values(settings)),
+        tuple(tuple(_values(joint)) for joint in joints if joint is not None),
+        above and above.name,
+        tuple(tuple(_of_bone(bone)) for bone in bones),
+        tuple(_moved_by(settings.target, settings.subtarget)),
+    )
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of a group's plain settings."""
+    return tuple(
+        found.identifier
+        for found in kind.bl_rna.properties
+        if found.type != 'COLLECTION' and found.identifier not in _NO_SETTINGS
+        if found.type != 'POINTER' or found.identifier == "target"
+    )
+
+
+def _values(group: bpy.types.PropertyGroup) -> Iterator[Any]:
+    for name in _names(type(group)):
+        value = getattr(group, name)
+        yield value[:] if name == "plane_normal" else value
+
+
+def _of_bone(bone: bpy.types.PoseBone) -> Iterator[Any]:
+    data = bone.bone
+    for name in _DATA:
+        yield getattr(data, name)
+    yield data.matrix_local.copy().freeze()
+    for name in _LOCKS:
+        yield getattr(bone, name)
+    locks = bone.lock_rotation[:]
+    yield locks
+    if any(locks):  # what is locked off its rest holds the bone
+        yield (*bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle)
+
+
+def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
+    """Yield what a target and its parents hang on by their own doing."""
+    seen = set()
+    while target is not None and target not in seen:
+        seen.add(target)
+        yield target.is_missing, target.parent_type, target.parent_bone, bool(target.users_scene)
+        yield tuple(_of_constraints(target))
+        if target.pose and subtarget in target.pose.bones:
+            bone = target.pose.bones[subtarget]
+            for holder in (bone, *bone.parent_recursive):
+                yield holder.name, tuple(_of_constraints(holder))
+        animation = target.animation_data
+        yield tuple(curve.data_path for curve in animation.drivers) if animation else ()
+        target, subtarget = target.parent, target.parent_bone
+
+
+def _of_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Any]:
+    for constraint in holder.constraints:
+        yield tuple(getattr(constraint, name, None) for name in _OF_CONSTRAINTS)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which chains are live, in which order they are solved, and what each of them says."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ..core import IK2DError
+from ..rig.armature import RigChain, pose_bones_of
+from ..rig.order import in_rounds, refuse_shared
+from .chain import LiveChain
+from .prints import fingerprint
+from .words import Outcome
+
+# A chain: the number of its armature, which no other data block has, and its name.
+Key = tuple[int, str]
+
+
+class Rigs:
+    """The live chains of the file, as they were read last."""
+
+    def __init__(self) -> None:
+        self.chains: dict[Key, LiveChain] = {}
+        self.rounds: list[list[LiveChain]] = []
+        self.problems: dict[Key, str] = {}  # why a live chain is not solved
+        self.failures: dict[Key, str] = {}  # why a chain was turned off
+        self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
+        self._prints: dict[Key, tuple[Any, ...]] = {}
+        self._current = False
+        self._objects = -1
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether all live chains will be looked at before the next frame."""
+        return not self._current
+
+    def mark(self) -> None:
+        """Look at all live chains again before the next frame: something may have changed."""
+        self._current = False
+
+    def drop(self) -> None:
+        """Forget all that was read: what it refers to may be gone."""
+        failures = self.failures
+        self.__init__()  # type: ignore[misc]
+        self.failures = failures
+
+    def read_again(self, chain: LiveChain) -> None:
+        """Read a chain anew before the next frame, whatever its fingerprint."""
+        self._prints.pop(chain.key, None)
+        self.mark()
+
+    def settle(self) -> bool:
+        """Read what is not read yet, or was changed; return whether any chain is live."""
+        if self._current and len(bpy.data.objects) == self._objects:
+            return bool(self.rounds)
+        self._objects = len(bpy.data.objects)
+        self._current = True
+        chains: dict[Key, LiveChain] = {}
+        prints: dict[Key, tuple[Any, ...]] = {}
+        self.known = set()
+        self.problems, before = {}, self.problems
+        for armature, index, settings in live_settings():
+            key = key_of(settings)
+            self.known |= {armature, armature.data}
+            if settings.target is not None:
+                self.known.add(settings.target)
+            prints[key] = (index, fingerprint(armature, settings))
+            if prints[key] == self._prints.get(key) and (key in self.chains or key in before):
+                if key in self.chains:
+                    chains[key] = self.chains[key]
+                else:
+                    self.problems[key] = before[key]
+                continue
+            try:
+                _refuse(armature)
+                chains[key] = LiveChain(armature, settings, index)
+            except IK2DError as error:
+                self.problems[key] = str(error)
+        if chains != self.chains:
+            self._arrange(chains)
+        self.chains, self._prints = chains, prints
+        return bool(self.rounds)
+
+    def _arrange(self, chains: dict[Key, LiveChain]) -> None:
+        """Put the chains into rounds, each after those that it hangs on."""
+        by_rig = {id(chain.rig): key for key, chain in chains.items()}
+        taken: dict[bpy.types.Object, list[RigChain]] = {}
+        for key, chain in list(chains.items()):
+            others = taken.setdefault(chain.armature, [])
+            try:
+                refuse_shared([*others, chain.rig])
+                others.append(chain.rig)
+            except IK2DError as error:
+                self.problems[key] = str(error)
+        fit = [rig for rigs in taken.values() for rig in rigs]
+        rounds, circle = in_rounds(fit)
+        for rig in circle:
+            self.problems[by_rig[id(rig)]] = (
+                f"Chain '{rig.name}' and other live chains depend on one another in a circle; turn Live off"
+                " for one of them"
+            )
+        self.rounds = [[chains[by_rig[id(rig)]] for rig in ready] for ready in rounds]
+
+
+def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyGroup]]:
+    """Yield the armatures, the places and the settings of all chains that are live and enabled."""
+    for ob in bpy.data.objects:
+        # Reading the settings of an object that has none makes some: hence the look at whether it has.
+        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
+            for index, chain in enumerate(ob.ik2d.chains):
+                if chain.live and chain.enabled:
+                    yield ob, index, chain
+
+
+def _refuse(armature: bpy.types.Object) -> None:
+    """Raise IK2DError for an armature whose pose may not be written."""
+    if not armature.is_editable:
+        raise IK2DError(
+            f"'{armature.name}' is linked from another file; make a library override of it"
+            " (Object > Library Override > Make)"
+        )
+    pose_bones_of(armature)
+
+
+def key_of(settings: bpy.types.PropertyGroup) -> Key:
+    """Return what a chain is known by here."""
+    return settings.id_data.session_uid, settings.name
+
+
+def outcome_of(settings: bpy.types.PropertyGroup) -> Outcome | None:
+    """Return what came of a live chain's last frame; None where it was not solved."""
+    chain = RIGS.chains.get(key_of(settings))
+    return chain.outcome if chain is not None and key_of(settings) not in RIGS.problems else None
+
+
+def problem_of_live(settings: bpy.types.PropertyGroup) -> str:
+    """Return why a live chain is not solved, or why one was turned off; "" where there is nothing to say."""
+    found = RIGS.problems if settings.live else RIGS.failures
+    return found.get(key_of(settings), "")
+
+
+def status_of(settings: bpy.types.PropertyGroup) -> str:
+    """Return what a live chain has to say: what is wrong with it, or what it reached; "" for another."""
+    problem = problem_of_live(settings)
+    outcome = outcome_of(settings) if settings.live and settings.enabled and not problem else None
+    return outcome.sentence(bpy.context.scene.unit_settings.system) if outcome else problem
+
+
+RIGS = Rigs()

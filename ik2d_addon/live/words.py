@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a live chain says of itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..bake.report import length_text
+from ..core import Status
+
+MEMORY = (
+    "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
+    " Start From to Rest Pose, or bake it"
+)
+_MISSED = {
+    Status.TOO_FAR: "Target too far: {} short of it",
+    Status.TOO_CLOSE: "Target too close: {} off it",
+    Status.LIMITED: "Limits keep it {} off its target",
+    Status.STALLED: "Stops {} off its target",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a frame; lengths are worked out when somebody asks."""
+
+    status: int  # Status
+    measured: Callable[[tuple[float, float, bool]], tuple[float, float]]
+    measures: tuple[
+        float, float, bool
+    ]  # tip to target in the plane, along its normal; whether eased on purpose
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target could be reached, in the chain's plane."""
+        return self.status == Status.REACHED
+
+    def lengths(self) -> tuple[float, float]:
+        """Return how far the tip is from its target, in the plane and along its normal, in the world."""
+        return self.measured(self.measures)
+
+    def sentence(self, unit_system: str) -> str:
+        """Return what came of it for a person: "Target too far: 0.12 m short of it"."""
+        in_plane, height = self.lengths()
+        if not self.reached:
+            return _MISSED[Status(self.status)].format(length_text(in_plane, unit_system))
+        if self.measures[2] and in_plane > 0.0:
+            return f"Eases in {length_text(in_plane, unit_system)} before its target"
+        if length_text(height, unit_system) != length_text(0.0, unit_system):
+            return f"Target {length_text(height, unit_system)} off the chain's plane"
+        return "On its target"

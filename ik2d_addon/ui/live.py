@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the list and the sidebar show of live chains, and the buttons that go with them."""
+
+from bpy.types import Context, Operator, PropertyGroup, UILayout
+
+from ..live.rigs import outcome_of
+from .chains import allowed, shown_chain, why_not_edit
+from .registration import register_classes, unregister_classes
+from .text import draw_text
+
+_ICONS = {False: 'PAUSE', True: 'PLAY'}
+
+
+def has_memory(chain: PropertyGroup) -> bool:
+    """Return whether a frame of a chain goes on from the one before, which live cannot follow."""
+    return chain.solver == 'CCD' and chain.start_from == 'PREVIOUS'
+
+
+def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
+    """Draw a chain's toggle in its row of the list."""
+    row.prop(chain, "live", text="", icon=_ICONS[chain.live], emboss=False)
+
+
+def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:
+    """Draw a chain's toggle, what it reached, and what to press where something is in its way.
+
+    problem: what keeps the chain from being solved at all, which is drawn elsewhere.
+    """
+    column = layout.column(align=True)
+    column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
+    said = chain.live_status
+    if said and not (problem and chain.live):
+        outcome = outcome_of(chain) if chain.live else None
+        icon = 'CHECKMARK' if outcome and outcome.reached else 'ERROR'
+        draw_text(column.box(), context, said, icon)
+    if not chain.live:
+        return
+    if has_memory(chain):
+        column.operator(IK2D_OT_start_from_rest.bl_idname, icon='LOOP_BACK')
+    render = context.scene.render
+    if not render.use_lock_interface:
+        note = "Rendering while live chains move may crash Blender unless its interface is locked."
+        draw_text(column.box(), context, note, 'INFO')
+        column.operator(IK2D_OT_lock_interface.bl_idname, icon='LOCKED')
+
+
+class IK2D_OT_start_from_rest(Operator):
+    """Have the chain start from its rest pose on each frame, so that it can be live"""
+
+    bl_idname = "ik2d.start_from_rest"
+    bl_label = "Start from Rest Pose"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        chain = shown_chain(context)
+        if not reason and chain is None:
+            reason = "Add a chain first"
+        if not reason and not has_memory(chain):
+            reason = "The chain does not go on from the frame before"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        chain = shown_chain(context)
+        chain.start_from = 'REST'
+        self.report({'INFO'}, f"Chain '{chain.name}' starts from its rest pose on each frame")
+        return {'FINISHED'}
+
+
+class IK2D_OT_lock_interface(Operator):
+    """Lock Blender's interface while it renders, as live chains move then"""
+
+    bl_idname = "ik2d.lock_interface"
+    bl_label = "Lock Interface"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    @classmethod
+    def poll(cls, context):
+        locked = context.scene.render.use_lock_interface
+        return allowed(cls, "The interface is locked while rendering already" if locked else "")
+
+    def execute(self, context):
+        context.scene.render.use_lock_interface = True
+        return {'FINISHED'}
+
+
+classes = (IK2D_OT_start_from_rest, IK2D_OT_lock_interface)
+
+
+def register() -> None:
+    """Register the operators."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister the operators."""
+    unregister_classes(classes)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live chains keep still while somebody wants the scene without them."""
+
+import pytest
+
+from ik2d_addon.rig.pausing import live_is_paused, live_paused
+
+
+def test_pauses_may_lie_within_one_another():
+    assert not live_is_paused()
+    with live_paused():
+        with live_paused():
+            assert live_is_paused()
+        assert live_is_paused()
+    assert not live_is_paused()
+
+
+def test_a_failure_ends_the_pause():
+    with pytest.raises(ZeroDivisionError), live_paused():
+        raise ZeroDivisionError
+    assert not live_is_paused()
