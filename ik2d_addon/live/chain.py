@@ -19,7 +19,7 @@ from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
 from .lean import Lean, read_lean
 from .space import Affine, affine, inverse, moved, product, turned
-from .unseen import place_by_curves
+from .unseen import is_unseen, place_by_curves
 from .words import MEMORY, Outcome
 from .writing import write, writers_of
 
@@ -46,6 +46,7 @@ class LiveChain:
         above = rig.pose_bones[0].parent
         self._above: str | None = above.name if above else None
         self._held: _Held | None = None
+        self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
         self._owner = 0  # the scene that posed it last
         self._turns_in: dict[int, list[float]] = {}  # by scene
 
@@ -64,6 +65,18 @@ class LiveChain:
         turns = held.turns(self, frame)
         self.outcome = held.outcome
         return turns
+
+    def is_unseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph may leave the target where it was, as `is_unseen` has it."""
+        target = self.rig.target
+        own = target.hide_viewport, target.hide_render, depsgraph.mode, depsgraph.view_layer.name
+        if own not in self._unseen:
+            self._unseen[own] = is_unseen(target, depsgraph)
+        return self._unseen[own]
+
+    def forget_unseen(self) -> None:
+        """Look again at what may be left where it was: collections have changed."""
+        self._unseen.clear()
 
     def may_pose(self, scene: bpy.types.Scene, turns: list[float], frame_changed: bool) -> bool:
         """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
@@ -94,12 +107,14 @@ class _Frame:
         self.world: Matrix = shown.matrix_world
         self.bones = shown.pose.bones
         self.base: Matrix | None = self.bones[chain._above].matrix if chain._above else None
-        settings = shown.ik2d.chains[chain.index]
+        if chain.armature.ik2d.chains[chain.index].name != chain.name:
+            raise LookupError(f"chain '{chain.name}' is not where it was")
+        settings = shown.ik2d.chains[chain.name]
         self.bend = BENDS.get(settings.bend, np.nan)
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig
         target = rig.target.evaluated_get(depsgraph)
-        if not target.is_evaluated:
+        if not target.is_evaluated or chain.is_unseen(depsgraph):
             self.target = place_by_curves(rig, scene, depsgraph)
         elif rig.subtarget:
             self.target = target.matrix_world @ target.pose.bones[rig.subtarget].head

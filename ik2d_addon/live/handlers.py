@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Blender calls when the frame changes or something moves: live chains follow, and nothing is keyed."""
 
+from contextlib import suppress
 from threading import RLock
 
 import bpy
@@ -72,14 +73,12 @@ def _follow(
 
 def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
     """Turn a chain off that fails, and say so once."""
+    with suppress(ReferenceError, KeyError):  # where it is gone itself
+        chain.armature.ik2d.chains[chain.name].live = False
     RIGS.failures[chain.key] = (
         f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
         f" {error}. Solve and Bake may tell more; please report it"
     )
-    try:
-        chain.armature.ik2d.chains[chain.name].live = False
-    except (ReferenceError, KeyError):  # it is gone itself
-        pass
     RIGS.mark()
 
 
@@ -88,18 +87,23 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 
 @persistent
 def _frame_changed(scene, depsgraph=None) -> None:
-    if RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
+    if _busy or depsgraph is None:
+        return
+    if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
+        RIGS.mark_collections()
+    elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
         RIGS.mark()
-    if depsgraph is not None:
-        follow(scene, depsgraph, frame_changed=True)
-        tell_windows()
+    follow(scene, depsgraph, frame_changed=True)
+    tell_windows()
 
 
 @persistent
 def _updated(scene, depsgraph=None) -> None:
     if _busy or depsgraph is None:
         return
-    if not RIGS.is_marked and (RIGS.rounds or depsgraph.id_type_updated('ARMATURE')):
+    if depsgraph.id_type_updated('COLLECTION'):
+        RIGS.mark_collections()
+    elif RIGS.known and not RIGS.is_marked:
         known = RIGS.known
         if any(update.id.original in known for update in depsgraph.updates):
             RIGS.mark()

@@ -28,7 +28,6 @@ class Rigs:
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
         self._prints: dict[Key, tuple[Any, ...]] = {}
         self._current = False
-        self._objects = -1
 
     @property
     def is_marked(self) -> bool:
@@ -38,6 +37,12 @@ class Rigs:
     def mark(self) -> None:
         """Look at all live chains again before the next frame: something may have changed."""
         self._current = False
+
+    def mark_collections(self) -> None:
+        """Do so after objects came or went, or collections were enabled or disabled."""
+        self.mark()
+        for chain in self.chains.values():
+            chain.forget_unseen()
 
     def drop(self) -> None:
         """Forget all that was read: what it refers to may be gone."""
@@ -52,9 +57,8 @@ class Rigs:
 
     def settle(self) -> bool:
         """Read what is not read yet, or was changed; return whether any chain is live."""
-        if self._current and len(bpy.data.objects) == self._objects:
+        if self._current:
             return bool(self.rounds)
-        self._objects = len(bpy.data.objects)
         self._current = True
         chains: dict[Key, LiveChain] = {}
         prints: dict[Key, tuple[Any, ...]] = {}

@@ -9,6 +9,33 @@ from ..rig.armature import RigChain
 from ..rig.compat import existing_fcurves, plays
 
 
+def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Return whether a depsgraph may leave a target where it was: it is disabled there, for all we know.
+
+    Armatures are taken for seen: what they deform is, mostly, and has Blender evaluate them.
+    """
+    if target.type == 'ARMATURE':
+        return False
+    if depsgraph.mode == 'RENDER':
+        return target.hide_render or not _is_in(depsgraph.view_layer, target, "hide_render")
+    return target.hide_viewport or not _is_in(depsgraph.view_layer, target, "hide_viewport")
+
+
+def _is_in(layer: bpy.types.ViewLayer, target: bpy.types.Object, disabled: str) -> bool:
+    """Return whether a view layer has a target in a collection that is enabled."""
+    if layer.objects.get(target.name) is None:  # in none at all: a quick look that says most
+        return False
+    waiting = [layer.layer_collection]
+    own = target.users_collection
+    while waiting:
+        found = waiting.pop()
+        if not (found.exclude or getattr(found.collection, disabled)):
+            if found.collection in own:
+                return True
+            waiting += found.children
+    return False
+
+
 def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
     """Return where a target's own location and its curves have it; raise IK2DError where more moves it."""
     target = rig.target

@@ -327,6 +327,8 @@ JOINT_SETTINGS = (
 class IK2D_PG_chain(PropertyGroup):
     """One planar bone chain and the target that its tip follows.
 
+    What a chain is solved by has an `update`, or a live chain would not notice that it changed.
+
     Bend, softness and influence can be animated: a bake reads them on every frame. All else is one
     for all frames, which `options` without ANIMATABLE says to whoever presses I on it.
     """
@@ -442,6 +444,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='POSITIVE',
         override=OVERRIDABLE,
+        update=_solving_changed,
     )
     plane: EnumProperty(
         name="Plane",
@@ -502,6 +505,7 @@ class IK2D_PG_chain(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+        update=_solving_changed,
     )
     stretch: FloatProperty(
         name="Stretch",
@@ -552,6 +556,7 @@ class IK2D_PG_chain(PropertyGroup):
         max=1.0,
         subtype='FACTOR',
         override=OVERRIDABLE,
+        update=_solving_changed,
     )
     start_from: EnumProperty(
         name="Start From",
