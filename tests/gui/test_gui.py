@@ -92,6 +92,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_panel.py", ["--enable-event-simulate"], id="panel"),
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
+        pytest.param("scenario_live.py", ["--enable-event-simulate"], id="live"),
     ],
 )
 def test_main_job_in_the_window(blender, installed, arm_scene, scenario, arguments):
