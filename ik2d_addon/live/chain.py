@@ -43,9 +43,11 @@ class LiveChain:
         self.rig = rig
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
+        self.straight: Lean | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
         self._above: str | None = above.name if above else None
         self._held: _Held | None = None
+        self._frame: _Frame | None = None
         self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
         self._owner = 0  # the scene that posed it last
         self._turns_in: dict[int, list[float]] = {}  # by scene
@@ -63,7 +65,7 @@ class LiveChain:
         if held is None or not held.holds(frame):
             held = self._held = _Held(self, frame)
         turns = held.turns(self, frame)
-        self.outcome = held.outcome
+        self.outcome, self._frame = held.outcome, frame
         return turns
 
     def is_unseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -91,22 +93,25 @@ class LiveChain:
         self._owner = own
         return True
 
-    def write(self, depsgraph: bpy.types.Depsgraph, turns: list[float]) -> bool:
-        """Pose the bones; return whether any of them had to be turned."""
-        assert self._held is not None
-        return write(self.armature, self.armature.evaluated_get(depsgraph), self._held.writers, turns)
+    def write(self, turns: list[float]) -> bool:
+        """Pose the bones that the frame followed last shows otherwise; return whether there were any."""
+        frame, self._frame = self._frame, None
+        if frame is None or self._held is None:
+            return False
+        return write(self.armature, frame.own, self._held.writers, turns)
 
 
 class _Frame:
     """What a depsgraph shows of what a chain hangs on and follows."""
 
-    __slots__ = ("base", "bend", "bones", "influence", "scene", "shown", "softness", "target", "world")
+    __slots__ = ("base", "bend", "influence", "own", "scene", "softness", "target", "world")
 
     def __init__(self, chain: LiveChain, scene: Any, depsgraph: Any, shown: bpy.types.Object) -> None:
-        self.scene, self.shown = scene, shown
+        self.scene = scene
         self.world: Matrix = shown.matrix_world
-        self.bones = shown.pose.bones
-        self.base: Matrix | None = self.bones[chain._above].matrix if chain._above else None
+        bones = shown.pose.bones
+        self.own = [bones[name] for name in chain.rig.bones]
+        self.base: Matrix | None = bones[chain._above].matrix if chain._above else None
         if chain.armature.ik2d.chains[chain.index].name != chain.name:
             raise LookupError(f"chain '{chain.name}' is not where it was")
         settings = shown.ik2d.chains[chain.name]
@@ -127,10 +132,7 @@ class _Held:
 
     def __init__(self, chain: LiveChain, frame: _Frame) -> None:
         rig = chain.rig
-        self._places = [
-            (bone.name, bone.location.copy(), bone.scale.copy())
-            for bone in (frame.bones[name] for name in rig.bones)
-        ]
+        self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = _samples(chain, frame)
         refuse_unsolvable(rig, samples, [frame.scene.frame_float])
         self._faces = None
@@ -141,7 +143,10 @@ class _Held:
         self.writers = writers_of(rig)
         self.outcome: Outcome | None = None
         self._moving = bool(rig.joints.fixed.any())
-        self.lean: Lean | None = read_lean(rig, samples)
+        self.lean: Lean | None = read_lean(rig, samples, chain.straight)
+        if chain._straight and chain.straight is None:
+            chain.straight = self.lean if rig is chain.rig else read_lean(chain.rig, samples)
+            self.lean = read_lean(rig, samples, chain.straight)
         self._seen: tuple[Any, ...] = ()
         self._turns: list[float] = []
         if self.lean is not None:
@@ -169,13 +174,9 @@ class _Held:
 
     def holds(self, frame: _Frame) -> bool:
         """Return whether the bones stand, and are scaled, as they were, and the plane is still the same."""
-        bones = frame.bones
-        for name, location, scale in self._places:
-            bone = bones[name]
-            if bone.location != location or bone.scale != scale:
+        for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
+            if bone.location != location or bone.scale != scale or bone.rotation_mode != mode:
                 return False
-        if any(writer and bones[writer.name].rotation_mode != writer.mode for writer in self.writers):
-            return False
         return self._faces is None or self._settle(frame) and self._faces.hold(*self._in_rest(frame))
 
     def turns(self, chain: LiveChain, frame: _Frame) -> list[float]:
@@ -263,10 +264,9 @@ class _Faces:
 def _samples(chain: LiveChain, frame: _Frame) -> ChainSamples:
     """Return the frame as a bake would have sampled it."""
     rig = chain.rig
-    bones = [frame.bones[name] for name in rig.bones]
     bases = [
         bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
-        for bone, fixed in zip(bones, rig.joints.fixed, strict=True)
+        for bone, fixed in zip(frame.own, rig.joints.fixed, strict=True)
     ]
     return ChainSamples(
         targets=np.array([frame.target], np.float64),

@@ -68,7 +68,7 @@ def _follow(
         RIGS.problems.pop(chain.key, None)
     if turns is None or not chain.may_pose(scene, turns, frame_changed):
         return False
-    return chain.write(depsgraph, turns)
+    return chain.write(turns)
 
 
 def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:

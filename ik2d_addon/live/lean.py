@@ -25,6 +25,9 @@ from ..rig.kinematics import Link, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
 
 TURN = 2.0 * pi
+# Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,
+# seen in two planes through it.
+_ALIKE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Lean:
             (i, *limits) for i, limits in enumerate(chain.ranges.tolist()) if limits != [-inf, inf]
         ]
         self.ways: dict[float, _Two | _Even] = {}
+        self.families: dict[float, SingleFamily] = {}
 
     def solve(self, x: float, y: float, bend: float, softness: float) -> Answer | None:
         """Return how the joints turn for a target in the plane, from the chain's root; None: see above."""
@@ -90,6 +94,18 @@ class Lean:
             end_x, end_y = self.links[i - 1][4:]
             x, y = a * x + b * y + end_x, c * x + d * y + end_y
         return x, y
+
+    def looks_like(self, other: "Lean") -> bool:
+        """Return whether two chains have the same lengths and rest, but for what 32 bits cannot hold."""
+        lengths = np.abs(np.subtract(self.lengths, other.lengths)).max()
+        angles = np.abs(np.subtract(self.unturned[1:], other.unturned[1:])).max()
+        return bool(max(lengths, angles * self.outer) <= _ALIKE * self.outer)
+
+    def family(self, part: Joined, bend: float) -> SingleFamily:
+        """Return the family of poses of a side, made once."""
+        if bend not in self.families:
+            self.families[bend] = SingleFamily(family_of(part, bend))
+        return self.families[bend]
 
     def _status(self, distance: float) -> int:
         if distance > self.outer + self.tolerance:
@@ -148,7 +164,7 @@ class _Even:
         self.lean = lean
         part = _joined(chain, np.array(lean.unturned))
         self.size = part.reach * lean.outer
-        self.family = SingleFamily(family_of(part, bend))
+        self.family = lean.family(part, bend)
         # Of the family's angles a: turn = share (a[k] - rest[k]) of each inner joint of the chain.
         rest = part.rest.tolist()
         self.shares = [
@@ -208,8 +224,11 @@ def _joined(chain: Chain, rest: np.ndarray) -> Joined:
     return joined(chain.lengths / chain.reach[1], weights, rest[1:])
 
 
-def read_lean(rig: RigChain, samples: ChainSamples) -> Lean | None:
-    """Return a chain in plain numbers as one frame has it held; None where it is out of the ordinary."""
+def read_lean(rig: RigChain, samples: ChainSamples, like: Lean | None = None) -> Lean | None:
+    """Return a chain in plain numbers as one frame has it held; None where it is out of the ordinary.
+
+    like: the same chain in another plane, whose families of poses are taken where it looks the same there.
+    """
     joints = rig.joints
     if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any():
         return None
@@ -232,4 +251,7 @@ def read_lean(rig: RigChain, samples: ChainSamples) -> Lean | None:
         # Joints that stay at rest, by their weights or their places, would stand in the family's way.
         if part.rest.size == 0 or part.root or abs(part.reach - 1.0) > 1e-12:
             return None
-    return Lean(rig, chain, linkage.links, unturned)
+    lean = Lean(rig, chain, linkage.links, unturned)
+    if like is not None and rig.solver == 'EVEN' and lean.looks_like(like):
+        lean.families = like.families
+    return lean

@@ -47,19 +47,21 @@ def writers_of(rig: RigChain) -> list[BoneWriter | None]:
 
 
 def write(
-    armature: bpy.types.Object, shown: bpy.types.Object, writers: list[BoneWriter | None], turns: list[float]
+    armature: bpy.types.Object,
+    shown: list[bpy.types.PoseBone],
+    writers: list[BoneWriter | None],
+    turns: list[float],
 ) -> bool:
-    """Write the turns (n,) to the armature where its evaluated copy `shown` has others; say whether any had.
+    """Write the turns (n,) to the armature where its bones `shown` have others; say whether any had.
 
     Where nothing differs nothing is written, as each write has Blender evaluate the armature again.
     """
     changed = False
-    bones, there = armature.pose.bones, shown.pose.bones
-    for writer, turn in zip(writers, turns, strict=True):
+    bones = armature.pose.bones
+    for writer, turn, bone in zip(writers, turns, shown, strict=True):
         if writer is None:
             continue
-        name, channel = writer.name, writer.property
-        wanted, standing = writer.channels(turn), getattr(there[name], channel)
+        wanted, standing = writer.channels(turn), getattr(bone, writer.property)
         if writer.mode == 'AXIS_ANGLE':
             standing = Vector(standing)  # in 32 bits, as what is wanted
         if not writer.all_unlocked:
@@ -67,6 +69,6 @@ def write(
             for index in writer.unlocked:
                 wanted[index] = unlocked[index]
         if standing != wanted:
-            setattr(bones[name], channel, wanted)
+            setattr(bones[writer.name], writer.property, wanted)
             changed = True
     return changed

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A frame with a live chain beside one with Blender's own IK constraint: median times of scene.frame_set."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import bpy
+import numpy as np
+from mathutils import Quaternion
+
+from ik2d_addon.live import handlers
+from ik2d_addon.live.rigs import RIGS
+from ik2d_addon.ui.properties import sync_joints
+
+from .ik_constraint import IKRig
+from .problems import LIMIT, SLIGHT_BEND, Problems, paths
+from .table import Table, ratio
+from .timing import say, time_of
+
+HANDLERS = bpy.app.handlers.frame_change_post
+BARE, IK, WRITING, LIVE = "nothing", "IK constraint", "writing alone", "live"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A scene whose target walks round, and what Blender calls when its frame changes."""
+
+    scene: bpy.types.Scene
+    handler: Callable[..., None] | None
+
+    def frame(self, number: int) -> float:
+        """Return how long it takes to go to a frame, in seconds."""
+        if self.handler:
+            HANDLERS.append(self.handler)
+        try:
+            return time_of(lambda: self.scene.frame_set(number))
+        finally:
+            if self.handler:
+                HANDLERS.remove(self.handler)
+
+
+def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
+    """Time frames with chains of so many bones, free and within limits, on a moving armature too."""
+    rows = []
+    for n in bones:
+        say(f"live, {n} bones")
+        rows.append(_row(f"{n} bones", n, frames, rounds))
+    middle = bones[len(bones) // 2]
+    rows.append(_row(f"{middle} bones, within limits", middle, frames, rounds, limited=True))
+    rows.append(_row(f"{middle} bones, the armature moving", middle, frames, rounds, moving=True))
+    note = (
+        f"scene.frame_set in a scene that holds the chain and its target alone, which walks a circle of"
+        f" {frames} frames in 0.2 to 0.9 of the reach; medians of {rounds} rounds, in turns. *nothing*: the"
+        " same scene without solving; *writing alone*: a handler that writes a quaternion to each bone, and"
+        " solves nothing. Both IK constraint and live solve, and have Blender evaluate the bones. Live writes"
+        " to the rig itself, so that Blender evaluates it twice."
+    )
+    header = ["chain", BARE, f"{IK} = 1", WRITING, LIVE]
+    return Table("Live: a frame", note, header, rows)
+
+
+def _row(
+    name: str, n: int, frames: int, rounds: int, limited: bool = False, moving: bool = False
+) -> list[str]:
+    problems = paths(n, frames)[1]
+    rig = IKRig(problems.lengths, LIMIT if limited else None, locked=False)
+    scenes = {kind: _scene(rig, problems, moving) for kind in (BARE, IK, WRITING, LIVE)}
+    rig.armature.pose.bones[-1].constraints[0].mute = True
+    for kind, scene in scenes.items():
+        armature = next(ob for ob in scene.objects if ob.type == 'ARMATURE')
+        armature.pose.bones[-1].constraints[0].mute = kind != IK
+        if kind == LIVE:
+            _make_live(armature, n, limited)
+    writing = next(ob for ob in scenes[WRITING].objects if ob.type == 'ARMATURE')
+    contestants = {
+        BARE: Contestant(scenes[BARE], None),
+        IK: Contestant(scenes[IK], None),
+        WRITING: Contestant(scenes[WRITING], lambda scene, _graph: _write(writing, scene.frame_current)),
+        LIVE: Contestant(scenes[LIVE], handlers._frame_changed),
+    }
+    times: dict[str, list[float]] = {kind: [] for kind in contestants}
+    for _ in range(rounds):
+        for kind, contestant in contestants.items():
+            times[kind] += [contestant.frame(frame) for frame in range(frames)]
+    medians = {kind: median(seconds) for kind, seconds in times.items()}
+    if RIGS.problems or RIGS.failures:
+        raise RuntimeError(f"live did not solve: {RIGS.problems or RIGS.failures}")
+    return [
+        name,
+        ratio(medians[BARE] / medians[IK]),
+        f"1 ({1e6 * medians[IK]:.0f} µs)",
+        *(ratio(medians[kind] / medians[IK]) for kind in (WRITING, LIVE)),
+    ]
+
+
+def _scene(rig: IKRig, problems: Problems, moving: bool) -> bpy.types.Scene:
+    """Return a scene of its own with a copy of the rig, whose target has a key on each frame."""
+    scene = bpy.data.scenes.new("Contestant")
+    armature, target = rig.armature.copy(), bpy.data.objects.new("Target", None)
+    for ob in (armature, target):
+        scene.collection.objects.link(ob)
+    scene.view_layers[0].update()
+    armature.pose.bones[-1].constraints[0].target = target
+    for bone in armature.pose.bones:
+        bone.rotation_mode = 'QUATERNION'
+        bone.rotation_quaternion = Quaternion((0.0, 0.0, 1.0), SLIGHT_BEND)
+    for frame, (x, y) in enumerate(problems.targets.tolist()):
+        rig.aim_at(x, y)
+        target.location = rig.target.location
+        target.keyframe_insert("location", frame=frame)
+        if moving:
+            armature.location.x = 0.01 * np.sin(0.1 * frame)
+            armature.keyframe_insert("location", frame=frame)
+    return scene
+
+
+def _make_live(armature: bpy.types.Object, n: int, limited: bool) -> None:
+    chain = armature.ik2d.chains.add()
+    chain.name, chain.tip, chain.bone_count = "Live", armature.pose.bones[-1].name, n
+    chain.target = next(ob for ob in armature.users_scene[0].objects if ob.type == 'EMPTY')
+    sync_joints(chain)
+    for joint in chain.joints if limited else ():
+        joint.use_limit, joint.limit_min, joint.limit_max = True, -LIMIT, LIMIT
+    chain.live = True
+
+
+def _write(armature: bpy.types.Object, frame: int) -> None:
+    rotation = Quaternion((0.0, 0.0, 1.0), 0.001 * frame)
+    for bone in armature.pose.bones:
+        bone.rotation_quaternion = rotation
