@@ -13,7 +13,7 @@ from ..rig.armature import RigChain, read_chain, rest_joints
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
 from ..rig.order import refuse_moved_target
-from ..rig.planes import FIRST_X, FIRST_Z
+from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.sampling import BENDS, ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
@@ -63,7 +63,9 @@ class LiveChain:
         frame = _Frame(self, scene, depsgraph, shown)
         held = self._held
         if held is None or not held.holds(frame):
-            held = self._held = _Held(self, frame)
+            held = self._held = _Held(self, frame, None)
+        elif not held.faces(frame):
+            held = self._held = _Held(self, frame, held)
         turns = held.turns(self, frame)
         self.outcome, self._frame = held.outcome, frame
         return turns
@@ -130,14 +132,15 @@ class _Frame:
 class _Held:
     """A chain as its bones' locations and scales have it held, and its plane."""
 
-    def __init__(self, chain: LiveChain, frame: _Frame) -> None:
+    def __init__(self, chain: LiveChain, frame: _Frame, before: "_Held | None") -> None:
+        """Read it. before: where it differs in nothing but the plane of a straight chain."""
         rig = chain.rig
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = _samples(chain, frame)
         refuse_unsolvable(rig, samples, [frame.scene.frame_float])
         self._faces = None
         if chain._straight:
-            rig = facing_target(rig, samples)
+            rig = facing_target(rig, samples) if before is None else before.faced(chain.rig, frame)
             self._faces = _Faces(rig, chain.rig)
         self.rig = rig
         self.writers = writers_of(rig)
@@ -173,11 +176,21 @@ class _Held:
         self._to_world: Affine = ()
 
     def holds(self, frame: _Frame) -> bool:
-        """Return whether the bones stand, and are scaled, as they were, and the plane is still the same."""
+        """Return whether the bones stand, and are scaled, as they were."""
         for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
             if bone.location != location or bone.scale != scale or bone.rotation_mode != mode:
                 return False
-        return self._faces is None or self._settle(frame) and self._faces.hold(*self._in_rest(frame))
+        return self._faces is None or self._settle(frame)
+
+    def faces(self, frame: _Frame) -> bool:
+        """Return whether the plane is still the same."""
+        return self._faces is None or self._faces.hold(*self._in_rest(frame))
+
+    def faced(self, rig: RigChain, frame: _Frame) -> RigChain:
+        """Do for a straight chain what `facing_target` does, by the target in rest space alone."""
+        points = np.array([self._in_rest(frame)])
+        plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
+        return rig if plane is None else rig.in_plane(plane, TARGET)
 
     def turns(self, chain: LiveChain, frame: _Frame) -> list[float]:
         """Return the turns (n,), in plain numbers where that is enough."""

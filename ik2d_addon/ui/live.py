@@ -27,6 +27,7 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     problem: what keeps the chain from being solved at all, which is drawn elsewhere.
     """
     column = layout.column(align=True)
+    column.use_property_split = False
     column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
     said = chain.live_status
     if said and not (problem and chain.live):
@@ -39,8 +40,7 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
         column.operator(IK2D_OT_start_from_rest.bl_idname, icon='LOOP_BACK')
     render = context.scene.render
     if not render.use_lock_interface:
-        note = "Rendering while live chains move may crash Blender unless its interface is locked."
-        draw_text(column.box(), context, note, 'INFO')
+        draw_text(column.box(), context, "Lock the interface before you render.", 'INFO')
         column.operator(IK2D_OT_lock_interface.bl_idname, icon='LOCKED')
 
 
@@ -69,7 +69,7 @@ class IK2D_OT_start_from_rest(Operator):
 
 
 class IK2D_OT_lock_interface(Operator):
-    """Lock Blender's interface while it renders, as live chains move then"""
+    """Lock Blender's interface while it renders: live chains that move meanwhile may crash it"""
 
     bl_idname = "ik2d.lock_interface"
     bl_label = "Lock Interface"

@@ -10,7 +10,6 @@ from mathutils import Euler
 from rigs import (
     add_armature,
     add_chain,
-    add_leg,
     add_target,
     animation_of,
     evaluated_place,
@@ -19,8 +18,9 @@ from rigs import (
 )
 
 from ik2d_addon.bake import bake, solve
-from ik2d_addon.live import handlers
+from ik2d_addon.live import handlers, prints
 from ik2d_addon.live.rigs import RIGS
+from ik2d_addon.ui.properties import IK2D_PG_chain, IK2D_PG_joint
 
 FRAMES = range(1, 41)
 # The same answers, as a part of the reach.
@@ -422,6 +422,18 @@ def test_of_chains_that_share_a_bone_the_first_is_live():
     assert "share the bone 'b2'" in other.live_status
 
 
+def test_a_straight_chain_follows_a_target_out_of_its_plane_as_solve_does():
+    armature, target, chain = arm_with_target(4, bend=0.0, live=True)
+    target.animation_data_clear()
+    for place in ((1.2, 0.9, 1.1), (0.7, -1.1, 1.4), (1.6, 0.4, 0.9)):
+        target.location = place
+        update()
+        shown = joints(armature)
+        assert missed(armature, chain) < 3.0 * SAME
+        solve(armature)
+        assert np.abs(joints(armature) - shown).max() <= 3.0 * SAME
+
+
 # --- What changes meanwhile ----------------------------------------------------
 
 
@@ -452,6 +464,13 @@ def test_settings_count_at_once(at_once):
     update() if at_once else bpy.context.scene.frame_set(9)
     assert np.abs(joints(armature) - before).max() > 1e-3
     assert not RIGS.problems and not RIGS.failures
+
+
+def test_every_setting_tells_live_chains_that_it_changed():
+    for group in (IK2D_PG_chain, IK2D_PG_joint):
+        settings = {*prints._names(group), "softness", "influence", "live", "enabled"} - {"name"}
+        for name in settings & set(group.__annotations__):
+            assert "update" in group.__annotations__[name].keywords, name
 
 
 def test_changes_of_the_rest_pose_count():
