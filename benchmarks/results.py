@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 
-from . import accuracy, bakes, bends, even, plots, region, smoothness, speed
+from . import accuracy, bakes, bends, even, live, plots, region, smoothness, speed
 from .table import Table
 
 # The tolerance that the plot of solved targets shows: what Blender's solver is content with.
@@ -35,6 +35,8 @@ class Sizes:
     paths: int = 400
     settled: int = 500
     poses: int = 2000
+    live_bones: tuple[int, ...] = (2, 10, 20)
+    live_rounds: int = 10
     bake: bakes.Sizes = field(default_factory=bakes.Sizes)
 
 
@@ -54,6 +56,8 @@ TOY = Sizes(
     paths=2,
     settled=10,
     poses=20,
+    live_bones=(2, 3, 4),
+    live_rounds=1,
     bake=bakes.Sizes(frames=20, meshes=1, heavy_frames=2, rounds=1, many_frames=(20, 40), many_chains=(1, 2)),
 )
 
@@ -71,6 +75,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     baked, speedups = bakes.against_blender(sizes.bake)
     bake_growth, bake_curves = bakes.growth(sizes.bake)
     plots.bakes(speedups, bake_curves, folder / "bakes.png")
+    live_frames = live.measure(sizes.live_bones, min(sizes.circle, 100), sizes.live_rounds)
     results = accuracy.measure(sizes.bones, sizes.targets)
     plots.solved(results, sizes.bones, PLOTTED_TOLERANCE, folder / "solved.png")
     yield "![Share of targets reached, by number of bones](solved.png)\n"
@@ -91,6 +96,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield baked
     yield "![How many times faster than nla.bake](bakes.png)\n"
     yield bake_growth
+    yield live_frames
 
 
 def _of_even(sizes: Sizes) -> Iterator[Table]:

@@ -17,7 +17,14 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
     text = (tmp_path / "benchmarks.md").read_text()
     for contestant in ALL:
         assert f"| {contestant.name} |" in text
-    for title in ("Bends", "Even: times", "Limits: targets reached", "Limits: claims", "Limits: cost"):
+    for title in (
+        "Bends",
+        "Even: times",
+        "Limits: targets reached",
+        "Limits: claims",
+        "Limits: cost",
+        "Live: a frame",
+    ):
         assert f"## {title}\n" in text
     for name in ("solved", "smooth", "growth", "bakes"):
         assert f"({name}.png)" in text

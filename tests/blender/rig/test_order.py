@@ -7,7 +7,7 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.order import armatures_in_order, in_order
+from ik2d_addon.rig.order import armatures_in_order, in_order, in_rounds
 
 
 def add_fingers(name="Rig", letters="abcd"):
@@ -141,3 +141,23 @@ def test_armatures_in_a_circle_are_named():
         IK2DError, match="^The chains of the armatures 'First', 'Second' depend on one another in a circle;"
     ):
         armatures_in_order(chains_of(first, second, third))
+
+
+def test_chains_of_several_armatures_come_after_those_that_move_what_they_follow():
+    leader, follower, target = add_fingers("Leader", "a"), add_fingers("Follower", "a"), add_target({})
+    add_chain(follower, "a1", leader, subtarget="a2", name="second")
+    add_chain(leader, "a1", target, name="first")
+    add_chain(follower, "a2", target, bone_count=1, name="third")
+    rounds, circle = in_rounds([*read(follower), *read(leader)])
+    assert [[chain.name for chain in ready] for ready in rounds] == [["first"], ["second"], ["third"]]
+    assert circle == []
+
+
+def test_chains_of_several_armatures_in_a_circle_are_told_apart_from_the_others():
+    one, two, target = add_fingers("One", "ab"), add_fingers("Two", "a"), add_target({})
+    add_chain(one, "a1", two, subtarget="a2", name="one")
+    add_chain(two, "a1", one, subtarget="a2", name="two")
+    add_chain(one, "b1", target, name="free")
+    rounds, circle = in_rounds([*read(one), *read(two)])
+    assert [[chain.name for chain in ready] for ready in rounds] == [["free"]]
+    assert [chain.name for chain in circle] == ["one", "two"]

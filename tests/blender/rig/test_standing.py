@@ -13,7 +13,15 @@ from rigs import add_chain, add_leg, add_target
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.axes import CLOSE
 from ik2d_addon.rig.compat import existing_fcurves
-from ik2d_addon.rig.standing import _turns, joins_of, replaced_notes, standing_now, turns_without_chain
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.standing import (
+    _turns,
+    joins_of,
+    replaced_notes,
+    standing_now,
+    turns_of_hand_made,
+    turns_without_chain,
+)
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
 X, Y, Z = np.eye(3)
@@ -326,6 +334,26 @@ def test_turns_are_read_in_the_time_that_the_scene_is_remapped_to():
             point.interpolation = 'LINEAR'
     scene().render.frame_map_old, scene().render.frame_map_new = 100, 200
     assert turns_without_chain(scene(), rig, [12.0])[0] == pytest.approx([0.5, 0.5], abs=1e-2)
+
+
+@pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])
+def test_without_a_copy_keys_made_by_hand_give_the_same_turns(mode):
+    rig = leg(mode)
+    assert not turns_of_hand_made(scene(), rig, [3.0]).any()
+    key(rig, {1: 0.25, 9: 0.75})
+    times = [1.0, 4.0, 9.0]
+    assert (turns_of_hand_made(scene(), rig, times) == turns_without_chain(scene(), rig, times)).all()
+    rig = leg(mode)
+    key(rig, {1: 0.25, 9: 0.75}, generated=True)
+    assert not turns_of_hand_made(scene(), rig, times).any()
+
+
+def test_without_a_copy_keys_of_a_bake_among_those_made_by_hand_are_refused():
+    rig = leg()
+    key(rig, {1: 0.25, 9: 0.75})
+    existing_fcurves(rig.armature)[0].keyframe_points[1].type = 'GENERATED'
+    with pytest.raises(IK2DError, match="clear the bake, or set the influence to 1"):
+        turns_of_hand_made(scene(), rig, [1.0])
 
 
 # --- What is replaced -----------------------------------------------------------------------------
