@@ -94,11 +94,19 @@ def bake_steps(
     """
     with live_paused():
         report = yield from _bake_steps(armature_object, chains, frame_start, frame_end, step, options)
-    for baked in report.chains:
-        settings = armature_object.ik2d.chains[baked.name]
-        if settings.live:  # its keys are to be seen now
-            settings.live = False
+    _turn_live_off(armature_object, report)
     return report
+
+
+def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
+    """Have the chains that were baked live no more: their keys are to be seen now.
+
+    They are known by their tips too, as a script may have renamed them meanwhile.
+    """
+    names, tips = zip(*((chain.name, chain.bones[-1]) for chain in report.chains), strict=True)
+    for settings in armature.ik2d.chains:
+        if settings.live and (settings.name in names or settings.enabled and settings.tip in tips):
+            settings.live = False
 
 
 def _bake_steps(
