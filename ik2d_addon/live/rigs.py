@@ -21,10 +21,14 @@ class Rigs:
     """The live chains of the file, as they were read last."""
 
     def __init__(self) -> None:
+        self.failures: dict[Key, str] = {}  # why a chain was turned off
+        self.drop()
+
+    def drop(self) -> None:
+        """Forget all that was read: what it refers to may be gone."""
         self.chains: dict[Key, LiveChain] = {}
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
-        self.failures: dict[Key, str] = {}  # why a chain was turned off
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
         self._prints: dict[Key, tuple[Any, ...]] = {}
         self._current = False
@@ -43,12 +47,6 @@ class Rigs:
         self.mark()
         for chain in self.chains.values():
             chain.forget_unseen()
-
-    def drop(self) -> None:
-        """Forget all that was read: what it refers to may be gone."""
-        failures = self.failures
-        self.__init__()  # type: ignore[misc]
-        self.failures = failures
 
     def read_again(self, chain: LiveChain) -> None:
         """Read a chain anew before the next frame, whatever its fingerprint."""

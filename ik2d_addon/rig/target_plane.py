@@ -11,6 +11,7 @@ from ..core.inputs import Floats
 from .affine import inverse
 from .armature import RigChain, read_chain, rest_joints
 from .kinematics import read_linkage
+from .pausing import live_paused
 from .planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from .sampling import ChainSamples, sample_steps
 
@@ -37,6 +38,7 @@ def target_points(rig: RigChain, samples: ChainSamples) -> Floats:
     return points
 
 
+@live_paused()
 def plane_to_target(
     armature: bpy.types.Object,
     settings: bpy.types.PropertyGroup,

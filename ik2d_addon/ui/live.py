@@ -40,7 +40,7 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
         column.operator(IK2D_OT_start_from_rest.bl_idname, icon='LOOP_BACK')
     render = context.scene.render
     if not render.use_lock_interface:
-        draw_text(column.box(), context, "Lock the interface before you render.", 'INFO')
+        draw_text(column.box(), context, "Before you render:", 'INFO')
         column.operator(IK2D_OT_lock_interface.bl_idname, icon='LOCKED')
 
 

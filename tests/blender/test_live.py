@@ -35,10 +35,7 @@ def add_arm(bones: int, bend: float = 0.25) -> bpy.types.Object:
         heading += bend
     names = [f"b{i}" for i in range(bones)]
     return add_armature(
-        {
-            name: (joints[i], joints[i + 1], names[i - 1] if i else "", 0.3 * i)
-            for i, name in enumerate(names)
-        }
+        {name: (joints[i], joints[i + 1], names[i - 1] if i else "", 0.3 * i) for i, name in enumerate(names)}
     )
 
 
@@ -776,3 +773,10 @@ def test_live_changes_nothing_of_a_bake():
         bake(armature)
         keys.append(animation_of(armature))
     assert keys[0] == keys[1]
+
+
+def test_the_interface_is_locked_at_a_click():
+    render = bpy.context.scene.render
+    assert not render.use_lock_interface
+    assert bpy.ops.ik2d.lock_interface('EXEC_DEFAULT', True) == {'FINISHED'}
+    assert render.use_lock_interface and not bpy.ops.ik2d.lock_interface.poll()
