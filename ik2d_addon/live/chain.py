@@ -14,10 +14,12 @@ from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
 from ..rig.order import refuse_moved_target
 from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
+from ..rig.pose import BoneChannels
 from ..rig.sampling import BENDS, ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
 from .lean import Lean, read_lean
+from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
 from .space import Affine, affine, inverse, moved, product, turned
 from .unseen import is_unseen, place_by_curves
 from .words import MEMORY, Outcome
@@ -50,7 +52,7 @@ class LiveChain:
         self._frame: _Frame | None = None
         self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
         self._owner = 0  # the scene that posed it last
-        self._turns_in: dict[int, list[float]] = {}  # by scene
+        self._poses_in: dict[int, list[float]] = {}  # by scene
 
     def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
         """Return the turns (n,) that bring the tip to its target as a depsgraph has it now.
@@ -88,8 +90,10 @@ class LiveChain:
         Else each would pose it anew because another did, for ever.
         """
         own = scene.session_uid
-        same = self._turns_in.get(own) == turns
-        self._turns_in[own] = turns
+        beside = self._held.beside if self._held else []
+        pose = [*turns, *(value[-1] for value in values_of(beside))] if beside else turns
+        same = self._poses_in.get(own) == pose
+        self._poses_in[own] = pose
         if same and not frame_changed and self._owner not in (0, own):
             return False
         self._owner = own
@@ -100,7 +104,9 @@ class LiveChain:
         frame, self._frame = self._frame, None
         if frame is None or self._held is None:
             return False
-        return write(self.armature, frame.own, self._held.writers, turns)
+        held = self._held
+        turned = write(self.armature, frame.own, held.writers, turns)
+        return bool(held.beside) and write_lengths(held.rig, frame.own, held.beside) or turned
 
 
 class _Frame:
@@ -145,7 +151,8 @@ class _Held:
         self.rig = rig
         self.writers = writers_of(rig)
         self.outcome: Outcome | None = None
-        self._moving = bool(rig.joints.fixed.any())
+        self._changes_lengths = changes_lengths(rig)
+        self.beside: list[BoneChannels] = []  # the channels beside the rotations
         self.lean: Lean | None = read_lean(rig, samples, chain.straight)
         if chain._straight and chain.straight is None:
             chain.straight = self.lean if rig is chain.rig else read_lean(chain.rig, samples)
@@ -178,6 +185,8 @@ class _Held:
     def holds(self, frame: _Frame) -> bool:
         """Return whether the bones stand, and are scaled, as they were."""
         for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
+            if self._changes_lengths and bone.rotation_mode == mode:  # it reads the others on each frame
+                continue
             if bone.location != location or bone.scale != scale or bone.rotation_mode != mode:
                 return False
         return self._faces is None or self._settle(frame)
@@ -241,7 +250,9 @@ class _Held:
         rig, samples, times = self.rig, _samples(chain, frame), [frame.scene.frame_float]
         refuse_unsolvable(rig, samples, times)
         without = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
+        samples = without_own_slides(frame.scene, rig, samples)
         solved = finished(solve_chain(rig, samples, times, without=without))
+        self.beside = channels_of(solved) if self._changes_lengths else []
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         eased = frame.softness > 0.0 or frame.influence < 1.0
         self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))

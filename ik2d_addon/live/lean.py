@@ -23,6 +23,7 @@ from ..core.two_bone import HUGE, ZERO_LENGTH
 from ..rig.armature import RigChain
 from ..rig.kinematics import Link, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
+from .lengths import changes_lengths
 
 TURN = 2.0 * pi
 # Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,
@@ -230,7 +231,7 @@ def read_lean(rig: RigChain, samples: ChainSamples, like: Lean | None = None) ->
     like: the same chain in another plane, whose families of poses are taken where it looks the same there.
     """
     joints = rig.joints
-    if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any():
+    if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or changes_lengths(rig):
         return None
     linkage = read_linkage(rig, samples)
     if linkage.blender_tips or not linkage.planar or not all(link.inherits for link in linkage.links):

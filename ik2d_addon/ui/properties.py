@@ -144,11 +144,13 @@ def _maximum_changed(joint, _context):
 
 
 def _shortest_changed(joint, _context):
+    RIGS.mark()
     if joint.slide_max < joint.slide_min:
         joint.slide_max = joint.slide_min
 
 
 def _longest_changed(joint, _context):
+    RIGS.mark()
     if joint.slide_min > joint.slide_max:
         joint.slide_min = joint.slide_max
 
@@ -257,6 +259,7 @@ class IK2D_PG_joint(PropertyGroup):
         ),
         default=False,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     slide_min: FloatProperty(
@@ -518,6 +521,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=2.0,
         max=100.0,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     compress: FloatProperty(
@@ -532,6 +536,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=1.0,
         max=100.0,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     stretch_bones: EnumProperty(
@@ -543,6 +548,7 @@ class IK2D_PG_chain(PropertyGroup):
         ),
         default='ALL',
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     influence: FloatProperty(
@@ -593,6 +599,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=10.0,
         max=1000.0,
         override=OVERRIDABLE,
+        update=_solving_changed,
         options=set(),
     )
     iterations: IntProperty(

@@ -20,6 +20,7 @@ from rigs import (
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.live import handlers, prints
 from ik2d_addon.live.rigs import RIGS
+from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.ui.properties import IK2D_PG_chain, IK2D_PG_joint
 
 FRAMES = range(1, 41)
@@ -177,7 +178,40 @@ def limited_from_rest(chain) -> None:
     limited(chain)
 
 
+def stretched(chain) -> None:
+    for bone in chain.id_data.data.bones:
+        bone.inherit_scale = 'ALIGNED'
+    chain.stretch, chain.compress = 1.6, 0.7
+
+
+def last_stretched(chain) -> None:
+    stretched(chain)
+    chain.stretch_bones = 'LAST'
+
+
+def sliding(chain) -> None:
+    armature = chain.id_data
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    for bone in armature.data.edit_bones:
+        bone.use_connect = False
+    bpy.ops.object.mode_set(mode='OBJECT')
+    joint = chain.joints[1]
+    joint.use_slide, joint.slide_min, joint.slide_max = True, -0.2, 0.8
+
+
+def last_sliding(chain) -> None:
+    sliding(chain)
+    chain.joints[1].use_slide = False
+    joint = chain.joints[-1]
+    joint.use_slide, joint.slide_max = True, 0.7
+
+
 KINDS = [
+    stretched,
+    last_stretched,
+    sliding,
+    last_sliding,
     None,
     limited,
     weighted,
@@ -286,6 +320,17 @@ def test_a_frame_shows_the_same_however_one_gets_to_it():
     order = np.random.default_rng(3).permutation(list(FRAMES)).tolist()
     back = poses(armature, order)
     assert far(there, back) == 0.0
+
+
+@pytest.mark.parametrize("kind", [stretched, sliding, last_sliding])
+def test_bones_that_change_their_length_are_no_different(kind):
+    armature, _, chain = arm_with_target(4, middle=2.0)
+    kind(chain)
+    chain.live = True
+    there = poses(armature)
+    order = np.random.default_rng(4).permutation(list(FRAMES)).tolist()
+    assert far(there, poses(armature, order)) <= SAME
+    assert len(existing_fcurves(armature)) == 0
 
 
 def test_subframes_out_of_order_are_as_exact():
