@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain as it stands in the viewport now: its plane, joints, limits and target, for whoever draws it.
+
+It is read from what Blender's depsgraph has written back to the originals, and changes nothing: so it may
+be read while a window is drawn, where no probe can be made and nothing can be evaluated.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import bpy
+import numpy as np
+
+from ..core import Chain, IK2DError, Region, Status, reachable
+from ..core.chain import DEFAULT_TOLERANCE
+from ..core.inputs import Floats
+from ..core.solution import annulus_status
+from .affine import inverse
+from .armature import RigChain
+from .kinematics import angles_before, read_linkage, rest_to_pose
+from .sampling import ChainSamples
+from .target_plane import facing_target
+
+# What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
+_ROUNDING = 1e-5
+
+REACHED, NOT_SOLVED, OFF_THE_PLANE = "", "not solved here", "off the plane"
+OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "stopped by limits"
+_IN_WORDS = {Status.TOO_FAR: OUT_OF_REACH, Status.TOO_CLOSE: TOO_CLOSE}
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """A chain as posed now. What is flat is in its plane's own x and y, the root at the origin."""
+
+    name: str
+    bones: tuple[str, ...]  # root to tip
+    chain: Chain  # the lengths and limits that it has now
+    rest: Floats  # (n,) the solver's angles before any joint turns
+    limits: Floats  # (n, 2) of turns from there, NaN where free
+    joints: Floats  # (n + 1, 2) as posed, root to tip
+    to_world: Floats  # (4, 4) from x, y and height over the plane
+    bend: float  # +1 or -1
+    softness: float
+    tolerance: float  # in the chain's units
+    tip: Floats  # (3,) in the world
+    target: Floats  # (3,) in the world
+
+    @property
+    def scale(self) -> float:
+        """The world's units in one of the chain's."""
+        return float(np.linalg.norm(self.to_world[:3, 0]))
+
+    @property
+    def distance(self) -> float:
+        """From the tip to the target, in the world."""
+        return float(np.linalg.norm(self.target - self.tip))
+
+    @cached_property
+    def region(self) -> Region | None:
+        """Where limits let the tip go; None for a chain without limits, and where nobody can tell."""
+        if not self.chain.is_limited:
+            return None
+        try:
+            return reachable(self.chain, self.rest)
+        except IK2DError:  # ranges too narrow to tell
+            return None
+
+    @cached_property
+    def why_missed(self) -> str:
+        """Why the tip is not on its target, in words; "" where it is."""
+        tolerance = self.tolerance + _ROUNDING * self.chain.reach[1]
+        if self.distance <= tolerance * self.scale:
+            return REACHED
+        x, y, height = self.flat(self.target)
+        place = np.array((x, y))
+        status = Status(int(annulus_status(self.chain, place, tolerance)))
+        if status in _IN_WORDS:
+            return _IN_WORDS[status]
+        if self.region is not None and float(self.region.nearest(place)[1]) > tolerance:
+            return STOPPED
+        aside = float(np.hypot(*(self.joints[-1] - place)))
+        return OFF_THE_PLANE if abs(height) > tolerance and aside <= tolerance else NOT_SOLVED
+
+    def flat(self, point: Floats) -> Floats:
+        """Return a point (3,) of the world as x, y and height over the plane."""
+        into = inverse(self.to_world)
+        flat: Floats = into[:3, :3] @ point + into[:3, 3]
+        return flat
+
+    def fan(self, joint: int) -> tuple[float, float, float]:
+        """Return the directions in the plane of a joint's least and greatest turn and of the bone as posed.
+
+        Infinite where there is no limit. The number of the third is that which is nearest to their range.
+        """
+        headings = np.arctan2(*np.diff(self.joints, axis=0).T[::-1])
+        zero = float(self.rest[joint] + (headings[joint - 1] if joint else 0.0))
+        low, high = np.where(np.isnan(self.limits[joint]), (-np.inf, np.inf), self.limits[joint]) + zero
+        middle = 0.5 * (low + high) if np.isfinite((low, high)).all() else zero
+        turn = 2.0 * np.pi
+        needle = float(headings[joint])
+        return float(low), float(high), needle + turn * float(np.round((middle - needle) / turn))
+
+
+def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
+    """Return what a chain needs to know of the scene (one frame), as the originals have it."""
+    armature, bones, target = rig.armature, rig.pose_bones, rig.target
+    place = target.matrix_world.translation
+    if rig.subtarget:
+        place = target.matrix_world @ target.pose.bones[rig.subtarget].head
+    parent = bones[0].parent
+    world = np.array(armature.matrix_world, np.float64)
+    tip = armature.matrix_world @ bones[-1].tail
+    bend = 1.0 if settings.bend == 'POSITIVE' else -1.0
+    return ChainSamples(
+        targets=np.array([place], np.float64),
+        world=world[None],
+        parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
+        bases=np.array([bone.matrix_basis for bone in bones], np.float64)[None],
+        tips=np.array([tip], np.float64),
+        settings=np.array([(settings.softness, bend, settings.influence)]),
+    )
+
+
+def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
+    """Return a chain as it stands now. settings: those that it was read from, which may be animated.
+
+    Raises IK2DError where the numbers of the rig's bones, or of its target, are no numbers.
+    """
+    samples = samples_now(rig, settings)
+    values = (samples.targets, samples.world, samples.bases, samples.tips)
+    if not all(np.isfinite(value).all() for value in values):
+        raise IK2DError(f"Chain '{rig.name}': its bones or its target have no finite place")
+    rig = facing_target(rig, samples)
+    plane, linkage = rig.plane, read_linkage(rig, samples)
+    lengths, headings = linkage.unturned()
+    rest = angles_before(headings)[0]
+    frame = np.eye(4)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = plane.x, plane.y, plane.normal, plane.origin
+    to_pose = rest_to_pose(rig, samples)[0] @ frame
+    into, bones = inverse(to_pose), rig.pose_bones
+    posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)
+    flat = posed @ into[:3, :3].T + into[:3, 3]
+    weights, limits = rig.joints.weights, rig.joints.limits
+    chain = Chain(lengths[0], rig.joints.limits_from(rest), weights)
+    return Sight(
+        name=rig.name,
+        bones=rig.bones,
+        chain=chain,
+        rest=rest,
+        limits=limits,
+        joints=flat[:, :2],
+        to_world=samples.world[0] @ to_pose,
+        bend=float(samples.bend[0]),
+        softness=float(samples.softness[0]),
+        tolerance=rig.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
+        tip=samples.tips[0],
+        target=samples.targets[0],
+    )

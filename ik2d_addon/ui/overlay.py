@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drawing over the viewport: what rules a chain, so that one sees why its tip stops where it stops.
+
+Batches are made anew only after something has changed, which Blender's handlers tell; where nothing has, a
+redraw looks at a few names and draws three batches. Switched off, there is neither a handler nor a batch.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import blf
+import bpy
+import gpu
+from bpy.app.handlers import persistent
+from bpy.types import Context, Object, PropertyGroup
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+
+from ..bake.report import length_text
+from ..core import IK2DError
+from ..rig.armature import RigChain, read_chain
+from ..rig.sight import Sight, sight_of
+from . import overlay_figure as figures
+from .chains import active_armature, shown_chain
+from .overlay_colors import RGB, farther_end, readable
+from .overlay_figure import Figure
+from .overlay_settings import listeners, overlay_settings
+from .target_path import path_of
+
+# How far words stand off what they are about, and the edge round bold lines, in pixels at a scale of 1.
+_OFFSET, _EDGE = 14.0, 2.5
+# Bold lines get an edge that stands out from them, so that they are seen over anything.
+_EDGE_ALPHA = 0.35
+
+
+@dataclass
+class _Drawn:
+    """What was drawn last, and of what."""
+
+    key: tuple = ()  # who was looked at, on which background
+    rigs: dict[str, RigChain] = field(default_factory=dict)  # by the chains' names; kept while time goes on
+    batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
+    edges: list[tuple[Any, float]] = field(default_factory=list)
+    labels: list = field(default_factory=list)
+    edge: float = 0.0  # the grey of edges
+
+
+_drawn: _Drawn | None = None
+_callbacks: list = []
+# Why the overlay switched itself off; "" where it did not.
+problem = ""
+
+
+# --- What is there to see ----------------------------------------------------
+
+
+def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list[PropertyGroup]]:
+    """Return the armature that the sidebar shows, and its chains that the overlay is to draw."""
+    armature = active_armature(context)
+    if armature is None or armature.pose is None or not armature.is_property_set("ik2d"):
+        return armature, []
+    if all_chains:
+        return armature, [chain for chain in armature.ik2d.chains if chain.enabled]
+    chain = shown_chain(context)
+    return armature, [] if chain is None else [chain]
+
+
+def sights_of(
+    armature: Object, chains: list[PropertyGroup], rigs: dict[str, RigChain]
+) -> Iterator[tuple[PropertyGroup, Sight]]:
+    """Yield the chains that can be read, as they stand; rigs: those read before, by the chains' names.
+
+    Those that cannot be read the sidebar tells about.
+    """
+    for chain in chains:
+        try:
+            if chain.name not in rigs:
+                rigs[chain.name] = read_chain(armature, chain)
+            yield chain, sight_of(rigs[chain.name], chain)
+        except IK2DError:
+            continue
+
+
+def figure_of(
+    armature: Object,
+    chains: list[PropertyGroup],
+    settings: PropertyGroup,
+    background: RGB,
+    units: str,
+    rigs: dict[str, RigChain] | None = None,
+) -> Figure:
+    """Return all that is drawn of chains over a background."""
+    figure, colors = Figure(), _colors(settings, background)
+    active = armature.data.bones.active
+    posed = armature.mode == 'POSE'
+    for chain, sight in sights_of(armature, chains, {} if rigs is None else rigs):
+        if settings.plane:
+            figures.draw_plane(figure, sight, colors["plane"])
+        if settings.pops:
+            figures.draw_pops(figure, sight, colors["pop"])
+        if settings.reach:
+            figures.draw_reach(figure, sight, colors["reach"])
+        if settings.limits:
+            chosen = active.name if posed and active is not None else ""
+            figures.draw_limits(figure, sight, colors["limit"], colors["miss"], chosen)
+        path = path_of(chain) if settings.path else None
+        if path is not None:
+            figures.draw_path(figure, sight, path, colors["reach"], colors["miss"])
+        if settings.bend:
+            figures.draw_bend(figure, sight, colors["bend"])
+        if settings.miss:
+            words = lambda length: length_text(length, units)  # noqa: E731
+            figures.draw_miss(figure, sight, colors["miss"], colors["plane"], words)
+    return figure
+
+
+def _colors(settings: PropertyGroup, background: RGB) -> dict[str, RGB]:
+    """Return the colours by what they are for, readable on a background."""
+    names = ("plane", "pop", "reach", "limit", "bend", "miss")
+    return {name: readable(getattr(settings, f"{name}_color"), background) for name in names}
+
+
+def background_of(context: Context) -> RGB:
+    """Return the colour that is behind what the viewport shows, as far as the theme or the user chose it."""
+    shading = context.space_data.shading
+    if shading.type in {'WIREFRAME', 'SOLID'} and shading.background_type == 'VIEWPORT':
+        return tuple(shading.background_color)
+    gradients = context.preferences.themes[0].view_3d.space.gradients
+    if gradients.background_type == 'SINGLE_COLOR':
+        return tuple(gradients.high_gradient)
+    return tuple(0.5 * (a + b) for a, b in zip(gradients.high_gradient, gradients.gradient, strict=True))
+
+
+# --- Drawing -----------------------------------------------------------------
+
+
+def _draw_in_view() -> None:
+    """Draw lines and areas."""
+    _guarded(_draw_batches)
+
+
+def _draw_in_pixels() -> None:
+    """Draw words."""
+    _guarded(_draw_labels)
+
+
+def _guarded(draw) -> None:
+    """Draw where overlays are shown; what fails switches the overlay off, and is told once."""
+    context = bpy.context
+    try:
+        if problem or not context.space_data.overlay.show_overlays:
+            return
+        drawn = _current(context)
+        if drawn is not None:
+            draw(context, drawn)
+    except Exception as error:  # whatever it is, it would be the same at each redraw
+        _give_up(error)
+
+
+def _current(context: Context) -> _Drawn | None:
+    """Return what is to be drawn, made anew where something has changed; None where there is nothing."""
+    global _drawn
+    settings = overlay_settings()
+    armature, chains = chains_seen(context, settings.all_chains)
+    if not chains or not armature.visible_get(viewport=context.space_data):
+        return None
+    background = background_of(context)
+    names = tuple(chain.name for chain in chains)
+    active = armature.data.bones.active
+    key = (armature.session_uid, names, armature.mode, active and active.name, background)
+    if _drawn is not None and _drawn.key == key:
+        return _drawn
+    rigs = {} if _drawn is None else _drawn.rigs
+    if _drawn is None or _drawn.key[:1] != key[:1]:
+        rigs = {}
+    units = context.scene.unit_settings.system
+    figure = figure_of(armature, chains, settings, background, units, rigs)
+    _drawn = _batched(figure, farther_end(background))
+    _drawn.key, _drawn.rigs = key, rigs
+    return _drawn
+
+
+def _batched(figure: Figure, edge: float) -> _Drawn:
+    """Hand a figure to the graphics card."""
+    drawn = _Drawn(labels=figure.labels, edge=1.0 - edge)
+    points, colors = figures.joined(figure.triangles)
+    if len(points):
+        drawn.batches.append((_batch('FLAT_COLOR', 'TRIS', pos=points, color=colors), 'FLAT_COLOR', 0.0))
+    for width, parts in figure.lines.items():
+        points, colors = figures.joined(parts)
+        if not len(points):
+            continue
+        shader = 'POLYLINE_FLAT_COLOR'
+        drawn.batches.append((_batch(shader, 'LINES', pos=points, color=colors), shader, width))
+        if width == figures.BOLD:
+            drawn.edges.append((_batch('POLYLINE_UNIFORM_COLOR', 'LINES', pos=points), width))
+    return drawn
+
+
+def _batch(shader: str, kind: str, **columns) -> Any:
+    return batch_for_shader(gpu.shader.from_builtin(shader), kind, columns)
+
+
+def _draw_batches(context: Context, drawn: _Drawn) -> None:
+    scale = context.preferences.system.ui_scale
+    viewport = gpu.state.viewport_get()[2:]
+    gpu.state.blend_set('ALPHA')
+    gpu.state.depth_test_set('NONE')
+    try:
+        for batch, name, width in drawn.batches:
+            if width == figures.BOLD:
+                _draw_edges(drawn, viewport, scale)
+            shader = gpu.shader.from_builtin(name)
+            shader.bind()
+            if width:
+                shader.uniform_float("viewportSize", viewport)
+                shader.uniform_float("lineWidth", width * scale)
+            batch.draw(shader)
+    finally:
+        gpu.state.blend_set('NONE')
+
+
+def _draw_edges(drawn: _Drawn, viewport, scale: float) -> None:
+    """Draw what bold lines stand out from."""
+    shader = gpu.shader.from_builtin('POLYLINE_UNIFORM_COLOR')
+    shader.bind()
+    shader.uniform_float("viewportSize", viewport)
+    shader.uniform_float("color", (drawn.edge, drawn.edge, drawn.edge, _EDGE_ALPHA))
+    for batch, width in drawn.edges:
+        shader.uniform_float("lineWidth", (width + _EDGE) * scale)
+        batch.draw(shader)
+
+
+def _draw_labels(context: Context, drawn: _Drawn) -> None:
+    scale = context.preferences.system.ui_scale
+    size = context.preferences.ui_styles[0].widget.points * scale
+    shadow = 0.0 if drawn.edge < 0.5 else 1.0
+    for place, words, color in drawn.labels:
+        at = location_3d_to_region_2d(context.region, context.region_data, place)
+        if at is None:  # behind the viewer
+            continue
+        blf.size(0, size)
+        width, height = blf.dimensions(0, words)
+        x = min(max(at.x + _OFFSET * scale, 0.0), max(context.region.width - width, 0.0))
+        blf.position(0, x, at.y + 0.5 * _OFFSET * scale, 0.0)
+        blf.color(0, *color, 1.0)
+        blf.enable(0, blf.SHADOW)
+        blf.shadow(0, 5, shadow, shadow, shadow, 0.8)
+        blf.shadow_offset(0, 0, 0)
+        blf.draw(0, words)
+        blf.disable(0, blf.SHADOW)
+
+
+# --- Switching it on and off -------------------------------------------------
+
+
+def _give_up(error: Exception) -> None:
+    """Switch the overlay off, after the redraw, for a reason that the sidebar shows."""
+    global problem
+    problem = f"The overlay failed and is off: {error}. Please report it; Show IK 2D tries again"
+    bpy.app.timers.register(_switch_off, first_interval=0.0)
+
+
+def _switch_off() -> None:
+    global problem
+    kept = problem
+    overlay_settings().show = False
+    problem = kept  # which the switch forgets
+
+
+def _redraw() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == 'VIEW_3D':
+                area.tag_redraw()
+
+
+def update() -> None:
+    """Draw, or stop drawing, as the settings say, and all of it anew."""
+    global _drawn, problem
+    _drawn = None
+    wanted = overlay_settings().show and not bpy.app.background
+    if wanted and not _callbacks:
+        problem = ""
+        add = bpy.types.SpaceView3D.draw_handler_add
+        _callbacks.extend(
+            add(function, (), 'WINDOW', when)
+            for function, when in ((_draw_in_view, 'POST_VIEW'), (_draw_in_pixels, 'POST_PIXEL'))
+        )
+        for name, function in _HANDLERS:
+            getattr(bpy.app.handlers, name).append(function)
+    elif not wanted and _callbacks:
+        _stop()
+    _redraw()
+
+
+def _stop() -> None:
+    global _drawn, problem
+    problem = ""
+    for callback in _callbacks:
+        bpy.types.SpaceView3D.draw_handler_remove(callback, 'WINDOW')
+    for name, function in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(function)
+    _callbacks.clear()
+    _drawn = None
+
+
+@persistent
+def _anything_changed(*_arguments) -> None:
+    global _drawn
+    _drawn = None
+
+
+@persistent
+def _frame_changed(*_arguments) -> None:
+    """The pose is another, the rig is not."""
+    if _drawn is not None:
+        _drawn.key = _drawn.key[:1]
+
+
+@persistent
+def _file_loaded(*_arguments) -> None:
+    """What the session keeps of the settings may be another file's."""
+    update()
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", _anything_changed),
+    ("undo_post", _anything_changed),
+    ("redo_post", _anything_changed),
+    ("frame_change_post", _frame_changed),
+)
+
+
+def register() -> None:
+    """Heed the settings."""
+    listeners.append(update)
+    bpy.app.handlers.load_post.append(_file_loaded)
+    update()
+
+
+def unregister() -> None:
+    """Draw nothing any more."""
+    bpy.app.handlers.load_post.remove(_file_loaded)
+    listeners.remove(update)
+    if _callbacks:
+        _stop()

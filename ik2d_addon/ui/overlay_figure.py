@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a chain as it stands to what is drawn of it: coloured lines, triangles and words. Needs no window."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.pops import pop_bands
+from ..rig.sight import NOT_SOLVED, Sight
+from . import overlay_shapes as shapes
+
+Floats = NDArray[np.float64]
+RGB = tuple[float, float, float]
+
+THIN, BOLD = 1.0, 2.0  # pixels, at a scale of 1
+# The radius of a joint's fan, as a part of its bone, and at most of the reach.
+FAN_OF_BONE, FAN_OF_REACH = 0.45, 0.3
+# A joint nearer than this to an end of its range stands at it (radians).
+_AT_LIMIT = np.radians(0.5)
+# Sizes as parts of the reach: a dash with its gap, half a cross.
+_DASH, _CROSS = 0.04, 0.025
+_PATH_CROSS = 0.012
+
+
+@dataclass(frozen=True, eq=False)
+class TargetPath:
+    """Where a chain's target was at some frames."""
+
+    frames: NDArray[np.int64]  # (m,)
+    places: Floats  # (m, 3) in the world
+    missed: NDArray[np.bool_]  # (m,) where the chain cannot follow it
+
+
+@dataclass
+class Figure:
+    """Coloured pieces of lines, by their widths, triangles, and words, all in the world."""
+
+    lines: dict[float, list[tuple[Floats, tuple]]] = field(default_factory=lambda: {THIN: [], BOLD: []})
+    triangles: list[tuple[Floats, tuple]] = field(default_factory=list)
+    labels: list[tuple[Floats, str, RGB]] = field(default_factory=list)
+
+    def line(self, pieces: Floats, color: RGB, alpha: float = 1.0, width: float = THIN) -> None:
+        """Add pieces of lines (m, 2, 3)."""
+        self.lines[width].append((pieces.reshape(-1, 3), (*color, alpha)))
+
+    def fill(self, triangles: Floats, color: RGB, alpha: float) -> None:
+        """Add triangles (m, 3, 3)."""
+        self.triangles.append((triangles.reshape(-1, 3), (*color, alpha)))
+
+    def add(self, other: "Figure") -> None:
+        """Add all that another one holds."""
+        for width, parts in other.lines.items():
+            self.lines[width].extend(parts)
+        self.triangles.extend(other.triangles)
+        self.labels.extend(other.labels)
+
+
+def joined(parts: list[tuple[Floats, tuple]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the points (m, 3) of parts and the colours (m, 4) of these."""
+    points = [part for part, _ in parts if len(part)]
+    colors = [np.broadcast_to(np.float32(color), (len(part), 4)) for part, color in parts if len(part)]
+    if not points:
+        return np.zeros((0, 3), np.float32), np.zeros((0, 4), np.float32)
+    return np.concatenate(points).astype(np.float32), np.concatenate(colors)
+
+
+def lifted(sight: Sight, flat: Floats) -> Floats:
+    """Return points (..., 2) of the chain's plane in the world (..., 3)."""
+    world = sight.to_world
+    return world[:3, 3] + flat[..., :1] * world[:3, 0] + flat[..., 1:] * world[:3, 1]
+
+
+# --- The parts: each adds one to a figure ------------------------------------
+
+
+def draw_plane(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add a quiet patch of the chain's plane."""
+    outer = sight.chain.reach[1]
+    figure.fill(lifted(sight, shapes.disc(outer)), color, 0.05)
+    figure.line(lifted(sight, shapes.grid(outer)), color, 0.22)
+
+
+def draw_reach(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add the outline of where the tip can go: a ring, or what limits leave of it."""
+    if sight.region is not None:
+        outlines = sight.region.outline()
+    else:
+        outlines = [shapes.arc(radius) for radius in sight.chain.reach if radius > 0.0]
+    for outline in outlines:
+        figure.line(lifted(sight, shapes.pieces(outline)), color, 0.9, BOLD)
+
+
+def draw_pops(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add a hatched band where the elbow of two bones is about to pop, bolder with the target in it."""
+    if len(sight.chain) != 2:
+        return
+    distance = float(np.hypot(*sight.flat(sight.target)[:2]))
+    for low, high in pop_bands(sight.chain, sight.softness):
+        inside = low <= distance <= high
+        triangles, strokes = (_kept(sight, part) for part in shapes.band(low, high))
+        figure.fill(lifted(sight, triangles), color, 0.3 if inside else 0.15)
+        figure.line(lifted(sight, strokes), color, 0.9 if inside else 0.6)
+
+
+def _kept(sight: Sight, parts: Floats) -> Floats:
+    """Return the parts (m, k, 2) whose middles the tip can reach within its limits."""
+    if sight.region is None:
+        return parts
+    return parts[sight.region.contains(parts.mean(axis=1))]
+
+
+def fan_radius(sight: Sight, joint: int) -> float:
+    """Return the radius of a joint's fan, in the chain's units."""
+    return min(FAN_OF_BONE * float(sight.chain.lengths[joint]), FAN_OF_REACH * sight.chain.reach[1])
+
+
+def draw_limits(figure: Figure, sight: Sight, color: RGB, stop: RGB, active: str) -> None:
+    """Add a fan with a needle at each limited joint; active: the bone whose fan is bolder."""
+    for joint, bone in enumerate(sight.bones):
+        low, high, needle = sight.fan(joint)
+        radius = fan_radius(sight, joint)
+        if not np.isfinite((low, high)).all() or radius <= 0.0:
+            continue
+        chosen, stopped = bone == active, not low + _AT_LIMIT < needle < high - _AT_LIMIT
+        centre = sight.joints[joint]
+        triangles, outline = shapes.fan(centre, radius, low, high)
+        figure.fill(lifted(sight, triangles), color, 0.3 if chosen else 0.18)
+        figure.line(lifted(sight, outline), color, 0.95, BOLD if chosen else THIN)
+        pointing = shapes.needle(centre, 1.12 * radius, needle, stopped)
+        figure.line(lifted(sight, pointing), stop if stopped else color, 1.0, BOLD)
+
+
+def draw_bend(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add an arrow to the side that the chain bends to."""
+    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.chain.reach[1])
+    if ends is not None:
+        head, shaft = shapes.arrow(*ends)
+        figure.fill(lifted(sight, head), color, 0.9)
+        figure.line(lifted(sight, shaft), color, 0.9, BOLD)
+
+
+def draw_miss(
+    figure: Figure, sight: Sight, color: RGB, quiet: RGB, length_in_words: Callable[[float], str]
+) -> None:
+    """Add a dashed line from the tip to a target that it is not on, with the distance and why."""
+    why = sight.why_missed
+    if not why:
+        return
+    size = sight.scale * sight.chain.reach[1]
+    unsolved = why == NOT_SOLVED
+    shade = quiet if unsolved else color
+    ends = sight.tip, sight.target
+    figure.line(shapes.dashes(*ends, _DASH * size, 0.3 if unsolved else 0.6), shade, 1.0, BOLD)
+    if not unsolved:
+        x, y = (_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
+        figure.line(shapes.crosses(sight.target[np.newaxis], x, y), shade, 1.0, BOLD)
+    middle = 0.5 * (sight.tip + sight.target)
+    figure.labels.append((middle, f"{length_in_words(sight.distance)} {why}", shade))
+
+
+def draw_path(figure: Figure, sight: Sight, path: TargetPath, reached: RGB, missed: RGB) -> None:
+    """Add where the target goes: a line where the chain follows it, dashes and crosses where it cannot."""
+    size = sight.scale * sight.chain.reach[1]
+    steps = shapes.pieces(path.places)
+    out = path.missed[:-1] | path.missed[1:]
+    figure.line(steps[~out], reached, 0.9, BOLD)
+    broken = steps[out]
+    middles = broken.mean(axis=1, keepdims=True)
+    figure.line(middles + 0.5 * (broken - middles), missed, 0.9, BOLD)
+    x, y = (_PATH_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
+    figure.line(shapes.crosses(path.places[path.missed], x, y), missed, 0.9, THIN)

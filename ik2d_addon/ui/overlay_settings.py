@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the overlay shows, and in which colours.
+
+These are the user's, not the file's: they are kept in the add-on's preferences where these embed the group
+as `overlay`, else on the window manager; so they dirty no file and no undo step takes them back.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import bpy
+from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty
+from bpy.types import PropertyGroup, UILayout
+
+from .registration import register_classes, unregister_classes
+
+# The extension's name in Blender's preferences; "" where the code is run from its folder.
+EXTENSION = __package__.partition(".ik2d_addon")[0] if __package__.startswith("bl_ext.") else ""
+# Called, without arguments, after any change here.
+listeners: list[Callable[[], None]] = []
+
+
+def _changed(_settings, _context):
+    for listener in listeners:
+        listener()
+
+
+def _part(name: str, description: str, default: bool = True):
+    return BoolProperty(name=name, description=description, default=default, update=_changed)
+
+
+def _color(name: str, description: str, default: tuple[float, float, float]):
+    return FloatVectorProperty(
+        name=name,
+        description=f"{description}. It is made lighter or darker where the theme's background asks for it",
+        default=default,
+        min=0.0,
+        max=1.0,
+        subtype='COLOR_GAMMA',
+        update=_changed,
+    )
+
+
+class IK2D_PG_overlay(PropertyGroup):
+    """What is drawn over the viewport. The colours are told apart with all common kinds of sight."""
+
+    show: _part("Show IK 2D", "Draw what rules the active chain over the viewport", False)
+    all_chains: _part(
+        "All Chains", "Draw it of all chains of the armature, not of the active one alone", False
+    )
+    plane: _part("Plane", "A patch of the plane that the chain bends in")
+    reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
+    limits: _part("Limits", "Each limited joint's range as a fan, its needle along the bone")
+    bend: _part("Bend", "An arrow to the side that the chain bends to")
+    miss: _part("Missed Target", "A line from the tip to a target that it is not on, how far it is, and why")
+    pops: _part(
+        "Pops",
+        "The band of distances at which the elbow of two bones turns by more than 5 degrees for 1 % of the"
+        " reach; Softness makes it smaller",
+    )
+    path: _part(
+        "Target's Path", "Where the target goes, and where the chain cannot follow, once it is calculated"
+    )
+    handles: _part(
+        "Handles", "In Pose Mode: to drag the ends of the active bone's limits, and to flip the bend"
+    )
+    plane_color: _color("Plane", "Colour of the plane's grid", (0.55, 0.55, 0.58))
+    reach_color: _color("Reach", "Colour of the reach, and of a path that is followed", (0.25, 0.62, 0.95))
+    limit_color: _color("Limits", "Colour of limits and needles", (0.0, 0.62, 0.45))
+    bend_color: _color("Bend", "Colour of the bend's arrow", (0.8, 0.47, 0.65))
+    miss_color: _color("Missed", "Colour of what is missed and of joints at a limit", (0.88, 0.33, 0.1))
+    pop_color: _color("Pops", "Colour of where the elbow pops", (0.9, 0.65, 0.05))
+
+
+PARTS = ("plane", "reach", "limits", "bend", "miss", "pops", "path", "handles")
+COLORS = ("plane_color", "reach_color", "limit_color", "bend_color", "miss_color", "pop_color")
+
+
+def overlay_settings() -> PropertyGroup:
+    """Return what the overlay shows: the add-on's preferences, or else those of the session."""
+    addon = bpy.context.preferences.addons.get(EXTENSION) if EXTENSION else None
+    stored = getattr(addon.preferences, "overlay", None) if addon is not None else None
+    return bpy.context.window_manager.ik2d_overlay if stored is None else stored
+
+
+def draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
+    """Draw what is shown, in two columns of ticks."""
+    column = layout.column()
+    column.active = settings.show
+    column.prop(settings, "all_chains")
+    ticks = column.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    for name in PARTS:
+        ticks.prop(settings, name)
+
+
+def draw_colors(layout: UILayout, settings: PropertyGroup) -> None:
+    """Draw the colours, for the add-on's preferences."""
+    column = layout.column(align=True)
+    for name in COLORS:
+        column.prop(settings, name)
+
+
+classes = (IK2D_PG_overlay,)
+
+
+def register() -> None:
+    """Register the settings."""
+    with ExitStack() as undo:
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        bpy.types.WindowManager.ik2d_overlay = PointerProperty(name="IK 2D Overlay", type=IK2D_PG_overlay)
+        undo.pop_all()
+
+
+def unregister() -> None:
+    """Unregister them."""
+    del bpy.types.WindowManager.ik2d_overlay
+    unregister_classes(classes)

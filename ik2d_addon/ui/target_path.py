@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a chain's target goes over the frames, worked out when asked and kept until the next file."""
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+
+from ..bake.request import chosen_range
+from ..bake.solving import solve_chain
+from ..core import IK2DError
+from ..rig.armature import read_chain
+from ..rig.sampling import finished, sample_steps
+from ..rig.target_plane import facing_target
+from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .overlay_figure import TargetPath
+from .overlay_settings import listeners, overlay_settings
+from .registration import register_classes, unregister_classes
+
+# More frames than these are not looked at: the path takes every second or third of more.
+FRAMES = 1000
+# The paths that were worked out, by the armatures' identities and the chains' names.
+_paths: dict[tuple[int, str], TargetPath] = {}
+
+
+def path_of(chain: PropertyGroup) -> TargetPath | None:
+    """Return a chain's path that was worked out; None where none was."""
+    return _paths.get((chain.id_data.session_uid, chain.name))
+
+
+def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPath:
+    """Return where a chain's target is on the frames of its range, and where the chain cannot follow it.
+
+    The scene shows afterwards what it showed before. Raises IK2DError as a bake does.
+    """
+    first, last, step = chosen_range(armature, scene)
+    step = max(step, -(-(last - first + 1) // FRAMES))
+    frames = np.arange(first, last + 1, step)
+    rig, times = read_chain(armature, chain), frames.astype(float).tolist()
+    (samples,) = finished(sample_steps(scene, [rig], times)).chains
+    solved = finished(solve_chain(facing_target(rig, samples), samples, times))
+    missed = ~solved.solution.reached | (solved.off_plane > solved.tolerance)
+    return TargetPath(frames, samples.targets, missed)
+
+
+class IK2D_OT_target_path(Operator):
+    """Draw where the active chain's target goes over the frames, and where the chain cannot follow it"""
+
+    bl_idname = "ik2d.target_path"
+    bl_label = "Calculate Path"
+    bl_options = {'REGISTER'}  # nothing of the file changes
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and shown_chain(context) is None:
+            reason = "Add a chain first"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        armature, chain = active_armature(context), shown_chain(context)
+        try:
+            path = find_path(armature, chain, context.scene)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        _paths[armature.session_uid, chain.name] = path
+        show_overlay("path")
+        self.report({'INFO'}, _sentence(chain.name, path))
+        return {'FINISHED'}
+
+
+def show_overlay(part: str) -> None:
+    """Switch on a part of the overlay, and all of it where it is off."""
+    settings = overlay_settings()
+    for name in (part, "show"):
+        if not getattr(settings, name):
+            setattr(settings, name, True)
+    for listener in listeners:
+        listener()
+
+
+def _sentence(name: str, path: TargetPath) -> str:
+    missed = int(path.missed.sum())
+    if not missed:
+        return f"Chain '{name}' can follow its target on all {len(path.frames)} frames"
+    return f"Chain '{name}' cannot follow its target on {missed} of {len(path.frames)} frames"
+
+
+class IK2D_OT_target_path_clear(Operator):
+    """Draw the path of the active chain's target no more"""
+
+    bl_idname = "ik2d.target_path_clear"
+    bl_label = "Clear Path"
+    bl_options = {'REGISTER'}  # nothing of the file changes
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, _why_no_path(context))
+
+    def execute(self, context):
+        chain = shown_chain(context)
+        del _paths[chain.id_data.session_uid, chain.name]
+        for listener in listeners:
+            listener()
+        return {'FINISHED'}
+
+
+def _why_no_path(context: Context) -> str:
+    chain = shown_chain(context)
+    if chain is None:
+        return "Add a chain first"
+    return "" if path_of(chain) is not None else "There is no path; calculate it first"
+
+
+@persistent
+def _forget_paths(*_arguments) -> None:
+    """After loading: objects have other identities."""
+    _paths.clear()
+
+
+classes = (IK2D_OT_target_path, IK2D_OT_target_path_clear)
+
+
+def register() -> None:
+    """Register the operators."""
+    register_classes(classes)
+    bpy.app.handlers.load_post.append(_forget_paths)
+
+
+def unregister() -> None:
+    """Unregister them, and forget the paths."""
+    bpy.app.handlers.load_post.remove(_forget_paths)
+    unregister_classes(classes)
+    _paths.clear()
