@@ -25,11 +25,11 @@ from . import overlay_figure as figures
 from .chains import active_armature, shown_chain
 from .overlay_colors import RGB, farther_end, readable
 from .overlay_figure import Figure
-from .overlay_settings import listeners, overlay_settings
+from .overlay_settings import COLORS, listeners, overlay_settings
 from .target_path import path_of
 
 # How far words stand off what they are about, and the edge round bold lines, in pixels at a scale of 1.
-_OFFSET, _EDGE = 14.0, 2.5
+_OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.
 _EDGE_ALPHA = 0.35
 
@@ -38,8 +38,9 @@ _EDGE_ALPHA = 0.35
 class _Drawn:
     """What was drawn last, and of what."""
 
-    key: tuple = ()  # who was looked at, on which background
-    rigs: dict[str, RigChain] = field(default_factory=dict)  # by the chains' names; kept while time goes on
+    key: tuple = ()  # the active object, the mode, the background
+    armature: Object | None = None
+    rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept while time goes on
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
     labels: list = field(default_factory=list)
@@ -47,6 +48,8 @@ class _Drawn:
 
 
 _drawn: _Drawn | None = None
+# What the viewport that is being drawn shows of it.
+_shown: _Drawn | None = None
 _callbacks: list = []
 # Why the overlay switched itself off; "" where it did not.
 problem = ""
@@ -67,17 +70,18 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
 
 
 def sights_of(
-    armature: Object, chains: list[PropertyGroup], rigs: dict[str, RigChain]
+    armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
 ) -> Iterator[tuple[PropertyGroup, Sight]]:
-    """Yield the chains that can be read, as they stand; rigs: those read before, by the chains' names.
+    """Yield the chains that can be read, as they stand; rigs: those read before, by armature and name.
 
     Those that cannot be read the sidebar tells about.
     """
     for chain in chains:
         try:
-            if chain.name not in rigs:
-                rigs[chain.name] = read_chain(armature, chain)
-            yield chain, sight_of(rigs[chain.name], chain)
+            key = armature.session_uid, chain.name
+            if key not in rigs:
+                rigs[key] = read_chain(armature, chain)
+            yield chain, sight_of(rigs[key], chain)
         except IK2DError:
             continue
 
@@ -88,7 +92,7 @@ def figure_of(
     settings: PropertyGroup,
     background: RGB,
     units: str,
-    rigs: dict[str, RigChain] | None = None,
+    rigs: dict[tuple, RigChain] | None = None,
 ) -> Figure:
     """Return all that is drawn of chains over a background."""
     figure, colors = Figure(), _colors(settings, background)
@@ -106,7 +110,7 @@ def figure_of(
             figures.draw_limits(figure, sight, colors["limit"], colors["miss"], chosen)
         path = path_of(chain) if settings.path else None
         if path is not None:
-            figures.draw_path(figure, sight, path, colors["reach"], colors["miss"])
+            figures.draw_path(figure, sight, path, colors["path"], colors["miss"])
         if settings.bend:
             figures.draw_bend(figure, sight, colors["bend"])
         if settings.miss:
@@ -117,8 +121,7 @@ def figure_of(
 
 def _colors(settings: PropertyGroup, background: RGB) -> dict[str, RGB]:
     """Return the colours by what they are for, readable on a background."""
-    names = ("plane", "pop", "reach", "limit", "bend", "miss")
-    return {name: readable(getattr(settings, f"{name}_color"), background) for name in names}
+    return {name.removesuffix("_color"): readable(getattr(settings, name), background) for name in COLORS}
 
 
 def background_of(context: Context) -> RGB:
@@ -137,48 +140,56 @@ def background_of(context: Context) -> RGB:
 
 def _draw_in_view() -> None:
     """Draw lines and areas."""
-    _guarded(_draw_batches)
+    global _shown
+    _shown = None
+    context = bpy.context
+    if problem or not context.space_data.overlay.show_overlays:
+        return
+    try:
+        _shown = _current(context)
+        if _shown is not None:
+            _draw_batches(context, _shown)
+    except Exception as error:  # whatever it is, it would be the same at each redraw
+        _give_up(error)
 
 
 def _draw_in_pixels() -> None:
-    """Draw words."""
-    _guarded(_draw_labels)
-
-
-def _guarded(draw) -> None:
-    """Draw where overlays are shown; what fails switches the overlay off, and is told once."""
-    context = bpy.context
+    """Draw words: Blender calls it after the lines of the same viewport."""
+    if problem or _shown is None or not _shown.labels:
+        return
     try:
-        if problem or not context.space_data.overlay.show_overlays:
-            return
-        drawn = _current(context)
-        if drawn is not None:
-            draw(context, drawn)
-    except Exception as error:  # whatever it is, it would be the same at each redraw
+        _draw_labels(bpy.context, _shown)
+    except Exception as error:
         _give_up(error)
 
 
 def _current(context: Context) -> _Drawn | None:
     """Return what is to be drawn, made anew where something has changed; None where there is nothing."""
     global _drawn
+    active = context.object
+    if active is None:
+        return None
+    key = (active.session_uid, context.mode, background_of(context))
+    if _drawn is None or _drawn.key != key:
+        rigs = _drawn.rigs if _drawn is not None else {}
+        _drawn = _made(context, key[-1], rigs)
+        _drawn.key = key
+    if _drawn.armature is None or not _drawn.armature.visible_get(viewport=context.space_data):
+        return None
+    return _drawn
+
+
+def _made(context: Context, background: RGB, rigs: dict[tuple, RigChain]) -> _Drawn:
+    """Return what is to be drawn over a background, as all stands now."""
     settings = overlay_settings()
     armature, chains = chains_seen(context, settings.all_chains)
-    if not chains or not armature.visible_get(viewport=context.space_data):
-        return None
-    background = background_of(context)
-    names = tuple(chain.name for chain in chains)
-    active = armature.data.bones.active
-    key = (armature.session_uid, names, armature.mode, active and active.name, background)
-    if _drawn is not None and _drawn.key == key:
-        return _drawn
-    rigs = {} if _drawn is None else _drawn.rigs
-    if _drawn is None or _drawn.key[:1] != key[:1]:
-        rigs = {}
+    if not chains:
+        return _Drawn()
     units = context.scene.unit_settings.system
     figure = figure_of(armature, chains, settings, background, units, rigs)
-    _drawn = _batched(figure, farther_end(background))
-    _drawn.key, _drawn.rigs = key, rigs
-    return _drawn
+    drawn = _batched(figure, farther_end(background))
+    drawn.armature, drawn.rigs = armature, rigs
+    return drawn
 
 
 def _batched(figure: Figure, edge: float) -> _Drawn:
@@ -243,7 +254,7 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
         blf.size(0, size)
         width, height = blf.dimensions(0, words)
         x = min(max(at.x + _OFFSET * scale, 0.0), max(context.region.width - width, 0.0))
-        blf.position(0, x, at.y + 0.5 * _OFFSET * scale, 0.0)
+        blf.position(0, x, at.y + _OFFSET * scale, 0.0)
         blf.color(0, *color, 1.0)
         blf.enable(0, blf.SHADOW)
         blf.shadow(0, 5, shadow, shadow, shadow, 0.8)
@@ -296,14 +307,14 @@ def update() -> None:
 
 
 def _stop() -> None:
-    global _drawn, problem
+    global _drawn, _shown, problem
     problem = ""
     for callback in _callbacks:
         bpy.types.SpaceView3D.draw_handler_remove(callback, 'WINDOW')
     for name, function in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(function)
     _callbacks.clear()
-    _drawn = None
+    _drawn = _shown = None
 
 
 @persistent
@@ -316,7 +327,7 @@ def _anything_changed(*_arguments) -> None:
 def _frame_changed(*_arguments) -> None:
     """The pose is another, the rig is not."""
     if _drawn is not None:
-        _drawn.key = _drawn.key[:1]
+        _drawn.key = ()
 
 
 @persistent

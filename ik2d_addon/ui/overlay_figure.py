@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a chain as it stands to what is drawn of it: coloured lines, triangles and words. Needs no window."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,11 +18,13 @@ RGB = tuple[float, float, float]
 THIN, BOLD = 1.0, 2.0  # pixels, at a scale of 1
 # The radius of a joint's fan, as a part of its bone, and at most of the reach.
 FAN_OF_BONE, FAN_OF_REACH = 0.45, 0.3
+# Chains whose grounds are kept.
+_KEPT = 32
 # A joint nearer than this to an end of its range stands at it (radians).
 _AT_LIMIT = np.radians(0.5)
 # Sizes as parts of the reach: a dash with its gap, half a cross.
 _DASH, _CROSS = 0.04, 0.025
-_PATH_CROSS = 0.012
+_PATH_CROSS, _TICK = 0.012, 0.008
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +62,13 @@ class Figure:
 
 def joined(parts: list[tuple[Floats, tuple]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the points (m, 3) of parts and the colours (m, 4) of these."""
-    points = [part for part, _ in parts if len(part)]
-    colors = [np.broadcast_to(np.float32(color), (len(part), 4)) for part, color in parts if len(part)]
-    if not points:
-        return np.zeros((0, 3), np.float32), np.zeros((0, 4), np.float32)
-    return np.concatenate(points).astype(np.float32), np.concatenate(colors)
+    counts = [len(points) for points, _ in parts]
+    points, colors = np.zeros((sum(counts), 3), np.float32), np.zeros((sum(counts), 4), np.float32)
+    first = 0
+    for (part, color), count in zip(parts, counts, strict=True):
+        points[first : first + count], colors[first : first + count] = part, color
+        first += count
+    return points, colors
 
 
 def lifted(sight: Sight, flat: Floats) -> Floats:
@@ -82,26 +87,42 @@ def draw_plane(figure: Figure, sight: Sight, color: RGB) -> None:
     figure.line(lifted(sight, shapes.grid(outer)), color, 0.22)
 
 
-def draw_reach(figure: Figure, sight: Sight, color: RGB) -> None:
-    """Add the outline of where the tip can go: a ring, or what limits leave of it."""
+@dataclass(frozen=True, eq=False)
+class _Ground:
+    """What stands still in a chain's plane while the chain moves: flat pieces and triangles."""
+
+    outline: Floats  # (m, 2, 2)
+    pops: list[tuple[float, float, Floats, Floats]]  # from, to, triangles, strokes
+
+
+# The grounds that were made last, by what they were made of.
+_grounds: OrderedDict[tuple, _Ground] = OrderedDict()
+
+
+def _ground(sight: Sight) -> _Ground:
+    """Return a chain's ground, made anew where its lengths, limits or softness are others than before."""
+    chain = sight.chain
+    limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
+    key = chain.lengths.tobytes(), limits, sight.softness
+    if key not in _grounds:
+        _grounds[key] = _made_ground(sight)
+        while len(_grounds) > _KEPT:
+            _grounds.popitem(last=False)
+    _grounds.move_to_end(key)
+    return _grounds[key]
+
+
+def _made_ground(sight: Sight) -> _Ground:
     if sight.region is not None:
         outlines = sight.region.outline()
     else:
         outlines = [shapes.arc(radius) for radius in sight.chain.reach if radius > 0.0]
-    for outline in outlines:
-        figure.line(lifted(sight, shapes.pieces(outline)), color, 0.9, BOLD)
-
-
-def draw_pops(figure: Figure, sight: Sight, color: RGB) -> None:
-    """Add a hatched band where the elbow of two bones is about to pop, bolder with the target in it."""
-    if len(sight.chain) != 2:
-        return
-    distance = float(np.hypot(*sight.flat(sight.target)[:2]))
-    for low, high in pop_bands(sight.chain, sight.softness):
-        inside = low <= distance <= high
+    pops = []
+    for low, high in pop_bands(sight.chain, sight.softness) if len(sight.chain) == 2 else ():
         triangles, strokes = (_kept(sight, part) for part in shapes.band(low, high))
-        figure.fill(lifted(sight, triangles), color, 0.3 if inside else 0.15)
-        figure.line(lifted(sight, strokes), color, 0.9 if inside else 0.6)
+        pops.append((low, high, triangles, strokes))
+    pieces = [shapes.pieces(outline) for outline in outlines]
+    return _Ground(np.concatenate([*pieces, np.zeros((0, 2, 2))]), pops)
 
 
 def _kept(sight: Sight, parts: Floats) -> Floats:
@@ -109,6 +130,20 @@ def _kept(sight: Sight, parts: Floats) -> Floats:
     if sight.region is None:
         return parts
     return parts[sight.region.contains(parts.mean(axis=1))]
+
+
+def draw_reach(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add the outline of where the tip can go: a ring, or what limits leave of it."""
+    figure.line(lifted(sight, _ground(sight).outline), color, 0.9, BOLD)
+
+
+def draw_pops(figure: Figure, sight: Sight, color: RGB) -> None:
+    """Add a hatched band where the elbow of two bones is about to pop, bolder with the target in it."""
+    distance = float(np.hypot(*sight.flat(sight.target)[:2]))
+    for low, high, triangles, strokes in _ground(sight).pops:
+        inside = low <= distance <= high
+        figure.fill(lifted(sight, triangles), color, 0.3 if inside else 0.15)
+        figure.line(lifted(sight, strokes), color, 0.9 if inside else 0.6)
 
 
 def fan_radius(sight: Sight, joint: int) -> float:
@@ -156,18 +191,18 @@ def draw_miss(
     if not unsolved:
         x, y = (_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
         figure.line(shapes.crosses(sight.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    middle = 0.5 * (sight.tip + sight.target)
-    figure.labels.append((middle, f"{length_in_words(sight.distance)} {why}", shade))
+    figure.labels.append((sight.target, f"{length_in_words(sight.distance)} {why}", shade))
 
 
-def draw_path(figure: Figure, sight: Sight, path: TargetPath, reached: RGB, missed: RGB) -> None:
-    """Add where the target goes: a line where the chain follows it, dashes and crosses where it cannot."""
+def draw_path(figure: Figure, sight: Sight, path: TargetPath, color: RGB, missed: RGB) -> None:
+    """Add where the target goes: a line with a tick at each frame, dashes with crosses where it is missed."""
     size = sight.scale * sight.chain.reach[1]
     steps = shapes.pieces(path.places)
     out = path.missed[:-1] | path.missed[1:]
-    figure.line(steps[~out], reached, 0.9, BOLD)
+    figure.line(steps[~out], color, 0.9, BOLD)
+    figure.line(shapes.ticks(path.places, sight.to_world[:3, 2], _TICK * size)[~path.missed], color, 0.9)
     broken = steps[out]
     middles = broken.mean(axis=1, keepdims=True)
     figure.line(middles + 0.5 * (broken - middles), missed, 0.9, BOLD)
     x, y = (_PATH_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
-    figure.line(shapes.crosses(path.places[path.missed], x, y), missed, 0.9, THIN)
+    figure.line(shapes.crosses(path.places[path.missed], x, y), missed, 0.9)

@@ -16,7 +16,7 @@ STEP = math.radians(4.0)
 # Lines of the grid on each side of the root, about.
 _GRID = 5
 # The angle (radians) from one stroke of a hatched band to the next.
-_HATCH = math.radians(6.0)
+_HATCH = math.radians(4.0)
 # A dashed line has no more dashes than these, however long it is.
 _MOST_DASHES = 60
 
@@ -103,8 +103,8 @@ def arrow(start: Floats, end: Floats) -> tuple[Floats, Floats]:
     """Return the head (1, 3, 2) and the shaft (1, 2, 2) of an arrow between two points (2,)."""
     way = end - start
     aside = np.array((-way[1], way[0]))
-    neck = start + 0.55 * way
-    return np.array([(end, neck + 0.3 * aside, neck - 0.3 * aside)]), np.array([(start, neck)])
+    neck = start + 0.6 * way
+    return np.array([(end, neck + 0.22 * aside, neck - 0.22 * aside)]), np.array([(start, neck)])
 
 
 def dashes(start: Floats, end: Floats, length: float, part: float = 0.6) -> Floats:
@@ -124,6 +124,18 @@ def crosses(points: Floats, x: Floats, y: Floats) -> Floats:
     """Return the strokes (2 m, 2, k) of crosses at points (m, k); x and y (k,) go from one to its sides."""
     strokes = [np.stack((points - way, points + way), axis=1) for way in (x + y, x - y)]
     return np.concatenate(strokes)
+
+
+def ticks(points: Floats, normal: Floats, size: float) -> Floats:
+    """Return a stroke (m, 2, 3) across a line through points (m, 3) at each of these, in a plane.
+
+    size: half of a stroke's length. Where the line stands still its stroke has none.
+    """
+    ways = np.gradient(points, axis=0) if len(points) > 1 else np.zeros_like(points)
+    across = np.cross(normal, ways)
+    lengths = np.linalg.norm(across, axis=1, keepdims=True)
+    across = size * np.divide(across, lengths, out=np.zeros_like(across), where=lengths > 0.0)
+    return np.stack((points - across, points + across), axis=1)
 
 
 def bend_arrow(joints: Floats, bend: float, reach: float) -> tuple[Floats, Floats] | None:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draw every part of the overlay in a dark and a light theme, small and large, and look at what it costs."""
+
+import importlib
+import os
+import sys
+import time
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from arm_steps import select_target_then_tip, ui
+
+SHOTS = os.environ["IK2D_SHOTS"]
+ADDON = "bl_ext.user_default.ik2d.ik2d_addon"
+LIGHT = "Blender_Light.xml"
+
+
+def show(picture):
+    """Redraw the window and keep a picture of it."""
+    yield from ui.move(30, 400)  # no tooltip
+    for area in ui.window().screen.areas:
+        area.tag_redraw()
+    yield from ui.shot(f"{SHOTS}/overlay_{picture}.png")
+
+
+def take_theme(name):
+    """Take one of Blender's own themes."""
+    paths = [os.path.join(folder, name) for folder in bpy.utils.preset_paths("interface_theme")]
+    (path,) = [path for path in paths if os.path.exists(path)]
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="USERPREF_MT_interface_theme_presets")
+
+
+def limit(chain, joint, low, high):
+    """Limit a joint, in radians."""
+    joint = chain.joints[joint]
+    joint.limit_min, joint.limit_max, joint.use_limit = low, high, True
+
+
+def redraw_time(overlay, count):
+    """Redraw the viewport some times; return the least milliseconds that both callbacks took in one."""
+    times = {}
+
+    def timed(name):
+        function = getattr(overlay, name)
+
+        def draw(*arguments):
+            start = time.perf_counter()
+            result = function(*arguments)
+            times.setdefault(name, []).append(time.perf_counter() - start)
+            return result
+
+        return draw
+
+    names = ("_current", "_draw_batches", "_draw_labels")
+    before = {name: getattr(overlay, name) for name in names}
+    for name in names:
+        setattr(overlay, name, timed(name))
+    area, _ = ui.region()
+    for _ in range(count):
+        area.tag_redraw()
+        yield 0.05
+    for name, function in before.items():
+        setattr(overlay, name, function)
+    return {name: 1e3 * min(seconds) for name, seconds in times.items()}
+
+
+def test():
+    """From the tick in the sidebar to all themes and sizes."""
+    overlay = importlib.import_module(f"{ADDON}.ui.overlay")
+    settings = importlib.import_module(f"{ADDON}.ui.overlay_settings").overlay_settings()
+    area, sidebar = yield from ui.sidebar("IK 2D")
+    arm = bpy.data.objects["Arm"]
+    yield from select_target_then_tip()
+    for _ in range(3):
+        yield from ui.key('NUMPAD_MINUS')
+    yield from ui.click_button(area, sidebar, "ik2d.chain_add")
+    yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
+    chain = arm.ik2d.chains[0]
+    assert not overlay._callbacks  # nothing is drawn, and nothing is called, before it is asked for
+    yield from ui.click_button(area, sidebar, "overlay.show")
+    yield from ui.wait_until(lambda: overlay._callbacks, "the overlay")
+    yield from show("1_free")
+
+    bpy.context.scene.frame_set(9)  # out of reach
+    bpy.ops.ik2d.solve('EXEC_DEFAULT')
+    bpy.ops.ik2d.target_path('EXEC_DEFAULT')
+    yield from show("2_out_of_reach")
+    bpy.context.scene.frame_set(4)
+    limit(chain, 0, -1.2, 0.9)
+    limit(chain, 1, -0.4, 1.5)
+    bpy.ops.ik2d.solve('EXEC_DEFAULT')
+    yield from show("3_limits_dark")
+    take_theme(LIGHT)
+    yield from show("4_limits_light")
+    bpy.context.preferences.view.ui_scale = 1.5
+    yield 0.5
+    yield from show("5_limits_light_1.5")
+    bpy.ops.preferences.reset_default_theme()
+    yield from show("6_limits_dark_1.5")
+    bpy.context.preferences.view.ui_scale = 1.0
+    yield 0.5
+
+    # In the viewport's own popover.
+    assert not overlay.problem
+    for name, milliseconds in (yield from redraw_time(overlay, 20)).items():
+        print(f"{name}: {milliseconds:.3f} ms", flush=True)
+    settings.show = False
+    yield 0.2
+    assert not overlay._callbacks
+
+
+ui.run(test)
