@@ -26,6 +26,8 @@ _MODULES = (
     ".ui.target_path",
     ".ui.overlay",
     ".ui.overlay_panel",
+    ".ui.limit_drag",
+    ".ui.gizmos",
     ".ui.upkeep",
     ".live.handlers",
     ".cli.program",

@@ -24,7 +24,7 @@ from .target_plane import facing_target
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5
 
-REACHED, NOT_SOLVED, OFF_THE_PLANE = "", "not solved here", "off the plane"
+REACHED, NOT_SOLVED, OFF_THE_PLANE = "", "not solved at this frame", "off the plane"
 OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "stopped by limits"
 _IN_WORDS = {Status.TOO_FAR: OUT_OF_REACH, Status.TOO_CLOSE: TOO_CLOSE}
 

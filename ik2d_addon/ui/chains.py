@@ -89,6 +89,7 @@ def active_chain(armature: Object) -> PropertyGroup | None:
 def flip(chain: PropertyGroup) -> None:
     """Have a chain bend to its other side."""
     chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
+    chain.id_data.update_tag()  # the viewport may show it
 
 
 def shared_bones(chain: PropertyGroup) -> dict[str, str]:

@@ -5,7 +5,6 @@ Batches are made anew only after something has changed, which Blender's handlers
 redraw looks at a few names and draws three batches. Switched off, there is neither a handler nor a batch.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,9 +37,10 @@ _EDGE_ALPHA = 0.35
 class _Drawn:
     """What was drawn last, and of what."""
 
-    key: tuple = ()  # the active object, the mode, the background
-    armature: Object | None = None
+    key: tuple = ()  # the armature, the mode, the background
+    settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
     rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept while time goes on
+    sights: dict[str, Sight] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
     labels: list = field(default_factory=list)
@@ -51,6 +51,8 @@ _drawn: _Drawn | None = None
 # What the viewport that is being drawn shows of it.
 _shown: _Drawn | None = None
 _callbacks: list = []
+# Whether all chains are drawn: asked at each redraw.
+_all_chains = False
 # Why the overlay switched itself off; "" where it did not.
 problem = ""
 
@@ -71,34 +73,35 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
 
 def sights_of(
     armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
-) -> Iterator[tuple[PropertyGroup, Sight]]:
-    """Yield the chains that can be read, as they stand; rigs: those read before, by armature and name.
+) -> list[tuple[PropertyGroup, Sight]]:
+    """Return the chains that can be read, as they stand; rigs: those read before, by armature and name.
 
     Those that cannot be read the sidebar tells about.
     """
+    found = []
     for chain in chains:
         try:
             key = armature.session_uid, chain.name
             if key not in rigs:
                 rigs[key] = read_chain(armature, chain)
-            yield chain, sight_of(rigs[key], chain)
+            found.append((chain, sight_of(rigs[key], chain)))
         except IK2DError:
             continue
+    return found
 
 
 def figure_of(
     armature: Object,
-    chains: list[PropertyGroup],
+    sights: list[tuple[PropertyGroup, Sight]],
     settings: PropertyGroup,
     background: RGB,
     units: str,
-    rigs: dict[tuple, RigChain] | None = None,
 ) -> Figure:
-    """Return all that is drawn of chains over a background."""
+    """Return all that is drawn of an armature's chains over a background."""
     figure, colors = Figure(), _colors(settings, background)
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
-    for chain, sight in sights_of(armature, chains, {} if rigs is None else rigs):
+    for chain, sight in sights:
         if settings.plane:
             figures.draw_plane(figure, sight, colors["plane"])
         if settings.pops:
@@ -166,29 +169,53 @@ def _draw_in_pixels() -> None:
 def _current(context: Context) -> _Drawn | None:
     """Return what is to be drawn, made anew where something has changed; None where there is nothing."""
     global _drawn
-    active = context.object
-    if active is None:
+    armature, chains = chains_seen(context, _all_chains)
+    if not chains or not armature.visible_get(viewport=context.space_data):
         return None
-    key = (active.session_uid, context.mode, background_of(context))
-    if _drawn is None or _drawn.key != key:
-        rigs = _drawn.rigs if _drawn is not None else {}
-        _drawn = _made(context, key[-1], rigs)
-        _drawn.key = key
-    if _drawn.armature is None or not _drawn.armature.visible_get(viewport=context.space_data):
-        return None
+    settings = _settings_of(chains)
+    key = (armature.session_uid, context.mode, background_of(context))
+    if _drawn is None or _drawn.key != key or _drawn.settings != settings:
+        rigs = _drawn.rigs if _drawn is not None and _drawn.settings == settings else {}
+        _drawn = _made(context, armature, chains, rigs)
+        _drawn.key, _drawn.settings = key, settings
     return _drawn
 
 
-def _made(context: Context, background: RGB, rigs: dict[tuple, RigChain]) -> _Drawn:
-    """Return what is to be drawn over a background, as all stands now."""
-    settings = overlay_settings()
-    armature, chains = chains_seen(context, settings.all_chains)
-    if not chains:
-        return _Drawn()
+def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
+    """Return the settings whose change by a script or an operator no handler of Blender's tells.
+
+    It tells that of others, as these have update functions.
+    """
+    found = []
+    for chain in chains:
+        joints = chain.joints
+        limited, weights = [False] * len(joints), [0.0] * len(joints)
+        joints.foreach_get("use_limit", limited)
+        joints.foreach_get("weight", weights)
+        normal = tuple(chain.plane_normal) if chain.plane == 'CUSTOM' else ()
+        found.append(
+            (chain.name, chain.tip, chain.bend, chain.softness, chain.tolerance, normal, limited, weights)
+        )
+    return found
+
+
+def sight_shown(context: Context) -> Sight | None:
+    """Return how the chain that the sidebar shows stands, as the overlay draws it; None where it does not."""
+    chain = shown_chain(context)
+    drawn = _current(context) if _callbacks and not problem and chain is not None else None
+    return drawn.sights.get(chain.name) if drawn is not None else None
+
+
+def _made(
+    context: Context, armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
+) -> _Drawn:
+    """Return what is to be drawn of an armature's chains, as all stands now; rigs: those read before."""
+    background = background_of(context)
+    sights = sights_of(armature, chains, rigs)
     units = context.scene.unit_settings.system
-    figure = figure_of(armature, chains, settings, background, units, rigs)
+    figure = figure_of(armature, sights, overlay_settings(), background, units)
     drawn = _batched(figure, farther_end(background))
-    drawn.armature, drawn.rigs = armature, rigs
+    drawn.rigs, drawn.sights = rigs, {chain.name: sight for chain, sight in sights}
     return drawn
 
 
@@ -289,9 +316,10 @@ def _redraw() -> None:
 
 def update() -> None:
     """Draw, or stop drawing, as the settings say, and all of it anew."""
-    global _drawn, problem
-    _drawn = None
-    wanted = overlay_settings().show and not bpy.app.background
+    global _drawn, _all_chains, problem
+    settings = overlay_settings()
+    _drawn, _all_chains = None, settings.all_chains
+    wanted = settings.show and not bpy.app.background
     if wanted and not _callbacks:
         problem = ""
         add = bpy.types.SpaceView3D.draw_handler_add

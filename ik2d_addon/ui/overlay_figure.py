@@ -191,7 +191,7 @@ def draw_miss(
     if not unsolved:
         x, y = (_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
         figure.line(shapes.crosses(sight.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    figure.labels.append((sight.target, f"{length_in_words(sight.distance)} {why}", shade))
+    figure.labels.append((sight.target, f"{length_in_words(sight.distance)} off: {why}", shade))
 
 
 def draw_path(figure: Figure, sight: Sight, path: TargetPath, color: RGB, missed: RGB) -> None:

@@ -65,6 +65,33 @@ def redraw_time(overlay, count):
     return {name: 1e3 * min(seconds) for name, seconds in times.items()}
 
 
+def add_chains(arm, count):
+    """Give the armature more arms, each with a chain and a target."""
+    bpy.ops.object.mode_set(mode='EDIT')
+    for number in range(count):
+        parent = None
+        for head, tail in (((0, 0, 0), (0.2, 0, 0.4)), ((0.2, 0, 0.4), (0, 0, 0.9))):
+            bone = arm.data.edit_bones.new(f"arm{number}")
+            bone.head, bone.tail = ((x + 0.8 * number - 3, 0, z - 2.5) for x, _, z in (head, tail))
+            bone.parent, bone.use_connect, parent = parent, parent is not None, bone
+    bpy.ops.object.mode_set(mode='POSE')
+    for number in range(count):
+        chain = arm.ik2d.chains.add()
+        chain.tip, chain.bone_count, chain.target = f"arm{number}.001", 2, bpy.data.objects["Target"]
+        limit(chain, 1, -0.3, 1.2)
+    yield 0.3
+
+
+def open_popover():
+    """Open the viewport's overlay popover, where the tick is too."""
+    area, header = ui.region(region_type='HEADER')
+    with bpy.context.temp_override(window=ui.window(), area=area, region=header):
+        bpy.ops.wm.call_panel('INVOKE_DEFAULT', name="VIEW3D_PT_overlay")
+    yield 0.5
+    yield from ui.shot(f"{SHOTS}/overlay_popover.png")
+    yield from ui.key('ESC')
+
+
 def test():
     """From the tick in the sidebar to all themes and sizes."""
     overlay = importlib.import_module(f"{ADDON}.ui.overlay")
@@ -101,10 +128,23 @@ def test():
     bpy.context.preferences.view.ui_scale = 1.0
     yield 0.5
 
-    # In the viewport's own popover.
     assert not overlay.problem
+    theme = bpy.context.preferences.themes[0].view_3d.space.gradients
+    theme.high_gradient = (0.93, 0.93, 0.93)  # as other programs' themes have it
+    bpy.context.scene.frame_set(9)
+    yield from show("7_white")
+    theme.high_gradient = (0.0, 0.0, 0.0)
+    yield from show("8_black")
+    bpy.ops.preferences.reset_default_theme()
+    yield from add_chains(arm, 9)
+    settings.all_chains = True
+    yield from show("9_ten_chains")
     for name, milliseconds in (yield from redraw_time(overlay, 20)).items():
-        print(f"{name}: {milliseconds:.3f} ms", flush=True)
+        print(f"{name} of ten chains: {milliseconds:.3f} ms", flush=True)
+    arm.ik2d.chains.remove(3)  # of a chain that is gone, nothing is asked
+    yield from show("9_nine_chains")
+    settings.all_chains = False
+    yield from open_popover()
     settings.show = False
     yield 0.2
     assert not overlay._callbacks

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles in Pose Mode: on the ends of the active bone's limits, and on the arrow to the side of the bend."""
+
+import numpy as np
+from bpy.types import Context, Gizmo, GizmoGroup
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Matrix, Vector
+
+from ..rig.sight import Sight
+from . import overlay_shapes as shapes
+from .chains import IK2D_OT_flip, shown_chain, why_not_edit
+from .limit_drag import ENDS, IK2D_OT_limit_set
+from .overlay import background_of, sight_shown
+from .overlay_colors import readable
+from .overlay_figure import fan_radius, lifted
+from .overlay_settings import overlay_settings
+from .registration import register_classes, unregister_classes
+
+# Sizes as parts of a gizmo's, which the preferences say.
+_HANDLE, _BUTTON = 0.1, 0.24
+# What the button's sign is drawn on, whatever the theme.
+_BACKDROP = (0.1, 0.1, 0.1)
+# Blender's own gizmo is drawn about the same joint: handles keep so many of its radii away from it.
+_CLEAR = 1.5
+# The second handle of a range of nothing, or of a whole turn, stands further out than the first.
+_ASIDE = 1.3
+
+
+def least_radius(context: Context, place: Vector) -> float:
+    """Return how far from a place in the world, in its units, Blender's own gizmo there leaves room.
+
+    Infinite where the place is behind the viewer.
+    """
+    region, view = context.region, context.region_data
+    right = view.view_matrix.to_3x3().row[0].normalized()
+    ends = [location_3d_to_region_2d(region, view, at) for at in (place, place + right * view.view_distance)]
+    if None in ends or ends[0] == ends[1]:
+        return float("inf")
+    preferences = context.preferences
+    pixels = preferences.view.gizmo_size * preferences.system.ui_scale
+    return _CLEAR * pixels * view.view_distance / (ends[1] - ends[0]).length
+
+
+def handle_places(sight: Sight, joint: int, least: float) -> list[np.ndarray] | None:
+    """Return where the handles (3,) of a joint's two ends are in the world; None where it has no limits.
+
+    They are on the ends of the fan, or further out where it is smaller than `least`, in the world's units.
+    """
+    low, high, _ = sight.fan(joint)
+    if not np.isfinite((low, high)).all():
+        return None
+    radius = max(fan_radius(sight, joint), least / sight.scale)
+    turns = (high - low) / (2.0 * np.pi)
+    meets = min(turns, abs(1.0 - turns)) < 0.01
+    radii = radius, radius * (_ASIDE if meets else 1.0)
+    ends = [
+        sight.joints[joint] + shapes.around(np.array(direction), far)
+        for direction, far in zip((low, high), radii, strict=True)
+    ]
+    return [lifted(sight, end) for end in ends]
+
+
+def button_place(sight: Sight, least: float) -> np.ndarray | None:
+    """Return where the button on the arrow to the side of the bend is (3,); None where there is no arrow."""
+    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.chain.reach[1])
+    if ends is None:
+        return None
+    joint = sight.joints[len(sight.joints) // 2]
+    way = ends[1] - joint
+    size = float(np.linalg.norm(way))
+    return lifted(sight, joint + way * max(1.2, least / (sight.scale * size)))
+
+
+class IK2D_GGT_chain(GizmoGroup):
+    """Handles of the active chain"""
+
+    bl_idname = "IK2D_GGT_chain"
+    bl_label = "IK 2D Handles"
+    bl_space_type = 'VIEW_3D'
+    bl_region_type = 'WINDOW'
+    bl_options = {'3D', 'PERSISTENT', 'SHOW_MODAL_ALL'}
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != 'POSE':
+            return False
+        settings = overlay_settings()
+        if not (settings.show and settings.handles) or why_not_edit(context):
+            return False
+        return shown_chain(context) is not None
+
+    def setup(self, _context):
+        self.handles, self.moves = [], []
+        for end in ENDS:
+            handle = self.gizmos.new("GIZMO_GT_move_3d")
+            handle.draw_style, handle.draw_options = 'RING_2D', {'FILL', 'ALIGN_VIEW'}
+            handle.scale_basis = _HANDLE
+            handle.use_draw_modal = True
+            move = handle.target_set_operator(IK2D_OT_limit_set.bl_idname)
+            move.end = end
+            self.handles.append(handle)
+            self.moves.append(move)
+        self.button = self.gizmos.new("GIZMO_GT_button_2d")
+        self.button.icon = 'MOD_MIRROR'
+        self.button.draw_options = {'BACKDROP', 'OUTLINE'}
+        self.button.scale_basis = _BUTTON
+        self.button.target_set_operator(IK2D_OT_flip.bl_idname)
+
+    def draw_prepare(self, context):
+        sight, settings = sight_shown(context), overlay_settings()
+        for gizmo in self.gizmos:
+            gizmo.hide = True
+        if sight is None:
+            return
+        background = background_of(context)
+        if settings.limits:
+            self._place_handles(context, sight, readable(settings.limit_color, background))
+        if settings.bend:
+            middle = lifted(sight, sight.joints[len(sight.joints) // 2])
+            place = button_place(sight, least_radius(context, Vector(middle)))
+            _place(self.button, place, _BACKDROP)
+
+    def _place_handles(self, context: Context, sight: Sight, color: tuple) -> None:
+        active = context.active_pose_bone
+        if active is None or active.name not in sight.bones:
+            return
+        joint = sight.bones.index(active.name)
+        least = least_radius(context, Vector(lifted(sight, sight.joints[joint])))
+        places = handle_places(sight, joint, least)
+        for handle, move, place in zip(self.handles, self.moves, places or (), strict=False):
+            move.chain, move.joint = sight.name, active.name
+            _place(handle, place, color)
+
+
+def _place(gizmo: Gizmo, place: np.ndarray | None, color: tuple) -> None:
+    """Show a gizmo at a place in the world; not at all where it has none."""
+    if place is None or not np.isfinite(place).all():
+        return
+    gizmo.hide = False
+    gizmo.matrix_basis = Matrix.Translation(place)
+    gizmo.color = gizmo.color_highlight = color
+    gizmo.alpha, gizmo.alpha_highlight = 0.85, 1.0
+
+
+classes = (IK2D_GGT_chain,)
+
+
+def register() -> None:
+    """Register the handles."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister them."""
+    unregister_classes(classes)

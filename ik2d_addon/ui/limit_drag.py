@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Setting one end of a joint's range: by a number, or by dragging it in the chain's plane."""
+
+import math
+
+import numpy as np
+from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.types import Context, Event, Operator, PropertyGroup
+from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+
+from ..core import IK2DError
+from ..rig.armature import read_chain
+from ..rig.sight import Sight, sight_of
+from .chains import active_armature, allowed, named_chain, why_not_edit
+from .registration import register_classes, unregister_classes
+
+ENDS = ('MIN', 'MAX')
+# What Ctrl snaps to, and what Shift makes of a move of the mouse.
+_SNAP, _PRECISE = math.radians(5.0), 0.1
+# A plane seen nearer to its edge than this sine: the mouse then says nothing of directions in it.
+_EDGE_ON = 0.02
+_TURN = 2.0 * math.pi
+
+
+def set_limit(joint: PropertyGroup, end: str, angle: float) -> None:
+    """Limit a joint at one end; the other end is neither passed nor more than a turn away."""
+    if end == 'MIN':
+        joint.limit_min = min(max(angle, joint.limit_max - _TURN), joint.limit_max)
+    else:
+        joint.limit_max = max(min(angle, joint.limit_min + _TURN), joint.limit_min)
+    joint.use_limit = True
+
+
+def direction_at(sight: Sight, joint: int, origin, way) -> float | None:
+    """Return the direction (radians, in the chain's plane) in which a line of sight meets it from a joint.
+
+    origin, way: (3,) a point of the line and its direction, in the world. None where the line nearly
+    lies in the plane, or meets it behind the viewer.
+    """
+    normal = np.cross(sight.to_world[:3, 0], sight.to_world[:3, 1])
+    normal /= np.linalg.norm(normal)
+    origin, way = np.array(origin, np.float64), np.array(way, np.float64)
+    slope = float(way @ normal)
+    if abs(slope) < _EDGE_ON * float(np.linalg.norm(way)):
+        return None
+    along = float((sight.to_world[:3, 3] - origin) @ normal) / slope
+    x, y, _ = sight.flat(origin + along * way)
+    aside = np.array((x, y)) - sight.joints[joint]
+    return math.atan2(aside[1], aside[0]) if aside.any() else None
+
+
+class IK2D_OT_limit_set(Operator):
+    """Set an end of a joint's range by dragging it in the chain's plane"""
+
+    bl_idname = "ik2d.limit_set"
+    bl_label = "Set Joint Limit"
+    bl_options = {'REGISTER', 'UNDO', 'BLOCKING'}
+
+    chain: StringProperty(
+        name="Chain",
+        description="Chain of the joint; empty for the active one",
+        options={'SKIP_SAVE'},
+    )
+    joint: StringProperty(name="Bone", description="Bone that turns about the joint", options={'SKIP_SAVE'})
+    end: EnumProperty(
+        name="End",
+        description="End of the range to set",
+        items=(('MIN', "Min", "The smallest angle"), ('MAX', "Max", "The largest angle")),
+        options={'SKIP_SAVE'},
+    )
+    angle: FloatProperty(
+        name="Angle",
+        description="Angle of that end, relative to the rest pose",
+        subtype='ANGLE',
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, why_not_edit(context))
+
+    def execute(self, context):
+        try:
+            set_limit(self._joint(context), self.end, self.angle)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        return {'FINISHED'}
+
+    def invoke(self, context, event):
+        try:
+            chain, joint = named_chain(context, self.chain), self._joint(context)
+            self._sight = sight_of(read_chain(active_armature(context), chain), chain)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        self._place = self._sight.bones.index(joint.name)
+        self._before = joint.limit_min, joint.limit_max, joint.use_limit
+        self._turned = joint.limit_min if self.end == 'MIN' else joint.limit_max  # without snapping
+        self._last = self._pointing(context, event)
+        if self._last is None:
+            self.report({'ERROR'}, "The chain's plane is seen from its edge; turn the view, then drag")
+            return {'CANCELLED'}
+        self._tell(context)
+        context.window_manager.modal_handler_add(self)
+        return {'RUNNING_MODAL'}
+
+    def modal(self, context, event):
+        if event.type in {'RIGHTMOUSE', 'ESC'} and event.value == 'PRESS':
+            self._restore(context)
+            return self._ended(context, {'CANCELLED'})
+        if event.type == 'MOUSEMOVE':
+            self._follow(context, event)
+        elif (event.type == 'LEFTMOUSE' and event.value == 'RELEASE') or event.type in {
+            'RET',
+            'NUMPAD_ENTER',
+        }:
+            return self._ended(context, {'FINISHED'})
+        return {'RUNNING_MODAL'}
+
+    def _joint(self, context: Context) -> PropertyGroup:
+        chain = named_chain(context, self.chain)
+        joint = chain.joints.get(self.joint)
+        if joint is None:
+            raise IK2DError(f"Chain '{chain.name}' has no joint '{self.joint}'; press Update Joints first")
+        return joint
+
+    def _pointing(self, context: Context, event: Event) -> float | None:
+        at = event.mouse_region_x, event.mouse_region_y
+        view = context.region, context.region_data, at
+        return direction_at(
+            self._sight, self._place, region_2d_to_origin_3d(*view), region_2d_to_vector_3d(*view)
+        )
+
+    def _follow(self, context: Context, event: Event) -> None:
+        """Turn the end by what the mouse has turned about the joint since it was last looked at."""
+        now = self._pointing(context, event)
+        if now is None:
+            return
+        turn = math.remainder(now - self._last, _TURN)
+        self._turned += turn * (_PRECISE if event.shift else 1.0)
+        self._last = now
+        self.angle = round(self._turned / _SNAP) * _SNAP if event.ctrl else self._turned
+        set_limit(self._joint(context), self.end, self.angle)
+        self._tell(context)
+
+    def _tell(self, context: Context) -> None:
+        joint = self._joint(context)
+        low, high = math.degrees(joint.limit_min), math.degrees(joint.limit_max)
+        context.area.header_text_set(f"{joint.name}: {low:.1f}° to {high:.1f}°")
+        context.workspace.status_text_set(
+            "Release: confirm   Esc, right click: cancel   Ctrl: 5° steps   Shift: precise"
+        )
+
+    def _restore(self, context: Context) -> None:
+        joint = self._joint(context)
+        low, high, used = self._before
+        joint.limit_min, joint.limit_max = low, high
+        joint.limit_min, joint.use_limit = low, used  # the other end may have pushed it
+
+    @staticmethod
+    def _ended(context: Context, result: set[str]) -> set[str]:
+        context.area.header_text_set(None)
+        context.workspace.status_text_set(None)
+        return result
+
+
+classes = (IK2D_OT_limit_set,)
+
+
+def register() -> None:
+    """Register the operator."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister it."""
+    unregister_classes(classes)
