@@ -154,9 +154,7 @@ class IK2D_OT_limit_set(Operator):
 
     def _restore(self, context: Context) -> None:
         joint = self._joint(context)
-        low, high, used = self._before
-        joint.limit_min, joint.limit_max = low, high
-        joint.limit_min, joint.use_limit = low, used  # the other end may have pushed it
+        joint.limit_min, joint.limit_max, joint.use_limit = self._before
 
     @staticmethod
     def _ended(context: Context, result: set[str]) -> set[str]:

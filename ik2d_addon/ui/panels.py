@@ -11,6 +11,8 @@ from ..live.rigs import problem_of_live
 from ..rig.armature import chosen_solver, problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
+from .chain_menus import draw_list_menu
+from .chain_presets import IK2D_PT_presets
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
@@ -164,6 +166,7 @@ class IK2D_PT_main(_Sidebar, Panel):
             column.separator()
             column.operator(IK2D_OT_chain_move.bl_idname, text="", icon='TRIA_UP').direction = 'UP'
             column.operator(IK2D_OT_chain_move.bl_idname, text="", icon='TRIA_DOWN').direction = 'DOWN'
+            draw_list_menu(column)
 
 
 class IK2D_PT_chain(_ChainSidebar, Panel):
@@ -172,6 +175,9 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
     bl_idname = "IK2D_PT_chain"
     bl_label = "Active Chain"
     bl_description = __doc__
+
+    def draw_header_preset(self, _context):
+        IK2D_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context):
         layout, armature, chain = self.settings(context)

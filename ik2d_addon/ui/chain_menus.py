@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The menu beside the list of chains, and what a bone's right-click menu has for the chain it is in."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.types import Context, Menu, Operator, PropertyGroup
+
+from ..rig.renames import bones_of
+from .baking import IK2D_OT_bake, IK2D_OT_solve
+from .chain_presets import VALUES
+from .chains import (
+    IK2D_OT_chain_add,
+    IK2D_OT_chain_move,
+    IK2D_OT_flip,
+    active_armature,
+    active_chain,
+    allowed,
+    shown_chain,
+    why_not_add,
+    why_not_edit,
+)
+from .overlay_settings import overlay_settings
+from .properties import JOINT_SETTINGS
+from .registration import register_classes, unregister_classes
+
+# What is copied of a chain beside what presets hold.
+_SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
+
+
+def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
+    """Give other chains the settings of one; return to how many.
+
+    joints: also the limits and weights, joint by joint from the root, of chains with as many bones.
+    """
+    count = 0
+    for other in others:
+        for name in _SETTINGS:
+            setattr(other, name, getattr(chain, name))
+        if joints and len(other.joints) == len(chain.joints):
+            for own, source in zip(other.joints, chain.joints, strict=True):
+                for name in JOINT_SETTINGS:
+                    setattr(own, name, getattr(source, name))
+        other.id_data.update_tag()
+        count += 1
+    return count
+
+
+def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
+    """Return the chains that have one of some bones."""
+    wanted = set(names)
+    return [
+        chain for chain in chains if wanted & set(bones_of(chain.id_data.data, chain.tip, chain.bone_count))
+    ]
+
+
+def _chosen(context: Context, which: str) -> list[PropertyGroup]:
+    """Return the other chains that settings are to be copied to."""
+    chain, chains = shown_chain(context), active_armature(context).ik2d.chains
+    if which == 'SELECTED':
+        selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == chain.id_data]
+        found = chains_of_bones(chains, selected)
+    else:
+        found = [other for other in chains if other.enabled]
+    return [other for other in found if other != chain]
+
+
+class IK2D_OT_copy_settings(Operator):
+    """Copy how the active chain is solved to other chains of the armature"""
+
+    bl_idname = "ik2d.copy_settings"
+    bl_label = "Copy Settings"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    to: EnumProperty(
+        name="To",
+        description="Chains that get the settings",
+        items=(
+            ('ENABLED', "Enabled", "All other chains that are enabled"),
+            ('SELECTED', "Selected", "The other chains of the selected bones"),
+        ),
+        default='ENABLED',
+    )
+    joints: BoolProperty(
+        name="Joints",
+        description="Copy limits and weights too, from the root on, to chains with as many bones",
+        default=False,
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, _why_no_others(context))
+
+    def execute(self, context):
+        others = _chosen(context, self.to)
+        if not others:
+            words = "is enabled" if self.to == 'ENABLED' else "has a selected bone"
+            self.report({'WARNING'}, f"No other chain {words}")
+            return {'CANCELLED'}
+        count = copy_settings(shown_chain(context), others, self.joints)
+        self.report({'INFO'}, f"Copied settings to {count} {'chain' if count == 1 else 'chains'}")
+        return {'FINISHED'}
+
+
+def _why_no_others(context: Context) -> str:
+    reason = why_not_edit(context)
+    if reason:
+        return reason
+    if shown_chain(context) is None:
+        return "Add a chain first"
+    return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
+
+
+class IK2D_OT_enable_chains(Operator):
+    """Choose which chains Solve and Bake take"""
+
+    bl_idname = "ik2d.enable_chains"
+    bl_label = "Enable Chains"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    which: EnumProperty(
+        name="Which",
+        description="Chains to enable; all others are disabled",
+        items=(
+            ('ALL', "All", "All chains of the armature"),
+            ('ACTIVE', "Only the Active One", "The active chain alone"),
+        ),
+        default='ALL',
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, _why_no_others(context))
+
+    def execute(self, context):
+        chain = shown_chain(context)
+        for other in active_armature(context).ik2d.chains:
+            other.enabled = self.which == 'ALL' or other == chain
+        return {'FINISHED'}
+
+
+class IK2D_OT_chain_activate(Operator):
+    """Show the chain of this bone in the sidebar"""
+
+    bl_idname = "ik2d.chain_activate"
+    bl_label = "Make Chain Active"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to make active; empty for the one of the active bone",
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, why_not_edit(context) or _why_no_chain_here(context))
+
+    def execute(self, context):
+        settings = active_armature(context).ik2d
+        name = self.chain or chain_here(context).name
+        if name not in settings.chains:
+            self.report({'ERROR'}, f"There is no chain '{name}'")
+            return {'CANCELLED'}
+        settings.active_index = settings.chains.find(name)
+        return {'FINISHED'}
+
+
+def chain_here(context: Context) -> PropertyGroup | None:
+    """Return a chain that has the active bone, the active one first; None where there is none."""
+    armature = active_armature(context)
+    bone = armature.data.bones.active if armature is not None else None
+    if bone is None or not armature.is_property_set("ik2d"):
+        return None
+    found = chains_of_bones(armature.ik2d.chains, [bone.name])
+    chosen = active_chain(armature)
+    return chosen if chosen in found else next(iter(found), None)
+
+
+def _why_no_chain_here(context: Context) -> str:
+    return "" if chain_here(context) is not None else "The active bone is in no chain"
+
+
+# --- Menus -------------------------------------------------------------------
+
+
+class IK2D_MT_list(Menu):
+    """More to do with the chains in the list"""
+
+    bl_idname = "IK2D_MT_list"
+    bl_label = "Chains"
+    bl_description = __doc__
+
+    def draw(self, _context):
+        layout = self.layout
+        copy = IK2D_OT_copy_settings.bl_idname
+        layout.operator(copy, text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
+        layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
+        layout.separator()
+        enable = IK2D_OT_enable_chains.bl_idname
+        layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
+        layout.operator(enable, text="Enable Only the Active One").which = 'ACTIVE'
+        layout.separator()
+        move = IK2D_OT_chain_move.bl_idname
+        layout.operator(move, text="Move Up", icon='TRIA_UP').direction = 'UP'
+        layout.operator(move, text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
+
+
+class IK2D_MT_bone(Menu):
+    """What IK 2D does with the active bone and the chain that it is in"""
+
+    bl_idname = "IK2D_MT_bone"
+    bl_label = "IK 2D"
+    bl_description = __doc__
+
+    def draw(self, context):
+        layout, chain = self.layout, chain_here(context)
+        if chain is not None:
+            layout.label(text=f"Chain '{chain.name}'")
+            if chain != active_chain(chain.id_data):
+                activate = IK2D_OT_chain_activate.bl_idname
+                layout.operator(activate, icon='RESTRICT_SELECT_OFF').chain = chain.name
+            layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT').chain = chain.name
+            layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT').chain = chain.name
+            layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR').chain = chain.name
+            layout.separator()
+        layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
+        layout.prop(overlay_settings(), "show", text="Show Overlay")
+
+
+def draw_list_menu(column) -> None:
+    """Draw the button of the menu beside the list."""
+    column.separator()
+    column.menu(IK2D_MT_list.bl_idname, text="", icon='DOWNARROW_HLT')
+
+
+def draw_bone_menu(menu: Menu, context: Context) -> None:
+    """Add the submenu to a bone's right-click menu, where it has something to offer."""
+    if context.mode == 'POSE' and (chain_here(context) is not None or not why_not_add(context)):
+        menu.layout.separator()
+        menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
+
+
+classes = (
+    IK2D_OT_copy_settings,
+    IK2D_OT_enable_chains,
+    IK2D_OT_chain_activate,
+    IK2D_MT_list,
+    IK2D_MT_bone,
+)
+
+
+def register() -> None:
+    """Register the menus and add to Blender's own."""
+    with ExitStack() as undo:
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        bpy.types.VIEW3D_MT_pose_context_menu.append(draw_bone_menu)
+        undo.pop_all()
+
+
+def unregister() -> None:
+    """Take them away again."""
+    bpy.types.VIEW3D_MT_pose_context_menu.remove(draw_bone_menu)
+    unregister_classes(classes)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets of a chain, by Blender's own preset system: those of the add-on, and the user's own.
+
+They hold how a chain is solved, not which bones it has, what it follows or what its joints may do.
+"""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bl_ui.utils import PresetPanel
+from bpy.props import StringProperty
+from bpy.types import Operator, Panel
+
+from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .registration import register_classes, unregister_classes
+
+SUBDIR = "ik2d/chain"
+# The folder that holds `presets`: those that come with the add-on.
+FOLDER = str(Path(__file__).resolve().parent)
+# What a preset holds of a chain.
+VALUES = ("solver", "softness", "start_from", "root_turns_freely", "iterations", "tolerance")
+
+
+def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
+    """Give a chain what a preset's file says.
+
+    A file speaks of the active chain of the active object. Raises what the file raises.
+    """
+    armature = chain.id_data
+    settings = armature.ik2d
+    before = settings.active_index
+    settings.active_index = list(settings.chains).index(chain)
+    try:
+        with bpy.context.temp_override(object=armature, active_object=armature):
+            bpy.utils.execfile(filepath)
+    finally:
+        settings.active_index = before
+    armature.update_tag()
+
+
+def _why_no_chain(context) -> str:
+    reason = why_not_edit(context)
+    if not reason and shown_chain(context) is None:
+        reason = "Add a chain first"
+    return reason
+
+
+class IK2D_OT_preset_apply(Operator):
+    """Solve the active chain as this preset says"""
+
+    bl_idname = "ik2d.preset_apply"
+    bl_label = "Apply Chain Preset"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    filepath: StringProperty(
+        name="File", description="The preset's file", subtype='FILE_PATH', options={'SKIP_SAVE', 'HIDDEN'}
+    )
+    menu_idname: StringProperty(
+        name="Menu", description="Menu that lists the presets", options={'SKIP_SAVE', 'HIDDEN'}
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, _why_no_chain(context))
+
+    def execute(self, context):
+        chain, name = shown_chain(context), os.path.basename(self.filepath)
+        if not os.path.isfile(self.filepath):
+            self.report({'ERROR'}, f"There is no preset '{self.filepath}'")
+            return {'CANCELLED'}
+        try:
+            apply_preset(chain, self.filepath)
+        except Exception as error:  # of the user's own file, which may hold anything
+            self.report({'ERROR'}, f"The preset '{name}' could not be applied: {error}")
+            return {'CANCELLED'}
+        label = bpy.path.display_name(name, title_case=False)
+        self.report({'INFO'}, f"Chain '{chain.name}' has the preset '{label}'; Solve or Bake to see it")
+        return {'FINISHED'}
+
+
+class IK2D_OT_preset_add(AddPresetBase, Operator):
+    """Add a preset of how the active chain is solved, or remove one"""
+
+    bl_idname = "ik2d.preset_add"
+    bl_label = "Add Chain Preset"
+    preset_menu = "IK2D_PT_presets"
+    preset_subdir = SUBDIR
+    preset_defines = ["settings = bpy.context.object.ik2d", "chain = settings.chains[settings.active_index]"]
+    preset_values = [f"chain.{name}" for name in VALUES]
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, _why_no_chain(context))
+
+    def execute(self, context):
+        armature, chain = active_armature(context), shown_chain(context)
+        settings = armature.ik2d
+        before = settings.active_index
+        settings.active_index = list(settings.chains).index(chain)
+        try:
+            with context.temp_override(object=armature, active_object=armature):
+                return super().execute(context)
+        finally:
+            settings.active_index = before
+
+
+class IK2D_PT_presets(PresetPanel, Panel):
+    """How a chain is solved: presets, and a way to add one's own"""
+
+    bl_idname = "IK2D_PT_presets"
+    bl_label = "Chain Presets"
+    bl_description = __doc__
+    preset_subdir = SUBDIR
+    preset_operator = "ik2d.preset_apply"
+    preset_add_operator = "ik2d.preset_add"
+
+
+classes = (IK2D_OT_preset_apply, IK2D_OT_preset_add, IK2D_PT_presets)
+
+
+def register() -> None:
+    """Register the presets, and where those of the add-on are."""
+    with ExitStack() as undo:
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        bpy.utils.register_preset_path(FOLDER)
+        undo.pop_all()
+
+
+def unregister() -> None:
+    """Unregister them."""
+    bpy.utils.unregister_preset_path(FOLDER)
+    unregister_classes(classes)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A leg or an arm whose tip is on its target to the last digit, as far as it reaches."""
+
+import bpy
+
+settings = bpy.context.object.ik2d
+chain = settings.chains[settings.active_index]
+
+chain.solver = 'AUTO'
+chain.softness = 0.0
+chain.start_from = 'REST'
+chain.root_turns_freely = True
+chain.iterations = 60
+chain.tolerance = 0.0

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Booms, cranes and robot arms: exact, and the same pose for the same target at any frame."""
+
+import bpy
+
+settings = bpy.context.object.ik2d
+chain = settings.chains[settings.active_index]
+
+chain.solver = 'AUTO'
+chain.softness = 0.0
+chain.start_from = 'REST'
+chain.root_turns_freely = False
+chain.iterations = 200
+chain.tolerance = 0.0

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many bones that all share the bend, the first one too, and ease into full stretch."""
+
+import bpy
+
+settings = bpy.context.object.ik2d
+chain = settings.chains[settings.active_index]
+
+chain.solver = 'EVEN'
+chain.softness = 0.03
+chain.start_from = 'REST'
+chain.root_turns_freely = False
+chain.iterations = 60
+chain.tolerance = 0.0

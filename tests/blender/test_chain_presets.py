@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets of a chain, by Blender's own preset system."""
+
+from pathlib import Path
+
+import bpy
+import pytest
+from rigs import add_target, leg_with_target
+
+from ik2d_addon.bake import solve
+from ik2d_addon.ui import chain_presets
+from ik2d_addon.ui.chain_presets import SUBDIR, VALUES, apply_preset
+
+SHIPPED = sorted(Path(chain_presets.FOLDER, "presets", SUBDIR).glob("*.py"))
+
+
+def found() -> list[Path]:
+    """Return the presets that Blender finds by its own paths."""
+    return [path for folder in bpy.utils.preset_paths(SUBDIR) for path in sorted(Path(folder).glob("*.py"))]
+
+
+def test_blender_finds_the_presets_that_come_with_the_add_on() -> None:
+    assert [path.stem for path in SHIPPED] == ["Exact_Limb", "Machine", "Soft_Limb", "Tentacle"]
+    assert set(SHIPPED) <= set(found())
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_preset_sets_all_that_presets_hold_and_the_chain_can_be_solved(path) -> None:
+    armature, _ = leg_with_target(softness=0.5, iterations=7)
+    chain = armature.ik2d.chains[0]
+    assert bpy.ops.ik2d.preset_apply(filepath=str(path)) == {'FINISHED'}
+    assert all(f"chain.{name} = " in path.read_text(encoding="utf-8") for name in VALUES)
+    assert chain.softness < 0.1 and chain.iterations >= 60
+    assert solve(armature).chains[0].residual.max() < 0.1
+
+
+def test_a_preset_is_for_the_chain_that_is_shown_also_with_its_target_active() -> None:
+    armature, _ = leg_with_target()
+    other = armature.ik2d.chains.add()
+    other.tip, other.bone_count, other.target = "body", 1, add_target({1: (0, 0, 3)}, "Other")
+    armature.ik2d.active_index = 0
+    bpy.context.view_layer.objects.active = other.target
+    assert bpy.ops.ik2d.preset_apply(filepath=str(SHIPPED[-1])) == {'FINISHED'}
+    assert (other.solver, armature.ik2d.chains[0].solver) == ('EVEN', 'AUTO')
+
+
+def test_a_preset_of_ones_own_is_written_and_comes_back(monkeypatch, tmp_path) -> None:
+    def folder(_kind, path="", create=False):
+        made = tmp_path / path
+        made.mkdir(parents=True, exist_ok=True)
+        return str(made)
+
+    monkeypatch.setattr(bpy.utils, "user_resource", folder)
+    armature, _ = leg_with_target(softness=0.25, solver='EVEN')
+    chain = armature.ik2d.chains[0]
+    assert bpy.ops.ik2d.preset_add(name="My Own") == {'FINISHED'}
+    (path,) = tmp_path.rglob("*.py")
+    assert path.stem == "My_Own" and path.parent.as_posix().endswith(SUBDIR)
+    chain.softness, chain.solver = 0.0, 'AUTO'
+    apply_preset(chain, str(path))
+    assert (chain.softness, chain.solver) == (0.25, 'EVEN')
+
+
+def test_a_file_that_fails_is_told_in_a_sentence_and_the_active_chain_stays(tmp_path) -> None:
+    armature, _ = leg_with_target()
+    path = tmp_path / "broken.py"
+    path.write_text("no python", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="'broken.py' could not be applied"):
+        bpy.ops.ik2d.preset_apply(filepath=str(path))
+    with pytest.raises(RuntimeError, match="There is no preset"):
+        bpy.ops.ik2d.preset_apply(filepath=str(tmp_path / "none.py"))
+    assert armature.ik2d.active_index == 0
+
+
+def test_without_a_chain_there_is_nothing_to_apply_it_to() -> None:
+    assert not bpy.ops.ik2d.preset_apply.poll()
