@@ -243,13 +243,8 @@ def draw_bone_menu(menu: Menu, context: Context) -> None:
         menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
 
 
-classes = (
-    IK2D_OT_copy_settings,
-    IK2D_OT_enable_chains,
-    IK2D_OT_chain_activate,
-    IK2D_MT_list,
-    IK2D_MT_bone,
-)
+OPERATORS = (IK2D_OT_copy_settings, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
+classes = (*OPERATORS, IK2D_MT_list, IK2D_MT_bone)
 
 
 def register() -> None:

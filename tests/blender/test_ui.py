@@ -7,11 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rigs import leg_with_target
 
-from ik2d_addon.ui import baking, chains, live, panels, properties, results
+from ik2d_addon.ui import (
+    baking,
+    chain_menus,
+    chains,
+    limit_drag,
+    live,
+    overlay_panel,
+    overlay_settings,
+    panels,
+    properties,
+    results,
+    target_path,
+)
 from ik2d_addon.ui.text import wrapped
 
-OPERATORS = (*chains.classes, *baking.classes, *results.classes, *live.classes)
-CLASSES = (*properties.classes, *OPERATORS, *panels.classes)
+OPERATORS = (*chains.classes, *baking.classes, *results.classes, *live.classes, *chain_menus.OPERATORS)
+# Those that change nothing that undo brings back, or are dragged.
+OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
+CLASSES = (*properties.classes, *overlay_settings.classes, *OPERATORS, *OTHER_OPERATORS, *panels.classes)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 
 
@@ -57,6 +71,12 @@ def test_operators_are_named_after_their_ids_and_undo(cls):
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
 
 
+@pytest.mark.parametrize("cls", OTHER_OPERATORS, ids=lambda cls: cls.bl_idname)
+def test_all_operators_are_named_after_their_ids(cls):
+    assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
+    assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
+
+
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop(cls):
     for key in getattr(cls, "__annotations__", {}):
@@ -66,7 +86,9 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
             assert found.description and not found.description.endswith("."), key
 
 
-@pytest.mark.parametrize("cls", [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)])
+@pytest.mark.parametrize(
+    "cls", [*[cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)], *overlay_panel.classes]
+)
 def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
     assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")
 

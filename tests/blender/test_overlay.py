@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is drawn of a chain, without a window; tests/gui draws it in one."""
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_chain, leg_with_target
+
+from ik2d_addon.bake import solve
+from ik2d_addon.ui import overlay
+from ik2d_addon.ui.overlay_figure import BOLD, Figure, joined
+from ik2d_addon.ui.overlay_settings import PARTS, overlay_settings
+from ik2d_addon.ui.target_path import find_path, path_of
+
+GREY = (0.24, 0.24, 0.24)
+DRAWN = [part for part in PARTS if part != "handles"]
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    """The overlay's settings, as they are at first before and after each test."""
+    found = overlay_settings()
+    names = ("show", "all_chains", *PARTS)
+    for name in names:
+        found.property_unset(name)
+    yield found
+    for name in names:
+        found.property_unset(name)
+
+
+def figure(armature, *parts) -> Figure:
+    """Return what is drawn of all chains of an armature, of some parts alone."""
+    settings = overlay_settings()
+    for part in PARTS:
+        setattr(settings, part, part in parts)
+    bpy.context.view_layer.update()
+    sights = overlay.sights_of(armature, list(armature.ik2d.chains), {})
+    return overlay.figure_of(armature, sights, settings, GREY, 'METRIC')
+
+
+def points(figure: Figure) -> np.ndarray:
+    """Return all points of a figure's lines and triangles."""
+    parts = [joined(part)[0] for part in (*figure.lines.values(), figure.triangles)]
+    return np.concatenate(parts)
+
+
+def limited_leg():
+    """Return the leg with limits on both joints, solved, and its target."""
+    armature, target = leg_with_target()
+    for joint in armature.ik2d.chains[0].joints:
+        joint.limit_min, joint.limit_max, joint.use_limit = -0.4, 0.9, True
+    solve(armature)
+    return armature, target
+
+
+@pytest.mark.parametrize("part", DRAWN)
+def test_each_part_is_drawn_alone_in_finite_numbers(part) -> None:
+    armature, target = limited_leg()
+    target.animation_data_clear()
+    target.location = (0, 1, -3)
+    bpy.ops.ik2d.target_path()
+    # The elbow cannot come near its stretched pose within these limits.
+    armature.ik2d.chains[0].joints[1].use_limit = part != "pops"
+    found = figure(armature, part)
+    assert len(points(found)) and np.isfinite(points(found)).all()
+    assert bool(found.labels) == (part == "miss")
+
+
+def test_with_no_part_nothing_is_drawn() -> None:
+    armature, _ = limited_leg()
+    assert not len(points(figure(armature)))
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_outline_of_the_reach_is_where_the_solver_stops(limited) -> None:
+    armature, target = limited_leg()
+    for joint in armature.ik2d.chains[0].joints:
+        joint.use_limit = limited
+    target.animation_data_clear()
+    outline, _ = joined(figure(armature, "reach").lines[BOLD])
+    root = np.array(armature.pose.bones["thigh"].head)
+    furthest = np.linalg.norm(outline - root, axis=1).max()
+
+    def error_at(place) -> float:
+        target.location = place
+        bpy.context.view_layer.update()
+        return float(solve(armature).chains[0].errors.max()) / furthest
+
+    for place in outline[:: len(outline) // 10]:
+        assert error_at(place) < 1e-3  # the outline is made of straight pieces
+    stretched = outline[np.linalg.norm(outline - root, axis=1) > 0.999 * furthest]
+    for place in stretched[:: max(1, len(stretched) // 5)]:
+        assert error_at(root + 1.02 * (place - root)) > 0.015
+
+
+def test_all_of_the_plane_is_in_the_plane() -> None:
+    armature, _ = limited_leg()
+    drawn = points(figure(armature, "plane", "reach", "limits", "bend", "pops"))
+    assert np.abs(drawn[:, 0]).max() < 1e-5  # the leg bends in the plane x = 0
+
+
+def test_the_distance_and_why_it_is_missed_are_told() -> None:
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0, 0, -1)
+    bpy.context.view_layer.update()
+    solve(armature)
+    ((place, words, _),) = figure(armature, "miss").labels
+    assert words.endswith("m off: out of reach") and words[0].isdigit()
+    assert place == pytest.approx((0, 0, -1))
+    target.location = (0, -0.5, 0.6)
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert not figure(armature, "miss").labels
+
+
+def test_a_fan_follows_its_limit_and_the_chosen_bone_is_bolder() -> None:
+    armature, _ = limited_leg()
+    before = points(figure(armature, "limits"))
+    armature.ik2d.chains[0].joints[1].limit_max = 0.5
+    after = points(figure(armature, "limits"))
+    assert before.shape != after.shape or np.abs(before - after).max() > 0.01
+    bpy.context.view_layer.objects.active = armature
+    bold = len(joined(figure(armature, "limits").lines[BOLD])[0])
+    armature.data.bones.active = armature.data.bones["shin"]
+    bpy.ops.object.mode_set(mode='POSE')
+    assert len(joined(figure(armature, "limits").lines[BOLD])[0]) > bold
+
+
+def test_softness_takes_the_pop_away() -> None:
+    armature, _ = leg_with_target()
+    exact = len(points(figure(armature, "pops")))
+    armature.ik2d.chains[0].softness = 0.1
+    assert len(points(figure(armature, "pops"))) < exact
+
+
+def test_a_chain_with_a_problem_is_left_out_and_the_others_are_drawn() -> None:
+    armature, target = leg_with_target()
+    alone = len(points(figure(armature, *DRAWN)))
+    add_chain(armature, "body", None, 1)
+    add_chain(armature, "gone", target, 1)
+    assert len(points(figure(armature, *DRAWN))) == alone > 0
+
+
+def test_the_active_chain_alone_is_seen_unless_all_are_asked_for() -> None:
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, 1)
+    bpy.context.view_layer.objects.active = armature
+    assert [chain.name for chain in overlay.chains_seen(bpy.context, False)[1]] == ["shin"]
+    assert [chain.name for chain in overlay.chains_seen(bpy.context, True)[1]] == ["shin", "body"]
+    armature.ik2d.chains[0].enabled = False
+    assert [chain.name for chain in overlay.chains_seen(bpy.context, True)[1]] == ["body"]
+    bpy.context.view_layer.objects.active = None
+    assert overlay.chains_seen(bpy.context, True) == (None, [])
+
+
+def test_an_armature_without_chains_gets_no_settings_by_being_looked_at() -> None:
+    armature, _ = leg_with_target()
+    other = bpy.data.objects.new("Other", bpy.data.armatures.new("Other"))
+    bpy.context.scene.collection.objects.link(other)
+    bpy.context.view_layer.objects.active = other
+    bpy.context.view_layer.update()
+    assert overlay.chains_seen(bpy.context, False) == (other, [])
+    assert not other.is_property_set("ik2d")
+
+
+def test_in_background_nothing_is_drawn_and_nothing_is_called(settings) -> None:
+    handlers = bpy.app.handlers
+    before = len(handlers.depsgraph_update_post), len(handlers.frame_change_post)
+    settings.show = True
+    assert not overlay._callbacks
+    assert before == (len(handlers.depsgraph_update_post), len(handlers.frame_change_post))
+
+
+def test_settings_are_not_the_files_and_no_undo_takes_them_back(settings) -> None:
+    leg_with_target()
+    bpy.ops.ed.undo_push(message="before")
+    settings.show = True
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert overlay_settings().show
+
+
+def test_a_script_that_changes_a_setting_is_noticed() -> None:
+    armature, _ = limited_leg()
+    chain = armature.ik2d.chains[0]
+    seen = [overlay._settings_of([chain])]
+    for change in (
+        lambda: setattr(chain, "bend", 'NEGATIVE'),
+        lambda: setattr(chain, "softness", 0.1),
+        lambda: setattr(chain.joints[0], "use_limit", False),
+        lambda: setattr(chain.joints[0], "weight", 0.5),
+        lambda: setattr(chain, "tolerance", 0.1),
+    ):
+        change()
+        seen.append(overlay._settings_of([chain]))
+        assert seen[-1] != seen[-2]
+
+
+# --- The target's path -------------------------------------------------------
+
+
+def test_the_path_is_where_the_target_goes_and_says_where_it_is_missed() -> None:
+    armature, target = leg_with_target()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 40
+    target.animation_data_clear()
+    for frame, height in ((1, 1.0), (40, -1.0)):
+        target.location = (0, 0.1, height)
+        target.keyframe_insert("location", frame=frame)
+    scene.frame_set(7)
+    path = find_path(armature, armature.ik2d.chains[0], scene)
+    assert scene.frame_current == 7
+    assert path.frames.tolist() == list(range(1, 41))
+    root, reach = np.array((0, 0, 2.0)), sum(b.length for b in armature.data.bones if b.name != "body")
+    assert (path.missed == (np.linalg.norm(path.places - root, axis=1) > reach)).all()
+    assert 0 < path.missed.sum() < 40
+
+
+def test_the_path_is_kept_until_it_is_cleared_and_switches_the_overlay_on(settings) -> None:
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    bpy.context.view_layer.objects.active = armature
+    assert path_of(chain) is None and not bpy.ops.ik2d.target_path_clear.poll()
+    settings.path = False
+    assert bpy.ops.ik2d.target_path() == {'FINISHED'}
+    assert path_of(chain) is not None and settings.show and settings.path
+    assert bpy.ops.ik2d.target_path_clear() == {'FINISHED'}
+    assert path_of(chain) is None
+
+
+def test_of_a_very_long_range_not_every_frame_is_looked_at() -> None:
+    armature, _ = leg_with_target()
+    bpy.context.scene.frame_end = 30_000
+    assert len(find_path(armature, armature.ik2d.chains[0], bpy.context.scene).frames) <= 1000
