@@ -101,6 +101,7 @@ def figure_of(
     figure, colors = Figure(), _colors(settings, background)
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
+    several = len(sights) > 1
     for chain, sight in sights:
         if settings.plane:
             figures.draw_plane(figure, sight, colors["plane"])
@@ -117,7 +118,9 @@ def figure_of(
         if settings.bend:
             figures.draw_bend(figure, sight, colors["bend"])
         if settings.miss:
-            words = lambda length: length_text(length, units)  # noqa: E731
+            why = sight.why_missed
+            name = f"{chain.name}: " if several else ""
+            words = f"{name}{length_text(sight.distance, units)} off: {why}"
             figures.draw_miss(figure, sight, colors["miss"], colors["plane"], words)
     return figure
 
@@ -274,20 +277,37 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
     scale = context.preferences.system.ui_scale
     size = context.preferences.ui_styles[0].widget.points * scale
     shadow = 0.0 if drawn.edge < 0.5 else 1.0
+    blf.size(0, size)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, shadow, shadow, shadow, 0.8)
+    blf.shadow_offset(0, 0, 0)
+    taken: list[tuple[float, float, float]] = []
     for place, words, color in drawn.labels:
         at = location_3d_to_region_2d(context.region, context.region_data, place)
         if at is None:  # behind the viewer
             continue
-        blf.size(0, size)
         width, height = blf.dimensions(0, words)
         x = min(max(at.x + _OFFSET * scale, 0.0), max(context.region.width - width, 0.0))
-        blf.position(0, x, at.y + _OFFSET * scale, 0.0)
+        y = free_line(taken, x, at.y + _OFFSET * scale, width, 1.5 * height)
+        blf.position(0, x, y, 0.0)
         blf.color(0, *color, 1.0)
-        blf.enable(0, blf.SHADOW)
-        blf.shadow(0, 5, shadow, shadow, shadow, 0.8)
-        blf.shadow_offset(0, 0, 0)
         blf.draw(0, words)
-        blf.disable(0, blf.SHADOW)
+    blf.disable(0, blf.SHADOW)
+
+
+def free_line(
+    taken: list[tuple[float, float, float]], x: float, y: float, width: float, height: float
+) -> float:
+    """Return the lowest y, from one on, at which words of a width overlap no others, and take it.
+
+    taken: (left, right, y) of the words that are there already, all of one height.
+    """
+    in_the_way = sorted(other for left, right, other in taken if left < x + width and x < right)
+    for other in in_the_way:
+        if abs(other - y) < height:
+            y = other + height
+    taken.append((x, x + width, y))
+    return y
 
 
 # --- Switching it on and off -------------------------------------------------

@@ -2,7 +2,6 @@
 """From a chain as it stands to what is drawn of it: coloured lines, triangles and words. Needs no window."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -176,10 +175,8 @@ def draw_bend(figure: Figure, sight: Sight, color: RGB) -> None:
         figure.line(lifted(sight, shaft), color, 0.9, BOLD)
 
 
-def draw_miss(
-    figure: Figure, sight: Sight, color: RGB, quiet: RGB, length_in_words: Callable[[float], str]
-) -> None:
-    """Add a dashed line from the tip to a target that it is not on, with the distance and why."""
+def draw_miss(figure: Figure, sight: Sight, color: RGB, quiet: RGB, words: str) -> None:
+    """Add a dashed line from the tip to a target that it is not on, and words beside the target."""
     why = sight.why_missed
     if not why:
         return
@@ -191,7 +188,7 @@ def draw_miss(
     if not unsolved:
         x, y = (_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
         figure.line(shapes.crosses(sight.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    figure.labels.append((sight.target, f"{length_in_words(sight.distance)} off: {why}", shade))
+    figure.labels.append((sight.target, words, shade))
 
 
 def draw_path(figure: Figure, sight: Sight, path: TargetPath, color: RGB, missed: RGB) -> None:

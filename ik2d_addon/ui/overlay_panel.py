@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the overlay is switched: a panel in the sidebar, and the viewport's own overlay popover."""
+"""Where the overlay is switched: a panel in the sidebar, and one in the viewport's own overlay popover."""
 
-import bpy
-from bpy.types import Context, Panel
+from bpy.types import Panel
 
 from . import overlay
 from .chains import active_armature
@@ -41,31 +40,33 @@ class IK2D_PT_overlay(Panel):
         row.operator(IK2D_OT_target_path_clear.bl_idname, text="", icon='X')
 
 
-def draw_popover(panel: Panel, context: Context) -> None:
-    """Add the overlay to Blender's own popover."""
-    settings = overlay_settings()
-    layout = panel.layout
-    layout.separator()
-    layout.label(text="IK 2D")
-    row = layout.row(align=True)
-    row.active = context.space_data.overlay.show_overlays
-    row.prop(settings, "show")
-    if settings.show:
-        column = layout.column()
-        column.active = row.active
-        draw_parts(column, settings)
+class IK2D_PT_overlay_popover(Panel):
+    """What is drawn of IK 2D over the viewport"""
+
+    bl_idname = "IK2D_PT_overlay_popover"
+    bl_parent_id = "VIEW3D_PT_overlay"
+    bl_label = "IK 2D"
+    bl_description = __doc__
+    bl_space_type = 'VIEW_3D'
+    bl_region_type = 'HEADER'
+
+    def draw_header(self, context):
+        self.layout.active = context.space_data.overlay.show_overlays
+        self.layout.prop(overlay_settings(), "show", text="")
+
+    def draw(self, context):
+        self.layout.active = context.space_data.overlay.show_overlays
+        draw_parts(self.layout, overlay_settings())
 
 
-classes = (IK2D_PT_overlay,)
+classes = (IK2D_PT_overlay, IK2D_PT_overlay_popover)
 
 
 def register() -> None:
-    """Register the panel and add to Blender's popover."""
+    """Register the panels."""
     register_classes(classes)
-    bpy.types.VIEW3D_PT_overlay.append(draw_popover)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.VIEW3D_PT_overlay.remove(draw_popover)
+    """Unregister them."""
     unregister_classes(classes)

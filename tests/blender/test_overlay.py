@@ -114,6 +114,22 @@ def test_the_distance_and_why_it_is_missed_are_told() -> None:
     assert not figure(armature, "miss").labels
 
 
+def test_with_several_chains_each_says_its_name() -> None:
+    armature, target = leg_with_target()
+    add_chain(armature, "body", target, 1)
+    words = [label[1] for label in figure(armature, "miss").labels]
+    assert [word.partition(":")[0] for word in words] == ["shin", "body"]
+
+
+def test_words_at_one_place_are_put_one_above_the_other() -> None:
+    taken = []
+    lines = [overlay.free_line(taken, 10.0, 50.0, 80.0, 12.0) for _ in range(3)]
+    assert lines == [50.0, 62.0, 74.0]
+    assert overlay.free_line(taken, 200.0, 50.0, 80.0, 12.0) == 50.0
+    assert overlay.free_line(taken, 10.0, 20.0, 80.0, 12.0) == 20.0
+    assert overlay.free_line(taken, 10.0, 45.0, 80.0, 12.0) == 86.0
+
+
 def test_a_fan_follows_its_limit_and_the_chosen_bone_is_bolder() -> None:
     armature, _ = limited_leg()
     before = points(figure(armature, "limits"))

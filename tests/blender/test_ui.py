@@ -87,7 +87,8 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
 
 
 @pytest.mark.parametrize(
-    "cls", [*[cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)], *overlay_panel.classes]
+    "cls",
+    [cls for cls in (*panels.classes, overlay_panel.IK2D_PT_overlay) if issubclass(cls, bpy.types.Panel)],
 )
 def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
     assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")
