@@ -17,14 +17,6 @@ def chains():
     return bpy.data.objects["Arm"].ik2d.chains
 
 
-def click_right_of(area, sidebar, above, rows):
-    """Click the last small button of the header that is some rows above a button."""
-    x, y = yield from ui.find_button(area, sidebar, above)
-    scale = bpy.context.preferences.system.ui_scale
-    yield from ui.click(sidebar.x + sidebar.width - int(66 * scale), y + int(rows * 20 * scale))
-    yield 0.5
-
-
 def test():
     """As a person would."""
     area, sidebar = yield from ui.sidebar("IK 2D")
@@ -32,18 +24,28 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(chains()) == 1, "the chain")
 
-    # The presets: in the header of Active Chain, above its first field.
-    yield from click_right_of(area, sidebar, "].tip", 1.35)
+    # The presets: in the header of Active Chain, which is above its first field.
+    row = int(20 * bpy.context.preferences.system.ui_scale)
+    _, y = yield from ui.find_button(area, sidebar, "].tip")
+    x, y = sidebar.x + sidebar.width - int(3.3 * row), y + int(1.35 * row)
+    yield from ui.click(x, y)
+    yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_1_presets.png")
-    yield from ui.text("s")  # as in all menus of Blender: the entry with that letter
-    yield 0.3
-    if chains()[0].softness == 0.0:
-        yield from ui.key('ESC')
+    yield from ui.click(x - row, y - 4 * row)  # Soft Limb
+    yield from ui.wait_until(lambda: chains()[0].softness > 0.05, "the preset")
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield from ui.key('ESC')
+    yield from ui.key('Z', 'ctrl')
+    yield from ui.wait_until(lambda: chains()[0].softness == 0.0, "the undo of the preset")
 
     # A bone's right-click menu.
     yield from ui.click(*at((0.05, 0, 2.0)), 'RIGHTMOUSE')
     yield 0.5
+    yield from ui.key('UP_ARROW')  # from the top to the last entry
+    yield from ui.key('RIGHT_ARROW')
+    yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_2_bone.png")
+    yield from ui.key('ESC')
     yield from ui.key('ESC')
 
     # The menu beside the list, which is there with two chains.
@@ -57,11 +59,8 @@ def test():
         bpy.ops.wm.call_menu(name="IK2D_MT_list")
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_3_list.png")
-    yield from ui.key('RET')
-    yield 0.5
-    yield from ui.key('ESC')
-    bpy.ops.ik2d.copy_settings('EXEC_DEFAULT', True, to='ENABLED')
-    assert abs(chains()[1].softness - 0.2) < 1e-6
+    yield from ui.key('RET')  # Copy Settings to Enabled
+    yield from ui.wait_until(lambda: abs(chains()[1].softness - 0.2) < 1e-6, "the copy")
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('Z', 'ctrl')
     yield from ui.wait_until(lambda: chains()[1].softness == 0.0, "the undo")
