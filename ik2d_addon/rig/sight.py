@@ -11,14 +11,14 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..core import Chain, IK2DError, Region, Status, reachable
+from ..core import Chain, IK2DError, Region, Stretch, reachable
 from ..core.chain import DEFAULT_TOLERANCE
 from ..core.inputs import Floats
-from ..core.solution import annulus_status
 from .affine import inverse
 from .armature import RigChain
 from .kinematics import angles_before, read_linkage, rest_to_pose
 from .sampling import ChainSamples
+from .slide_bases import location_without_slides
 from .target_plane import facing_target
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
@@ -26,7 +26,6 @@ _ROUNDING = 1e-5
 
 REACHED, NOT_SOLVED, OFF_THE_PLANE = "", "not solved at this frame", "off the plane"
 OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "stopped by limits"
-_IN_WORDS = {Status.TOO_FAR: OUT_OF_REACH, Status.TOO_CLOSE: TOO_CLOSE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +34,14 @@ class Sight:
 
     name: str
     bones: tuple[str, ...]  # root to tip
-    chain: Chain  # the lengths and limits that it has now
+    chain: Chain  # the lengths, slides and limits that it has now, before it stretches
     rest: Floats  # (n,) the solver's angles before any joint turns
     limits: Floats  # (n, 2) of turns from there, NaN where free
     joints: Floats  # (n + 1, 2) as posed, root to tip
     to_world: Floats  # (4, 4) from x, y and height over the plane
     bend: float  # +1 or -1
     softness: float
+    stretch: Stretch
     tolerance: float  # in the chain's units
     tip: Floats  # (3,) in the world
     target: Floats  # (3,) in the world
@@ -52,14 +52,22 @@ class Sight:
         return float(np.linalg.norm(self.to_world[:3, 0]))
 
     @property
+    def reach(self) -> tuple[float, float]:
+        """(inner, outer): the annulus of the tip, bones slid and stretched as far as they may."""
+        return self.stretch.reach(self.chain)
+
+    @property
     def distance(self) -> float:
         """From the tip to the target, in the world."""
         return float(np.linalg.norm(self.target - self.tip))
 
     @cached_property
     def region(self) -> Region | None:
-        """Where limits let the tip go; None for a chain without limits, and where nobody can tell."""
-        if not self.chain.is_limited:
+        """Where limits let the tip go; None for a chain without limits, and where nobody can tell.
+
+        Of a chain that stretches nobody can: each of its lengths has a region of its own.
+        """
+        if not self.chain.is_limited or not self.stretch.is_off:
             return None
         try:
             return reachable(self.chain, self.rest)
@@ -74,9 +82,12 @@ class Sight:
             return REACHED
         x, y, height = self.flat(self.target)
         place = np.array((x, y))
-        status = Status(int(annulus_status(self.chain, place, tolerance)))
-        if status in _IN_WORDS:
-            return _IN_WORDS[status]
+        inner, outer = self.reach
+        distance = float(np.hypot(x, y))
+        if distance > outer + tolerance:
+            return OUT_OF_REACH
+        if distance < inner - tolerance:
+            return TOO_CLOSE
         if self.region is not None and float(self.region.nearest(place)[1]) > tolerance:
             return STOPPED
         aside = float(np.hypot(*(self.joints[-1] - place)))
@@ -116,10 +127,20 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
         targets=np.array([place], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
-        bases=np.array([bone.matrix_basis for bone in bones], np.float64)[None],
+        bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
         settings=np.array([(settings.softness, bend, settings.influence)]),
     )
+
+
+def _bases(rig: RigChain) -> Floats:
+    """Return the bones' own matrices (n, 4, 4), without what the chain has slid and stretched."""
+    bases = np.array([bone.matrix_basis for bone in rig.pose_bones], np.float64)
+    for bone in rig.slides.channels if rig.slides is not None else ():
+        bases[bone, :3, 3] = location_without_slides(rig, bone)
+    if rig.stretching is not None:
+        bases = rig.stretching.scaled_bases(bases[None])[0]
+    return bases
 
 
 def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
@@ -142,7 +163,8 @@ def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
     posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)
     flat = posed @ into[:3, :3].T + into[:3, 3]
     weights, limits = rig.joints.weights, rig.joints.limits
-    chain = Chain(lengths[0], rig.joints.limits_from(rest), weights)
+    slides = None if rig.slides is None else rig.slides.ranges
+    chain = Chain(lengths[0], rig.joints.limits_from(rest), weights, slides)
     return Sight(
         name=rig.name,
         bones=rig.bones,
@@ -153,6 +175,7 @@ def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
         to_world=samples.world[0] @ to_pose,
         bend=float(samples.bend[0]),
         softness=float(samples.softness[0]),
+        stretch=Stretch() if rig.stretching is None else rig.stretching.limits,
         tolerance=rig.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
         tip=samples.tips[0],
         target=samples.targets[0],

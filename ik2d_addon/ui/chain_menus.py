@@ -23,17 +23,18 @@ from .chains import (
     why_not_edit,
 )
 from .overlay_settings import overlay_settings
-from .properties import JOINT_SETTINGS
 from .registration import register_classes, unregister_classes
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
+# Of a joint: not what bakes have noted on it.
+_JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
     """Give other chains the settings of one; return to how many.
 
-    joints: also the limits and weights, joint by joint from the root, of chains with as many bones.
+    joints: also limits, slides and weights, joint by joint from the root, of chains with as many bones.
     """
     count = 0
     for other in others:
@@ -41,7 +42,7 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
             setattr(other, name, getattr(chain, name))
         if joints and len(other.joints) == len(chain.joints):
             for own, source in zip(other.joints, chain.joints, strict=True):
-                for name in JOINT_SETTINGS:
+                for name in _JOINT_SETTINGS:
                     setattr(own, name, getattr(source, name))
         other.id_data.update_tag()
         count += 1
@@ -85,7 +86,7 @@ class IK2D_OT_copy_settings(Operator):
     )
     joints: BoolProperty(
         name="Joints",
-        description="Copy limits and weights too, from the root on, to chains with as many bones",
+        description="Copy limits, slides and weights too, from the root on, to chains with as many bones",
         default=False,
     )
 

@@ -21,7 +21,18 @@ SUBDIR = "ik2d/chain"
 # The folder that holds `presets`: those that come with the add-on.
 FOLDER = str(Path(__file__).resolve().parent)
 # What a preset holds of a chain.
-VALUES = ("solver", "softness", "start_from", "root_turns_freely", "iterations", "tolerance")
+VALUES = (
+    "solver",
+    "softness",
+    "stretch",
+    "compress",
+    "stretch_bones",
+    "slide_weight",
+    "start_from",
+    "root_turns_freely",
+    "iterations",
+    "tolerance",
+)
 
 
 def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:

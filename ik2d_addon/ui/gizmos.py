@@ -62,7 +62,7 @@ def handle_places(sight: Sight, joint: int, least: float) -> list[np.ndarray] | 
 
 def button_place(sight: Sight, least: float) -> np.ndarray | None:
     """Return where the button on the arrow to the side of the bend is (3,); None where there is no arrow."""
-    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.chain.reach[1])
+    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.reach[1])
     if ends is None:
         return None
     joint = sight.joints[len(sight.joints) // 2]

@@ -27,6 +27,8 @@ from .overlay_figure import Figure
 from .overlay_settings import COLORS, listeners, overlay_settings
 from .target_path import path_of
 
+# The chain's own settings that have no update function.
+_WATCHED = ("name", "tip", "bend", "softness", "tolerance", "stretch", "compress", "stretch_bones")
 # How far words stand off what they are about, and the edge round bold lines, in pixels at a scale of 1.
 _OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.
@@ -192,13 +194,11 @@ def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
     found = []
     for chain in chains:
         joints = chain.joints
-        limited, weights = [False] * len(joints), [0.0] * len(joints)
-        joints.foreach_get("use_limit", limited)
-        joints.foreach_get("weight", weights)
+        columns = [[False] * len(joints), [False] * len(joints), [0.0] * len(joints)]
+        for name, column in zip(("use_limit", "use_slide", "weight"), columns, strict=True):
+            joints.foreach_get(name, column)
         normal = tuple(chain.plane_normal) if chain.plane == 'CUSTOM' else ()
-        found.append(
-            (chain.name, chain.tip, chain.bend, chain.softness, chain.tolerance, normal, limited, weights)
-        )
+        found.append((*(getattr(chain, name) for name in _WATCHED), normal, *columns))
     return found
 
 

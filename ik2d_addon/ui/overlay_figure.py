@@ -81,7 +81,7 @@ def lifted(sight: Sight, flat: Floats) -> Floats:
 
 def draw_plane(figure: Figure, sight: Sight, color: RGB) -> None:
     """Add a quiet patch of the chain's plane."""
-    outer = sight.chain.reach[1]
+    outer = sight.reach[1]
     figure.fill(lifted(sight, shapes.disc(outer)), color, 0.05)
     figure.line(lifted(sight, shapes.grid(outer)), color, 0.22)
 
@@ -102,7 +102,8 @@ def _ground(sight: Sight) -> _Ground:
     """Return a chain's ground, made anew where its lengths, limits or softness are others than before."""
     chain = sight.chain
     limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
-    key = chain.lengths.tobytes(), limits, sight.softness
+    slides = b"" if chain.slides is None else chain.slides.tobytes()
+    key = chain.lengths.tobytes(), limits, slides, sight.reach, sight.softness
     if key not in _grounds:
         _grounds[key] = _made_ground(sight)
         while len(_grounds) > _KEPT:
@@ -115,9 +116,10 @@ def _made_ground(sight: Sight) -> _Ground:
     if sight.region is not None:
         outlines = sight.region.outline()
     else:
-        outlines = [shapes.arc(radius) for radius in sight.chain.reach if radius > 0.0]
+        outlines = [shapes.arc(radius) for radius in sight.reach if radius > 0.0]
     pops = []
-    for low, high in pop_bands(sight.chain, sight.softness) if len(sight.chain) == 2 else ():
+    two_rigid = len(sight.chain) == 2 and not sight.chain.is_sliding
+    for low, high in pop_bands(sight.chain, sight.softness) if two_rigid else ():
         triangles, strokes = (_kept(sight, part) for part in shapes.band(low, high))
         pops.append((low, high, triangles, strokes))
     pieces = [shapes.pieces(outline) for outline in outlines]
@@ -147,7 +149,7 @@ def draw_pops(figure: Figure, sight: Sight, color: RGB) -> None:
 
 def fan_radius(sight: Sight, joint: int) -> float:
     """Return the radius of a joint's fan, in the chain's units."""
-    return min(FAN_OF_BONE * float(sight.chain.lengths[joint]), FAN_OF_REACH * sight.chain.reach[1])
+    return min(FAN_OF_BONE * float(sight.chain.lengths[joint]), FAN_OF_REACH * sight.reach[1])
 
 
 def draw_limits(figure: Figure, sight: Sight, color: RGB, stop: RGB, active: str) -> None:
@@ -168,7 +170,7 @@ def draw_limits(figure: Figure, sight: Sight, color: RGB, stop: RGB, active: str
 
 def draw_bend(figure: Figure, sight: Sight, color: RGB) -> None:
     """Add an arrow to the side that the chain bends to."""
-    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.chain.reach[1])
+    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.reach[1])
     if ends is not None:
         head, shaft = shapes.arrow(*ends)
         figure.fill(lifted(sight, head), color, 0.9)
@@ -180,7 +182,7 @@ def draw_miss(figure: Figure, sight: Sight, color: RGB, quiet: RGB, words: str) 
     why = sight.why_missed
     if not why:
         return
-    size = sight.scale * sight.chain.reach[1]
+    size = sight.scale * sight.reach[1]
     unsolved = why == NOT_SOLVED
     shade = quiet if unsolved else color
     ends = sight.tip, sight.target
@@ -193,7 +195,7 @@ def draw_miss(figure: Figure, sight: Sight, color: RGB, quiet: RGB, words: str) 
 
 def draw_path(figure: Figure, sight: Sight, path: TargetPath, color: RGB, missed: RGB) -> None:
     """Add where the target goes: a line with a tick at each frame, dashes with crosses where it is missed."""
-    size = sight.scale * sight.chain.reach[1]
+    size = sight.scale * sight.reach[1]
     steps = shapes.pieces(path.places)
     out = path.missed[:-1] | path.missed[1:]
     figure.line(steps[~out], color, 0.9, BOLD)

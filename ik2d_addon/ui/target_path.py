@@ -11,6 +11,7 @@ from ..bake.solving import solve_chain
 from ..core import IK2DError
 from ..rig.armature import read_chain
 from ..rig.sampling import finished, sample_steps
+from ..rig.slide_bases import without_slides
 from ..rig.target_plane import facing_target
 from .chains import active_armature, allowed, shown_chain, why_not_edit
 from .overlay_figure import TargetPath
@@ -37,7 +38,8 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     step = max(step, -(-(last - first + 1) // FRAMES))
     frames = np.arange(first, last + 1, step)
     rig, times = read_chain(armature, chain), frames.astype(float).tolist()
-    (samples,) = finished(sample_steps(scene, [rig], times)).chains
+    (shown,) = finished(sample_steps(scene, [rig], times)).chains
+    samples = without_slides(scene, rig, shown, times)
     solved = finished(solve_chain(facing_target(rig, samples), samples, times))
     missed = ~solved.solution.reached | (solved.off_plane > solved.tolerance)
     return TargetPath(frames, samples.targets, missed)

@@ -97,6 +97,45 @@ def test_a_fan_opens_about_the_bone_before_and_the_needle_is_the_bone() -> None:
     assert not np.isfinite(sight.fan(0)[:2]).any()
 
 
+def test_a_chain_that_stretches_reaches_further_and_is_seen_as_it_was() -> None:
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0, -0.2, -0.2)
+    for name in ("thigh", "shin"):
+        armature.data.bones[name].inherit_scale = 'ALIGNED'
+    rigid = seen(armature)
+    armature.ik2d.chains[0].stretch = 1.5
+    solve(armature)
+    stretched = seen(armature)
+    assert stretched.why_missed == module.REACHED
+    assert stretched.reach[1] == pytest.approx(1.5 * rigid.reach[1], rel=1e-5)
+    assert stretched.chain.lengths == pytest.approx(rigid.chain.lengths, rel=1e-5)
+    assert np.linalg.norm(stretched.joints[-1]) > 1.05 * rigid.reach[1]
+    target.location = (0, -0.2, -2.0)
+    assert seen(armature).why_missed == module.OUT_OF_REACH
+
+
+def test_a_chain_that_slides_reaches_further_too() -> None:
+    armature, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0, -0.2, -0.2)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones["shin"].use_connect = False
+    bpy.ops.object.mode_set(mode='OBJECT')
+    armature.ik2d.chains[0].joints["shin"].use_slide = True
+    armature.ik2d.chains[0].joints["shin"].slide_max = 0.5
+    armature.ik2d.chains[0].solver = 'EVEN'
+    before = seen(armature)
+    solve(armature)
+    after = seen(armature)
+    assert after.why_missed == module.REACHED
+    assert after.reach == pytest.approx(before.reach, rel=1e-5)
+    assert before.why_missed == module.NOT_SOLVED
+    rigid = sum(np.linalg.norm(np.diff(before.joints, axis=0), axis=1))
+    assert after.reach[1] == pytest.approx(rigid + 0.5, rel=1e-4)
+
+
 def test_numbers_that_are_none_are_refused() -> None:
     armature, target = leg_with_target()
     target.animation_data_clear()

@@ -8,6 +8,10 @@ chain = settings.chains[settings.active_index]
 
 chain.solver = 'AUTO'
 chain.softness = 0.0
+chain.stretch = 1.0
+chain.compress = 1.0
+chain.stretch_bones = 'ALL'
+chain.slide_weight = 1.0
 chain.start_from = 'REST'
 chain.root_turns_freely = False
 chain.iterations = 200
