@@ -21,7 +21,7 @@ from ..core import IK2DError
 from ..rig.armature import RigChain, read_chain
 from ..rig.sight import Sight, sight_of
 from . import overlay_figure as figures
-from .chains import active_armature, shown_chain
+from .chains import active_armature, active_chain, shown_chain
 from .overlay_colors import RGB, farther_end, readable
 from .overlay_figure import Figure
 from .overlay_settings import COLORS, listeners, overlay_settings
@@ -103,9 +103,9 @@ def figure_of(
     figure, colors = Figure(), _colors(settings, background)
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
-    several = len(sights) > 1
+    several, chosen_chain = len(sights) > 1, active_chain(armature)
     for chain, sight in sights:
-        if settings.plane:
+        if settings.plane and (not several or chain == chosen_chain):  # of many, the patches hide all else
             figures.draw_plane(figure, sight, colors["plane"])
         if settings.pops:
             figures.draw_pops(figure, sight, colors["pop"])
@@ -279,8 +279,8 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
     shadow = 0.0 if drawn.edge < 0.5 else 1.0
     blf.size(0, size)
     blf.enable(0, blf.SHADOW)
-    blf.shadow(0, 3, shadow, shadow, shadow, 0.8)
-    blf.shadow_offset(0, 0, 0)
+    blf.shadow(0, 0, shadow, shadow, shadow, 0.8)
+    blf.shadow_offset(0, 1, -1)
     taken: list[tuple[float, float, float]] = []
     for place, words, color in drawn.labels:
         at = location_3d_to_region_2d(context.region, context.region_data, place)

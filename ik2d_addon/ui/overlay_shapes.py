@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 # The angle (radians) that one straight piece of a circle stands for, at most.
-STEP = math.radians(4.0)
+STEP = math.radians(6.0)
 # Lines of the grid on each side of the root, about.
 _GRID = 5
 # The angle (radians) from one stroke of a hatched band to the next.
-_HATCH = math.radians(4.0)
+_HATCH = math.radians(5.0)
 # A dashed line has no more dashes than these, however long it is.
 _MOST_DASHES = 60
 

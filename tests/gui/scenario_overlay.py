@@ -92,6 +92,26 @@ def open_popover():
     yield from ui.key('ESC')
 
 
+def fail_once(overlay, settings):
+    """What fails while it is drawn switches the overlay off, with one sentence; a click tries again."""
+
+    def fails(*_arguments):
+        raise ValueError("as the test wants")
+
+    figures, calls = overlay.figures, []
+    draw = figures.draw_bend
+    figures.draw_bend = lambda *arguments: calls.append(1) or fails()
+    overlay.update()
+    yield from ui.wait_until(lambda: not settings.show, "the switch")
+    yield 0.5
+    assert overlay.problem.startswith("The overlay failed and is off: as the test wants"), overlay.problem
+    assert len(calls) == 1 and not overlay._callbacks
+    figures.draw_bend = draw
+    settings.show = True
+    yield 0.3
+    assert not overlay.problem and overlay._callbacks
+
+
 def test():
     """From the tick in the sidebar to all themes and sizes."""
     overlay = importlib.import_module(f"{ADDON}.ui.overlay")
@@ -145,9 +165,14 @@ def test():
     yield from show("9_nine_chains")
     settings.all_chains = False
     yield from open_popover()
-    settings.show = False
+    yield from fail_once(overlay, settings)
+    settings.show = True
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)  # whatever the session keeps of the settings
+    yield 1.0
+    assert bool(overlay._callbacks) == overlay.overlay_settings().show
+    overlay.overlay_settings().show = False
     yield 0.2
-    assert not overlay._callbacks
+    assert not overlay._callbacks and not overlay.problem
 
 
 ui.run(test)
