@@ -24,6 +24,7 @@ _MODULES = (
     ".ui.overlay_settings",
     ".ui.chain_presets",
     ".ui.chain_menus",
+    ".ui.drag",
     ".ui.panels",
     ".ui.target_path",
     ".ui.overlay",

@@ -124,16 +124,17 @@ def solve_chain(
     beyond: ChainSamples | None = None,
     without: Floats | None = None,
     starts: Pose | None = None,
+    linkage: Linkage | None = None,
 ) -> Steps[SolvedChain]:
     """Solve all frames of a chain, bit by bit; errors name the chain.
 
     CCD starts each from the one before, and the first from `joins.before` or else at rest; the last ones
     are led to `joins.after`, at whose frame `beyond` are the samples. without: (frames, n) turns of the
     pose that an influence below 1 blends with; None where there is none. starts: the poses to start each
-    frame from instead.
+    frame from instead. linkage: that of the samples, where it was read before.
     """
     try:
-        problem = _Problem.of(rig, samples, joins)
+        problem = _Problem.of(rig, samples, joins, linkage)
         yield 0
         if problem.may_fall_short:
             problem = yield from _lengthened(problem, starts)
@@ -247,10 +248,16 @@ class _Problem:
     samples: ChainSamples | None = None  # with the bones' own scale, where they change their length
 
     @classmethod
-    def of(cls, rig: RigChain, samples: ChainSamples, joins: Joins = _NOTHING_TO_JOIN) -> "_Problem":
+    def of(
+        cls,
+        rig: RigChain,
+        samples: ChainSamples,
+        joins: Joins = _NOTHING_TO_JOIN,
+        linkage: Linkage | None = None,
+    ) -> "_Problem":
         """Bring the samples into the space in which the chain's plane stands still."""
         samples = with_scale(rig, samples)
-        linkage = read_linkage(rig, samples)
+        linkage = linkage or read_linkage(rig, samples)
         into = inverse(samples.world @ linkage.to_pose)
         points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
         lengths, headings = linkage.unturned()

@@ -81,18 +81,23 @@ class RigChain:
 
 
 def read_chain(
-    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, lost_target: bool = False
+    armature: bpy.types.Object,
+    settings: bpy.types.PropertyGroup,
+    lost_target: bool = False,
+    own_tip: bool = False,
 ) -> RigChain:
     """Return the chain that `settings` (one of `Object.ik2d.chains`) describes.
 
     lost_target: whether the target may be what Blender puts in place of one whose library is missing.
+    own_tip: whatever its target is, the chain has its own tip bone for one, as while it is held by hand.
     Raises IK2DError with a sentence for the user where it is incomplete or impossible.
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     refuse_damaged(settings, [bone.name for bone in bones])
     refuse_broken_rest(settings.name, bones)
     _solver(settings, len(bones))
-    _check_target(armature, settings, bones, lost_target)
+    if not own_tip:
+        _check_target(armature, settings, bones, lost_target)
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     stretching = read_stretching(settings, bones)
@@ -104,8 +109,8 @@ def read_chain(
         bones=tuple(bone.name for bone in bones),
         plane=plane,
         off_plane=float(plane.distance(joints).max()),
-        target=settings.target,
-        subtarget=settings.subtarget,
+        target=armature if own_tip else settings.target,
+        subtarget=settings.tip if own_tip else settings.subtarget,
         solver=_solver(settings, len(bones), slides),
         bend=1 if settings.bend == 'POSITIVE' else -1,
         iterations=settings.iterations,

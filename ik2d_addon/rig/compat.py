@@ -151,3 +151,16 @@ def select_bone(bone: bpy.types.PoseBone, select: bool) -> None:
         bone.select = select
     else:
         bone.bone.select = select
+
+
+def is_hidden(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a pose bone is hidden in Pose Mode, by itself or with all of its collections."""
+    if getattr(bone, "hide", False) or bone.bone.hide:  # the first is 5.0's; before, there is the second
+        return True
+    collections = bone.bone.collections
+    return len(collections) > 0 and not any(one.is_visible_effectively for one in collections)
+
+
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a pose bone is selected."""
+    return bool(bone.select if hasattr(bone, "select") else bone.bone.select)  # as in select_bone

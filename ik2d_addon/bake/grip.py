@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain whose tip is held by hand: read once, then solved for one place of the tip after the other."""
+
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ..core import Status
+from ..core.inputs import Floats
+from ..rig.armature import RigChain
+from ..rig.kinematics import Linkage, read_linkage
+from ..rig.pose import bone_rotations
+from ..rig.sampling import ChainSamples, finished, sample_now
+from ..rig.standing import Joins, Standing, standing_now, turns_without_chain
+from ..rig.target_plane import facing_target
+from .solving import SolvedChain, solve_chain
+
+# A tip that stands off its solved place by less than this part of the reach shows the solved pose.
+_SOLVED = 1e-3
+# What 32 bits may make of a matrix that did not change, as a part of its largest entry.
+_SAME = 1e-5
+
+
+@dataclass(eq=False)
+class Grip:
+    """How a chain is held and stands. `standing` and `bend` go on from each place to the next."""
+
+    scene: bpy.types.Scene
+    rig: RigChain
+    samples: ChainSamples  # of the current frame alone
+    linkage: Linkage
+    without: Floats | None  # (1, n) turns that an influence below 1 blends with
+    standing: Standing
+    bend: float  # +1 or -1
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "Grip":
+        """Read a chain as it stands. settled: whether its bend is what its settings say.
+
+        Else it is the side that two bones are bent to now. Raises IK2DError for what has no finite place.
+        """
+        (samples,) = sample_now(scene, [rig]).chains
+        rig = facing_target(rig, samples)
+        linkage, standing = read_linkage(rig, samples), standing_now(scene, rig)
+        without = None
+        if (samples.influence < 1.0).any():
+            without = turns_without_chain(scene, rig, [scene.frame_float])
+        bend = float(samples.bend[0]) if settled else _side(linkage, standing.turns)
+        return cls(scene, rig, samples, linkage, without, standing, bend)
+
+    @property
+    def tip(self) -> Floats:
+        """(3,) where the tip stood in the world when the chain was read."""
+        tip: Floats = self.samples.tips[0]
+        return tip
+
+    @property
+    def target(self) -> Floats:
+        """(3,) where the target stood in the world then."""
+        target: Floats = self.samples.targets[0]
+        return target
+
+    @property
+    def normal(self) -> Floats:
+        """(3,) unit normal of the chain's plane in the world."""
+        linear = (self.samples.world[0] @ self.linkage.to_pose[0])[:3, :3]
+        normal = np.cross(linear @ self.rig.plane.x, linear @ self.rig.plane.y)
+        unit: Floats = normal / np.linalg.norm(normal)
+        return unit
+
+    def held_point(self) -> Floats:
+        """Return the point (3,) to take hold of: the target where the tip is solved for it, else the tip.
+
+        The latter as high over the chain's plane as the target.
+        """
+        solved = self.solved(self.target, self.bend, keep=True)
+        apart = np.abs(solved.turns[0] - self.standing.turns)
+        if solved.solution.status[0] == Status.REACHED and np.sin(apart / 2.0).max() <= _SOLVED:
+            return self.target
+        lifted: Floats = self.tip + ((self.target - self.tip) @ self.normal) * self.normal
+        return lifted
+
+    def solved(self, point: Floats, bend: float, keep: bool = False) -> SolvedChain:
+        """Return the chain solved for a target at a point (3,) of the world, bent to a side.
+
+        It goes on from the pose solved last, unless keep: then that stays what it is.
+        """
+        samples, times = self._at(point, bend), [self.standing.frame]
+        if self.rig.has_memory and bend != self.bend:  # turned over on the way from one to the next
+            samples = ChainSamples.joined([self._at(self.target, self.bend), samples])
+            times = [times[0] - 1.0, times[0]]
+        linkage = self.linkage if len(times) == 1 else None
+        joins = Joins(self.standing)
+        without = None if self.without is None else np.repeat(self.without, len(times), axis=0)
+        steps = solve_chain(self.rig, samples, times, joins, without=without, linkage=linkage)
+        found = finished(steps).at([len(times) - 1])
+        if not keep:
+            self.bend = bend
+            self.samples = replace(self.samples, targets=samples.targets[-1:])
+            self.standing = replace(self.standing, turns=found.turns[0])
+        return found
+
+    def _at(self, point: Floats, bend: float) -> ChainSamples:
+        settings = np.array([[self.samples.softness[0], bend, self.samples.influence[0]]])
+        return replace(self.samples, targets=np.asarray(point, np.float64)[None], settings=settings)
+
+    def show(self, solved: SolvedChain) -> None:
+        """Pose the bones as solved; locked channels stay."""
+        armature = self.rig.armature
+        rotations = bone_rotations(self.rig, solved.turns, before=self.standing.channels)
+        for rotation in rotations:
+            values = getattr(armature.pose.bones[rotation.bone], rotation.property)
+            for index in rotation.unlocked(armature):
+                values[index] = rotation.values[0, index]
+            self.standing.channels[rotation.bone] = rotation.values[0]
+
+    def is_held_elsewhere(self) -> bool:
+        """Return whether the armature, or the bone above the chain, moved since the chain was read."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        evaluated = self.rig.armature.evaluated_get(depsgraph)
+        pairs = [(self.samples.world[0], evaluated.matrix_world)]
+        above = self.rig.pose_bones[0].parent
+        if above is not None and self.samples.parent is not None:
+            pairs.append((self.samples.parent[0], evaluated.pose.bones[above.name].matrix))
+        return any(np.abs(one - np.array(other)).max() > _SAME * np.abs(one).max() for one, other in pairs)
+
+    def read_again(self) -> None:
+        """Read anew how the chain is held, and where its target is; the pose goes on."""
+        (samples,) = sample_now(self.scene, [self.rig]).chains
+        self.samples = replace(samples, tips=self.samples.tips)
+        self.linkage = read_linkage(self.rig, samples)
+
+
+def _side(linkage: Linkage, turns: Floats) -> float:
+    """Return the side (+1 or -1) that two bones with the turns (n,) are bent to; +1 for other chains."""
+    if len(turns) != 2:
+        return 1.0
+    _, headings = linkage.unturned()
+    angle = linkage.angles_of(turns[None], headings)[0, 1]
+    return -1.0 if np.sin(angle) < 0.0 else 1.0

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains of bones that no settings describe: a tip, and some of its parents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from .armature import RigChain, chain_bones, rest_joints
+from .axes import normal_in_bone
+from .damaged import refuse_broken_rest
+from .joints import read_joints
+from .limits import limits_of_bones
+from .planes import choose_plane
+from .standing import standing_now
+
+# A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
+_JOINED = 1e-3
+# What stands for the chain's settings where it has none.
+ITERATIONS = 60
+
+
+@dataclass(frozen=True)
+class _NoSettings:
+    """What a chain without settings has in their place."""
+
+    name: str
+    joints: dict[str, object] = field(default_factory=dict)
+
+
+def usual_count(armature: bpy.types.Object, tip: str) -> int:
+    """Return how many bones are held by a tip: up to where they no longer join end to end, or branch off."""
+    bones = chain_bones(armature, tip, 0)[::-1]
+    count = 1
+    while count < len(bones) and _goes_on(bones[count - 1], bones[count]):
+        count += 1
+    return count
+
+
+def _goes_on(bone: bpy.types.PoseBone, parent: bpy.types.PoseBone) -> bool:
+    """Return whether a bone alone goes on from its parent's tail."""
+    joined = [child for child in parent.children if _is_joined(child)]
+    return joined == [bone]
+
+
+def _is_joined(bone: bpy.types.PoseBone) -> bool:
+    gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
+    return bool(bone.bone.use_connect or gap <= _JOINED * bone.bone.length)
+
+
+def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bone_count: int) -> RigChain:
+    """Return the chain of a tip and its parents, within Blender's own limits on these bones.
+
+    Its target is its own tip bone. Limits that the pose breaks already are widened to it: nothing jumps.
+    Raises IK2DError as `chain_bones` does, and for bones that have no plane.
+    """
+    bones = chain_bones(armature, tip, bone_count, tip)
+    refuse_broken_rest(tip, bones)
+    settings = _NoSettings(tip)
+    joints = rest_joints(bones)
+    plane, taken = choose_plane(settings, 'AUTO', bones, joints)
+    rig = RigChain(
+        armature=armature,
+        name=tip,
+        bones=tuple(bone.name for bone in bones),
+        plane=plane,
+        off_plane=float(plane.distance(joints).max()),
+        target=armature,
+        subtarget=tip,
+        solver='TWO_BONE' if len(bones) == 2 else 'CCD',
+        bend=1,
+        iterations=ITERATIONS,
+        tolerance=None,
+        softness=0.0,
+        influence=1.0,
+        path="",
+        joints=read_joints(settings, bones, [normal_in_bone(plane, bone) for bone in bones]),
+        plane_taken=taken,
+    )
+    limits = _limits(rig, bones, standing_now(scene, rig).turns)
+    return replace(rig, joints=replace(rig.joints, limits=limits))
+
+
+def _limits(rig: RigChain, bones: Sequence[bpy.types.PoseBone], turns: Floats) -> Floats:
+    """Return Blender's limits (n, 2) on the bones, as wide as to hold the turns (n,) that they have."""
+    limits = np.full((len(bones), 2), np.nan)
+    ranges, _ = limits_of_bones(bones, rig.plane)
+    for i, bone in enumerate(bones):
+        if bone.name in ranges:
+            low, high = ranges[bone.name]
+            limits[i] = min(low, turns[i]), max(high, turns[i])
+    return limits

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moving a target by hand: an object or a bone, along with whatever holds it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..core.inputs import Floats
+
+
+def why_fixed(target: bpy.types.Object, subtarget: str) -> str:
+    """Say why a target cannot be moved by its location; "" where it can."""
+    holder = target.pose.bones[subtarget] if subtarget else target
+    name = f"'{holder.name}'"
+    if not target.is_editable:
+        return f"{name} is linked from another file"
+    if any(holder.lock_location):
+        return f"the location of {name} is locked"
+    if any(not constraint.mute and constraint.influence > 0.0 for constraint in holder.constraints):
+        return f"{name} has constraints"
+    if subtarget and holder.parent is not None and holder.bone.use_connect:
+        return f"bone {name} is connected to its parent"
+    animation = target.animation_data
+    path = holder.path_from_id("location")
+    if animation is not None and any(curve.data_path == path for curve in animation.drivers):
+        return f"the location of {name} has a driver"
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class TargetMove:
+    """A target that is moved, and where it was before."""
+
+    holder: bpy.types.Object | bpy.types.PoseBone
+    before: tuple[float, ...]  # its location
+    start: Floats  # (3,) where it stood in the world
+    into_location: Floats  # (3, 3) from what it moves by in the world to what its location does
+
+    @classmethod
+    def of(cls, target: bpy.types.Object, subtarget: str, start: Floats) -> "TargetMove | None":
+        """Return the move of a target that stands at `start` (3,) in the world; None for one that cannot."""
+        if why_fixed(target, subtarget):
+            return None
+        holder = target.pose.bones[subtarget] if subtarget else target
+        to_world = _bone_to_world(target, holder) if subtarget else _object_to_world(target)
+        if abs(np.linalg.det(to_world)) == 0.0 or not np.isfinite(to_world).all():
+            return None
+        return cls(holder, tuple(holder.location), start, np.linalg.inv(to_world))
+
+    def to(self, point: Floats) -> None:
+        """Move the target to a point (3,) of the world."""
+        self.holder.location = np.array(self.before) + self.into_location @ (point - self.start)
+
+    def put_back(self) -> None:
+        """Move it back to where it was, to the last bit."""
+        self.holder.location = self.before
+
+
+def _object_to_world(ob: bpy.types.Object) -> Floats:
+    """Return what an object's location does in the world, (3, 3)."""
+    if ob.parent is None:
+        return np.eye(3)
+    return np.array(ob.matrix_world @ ob.matrix_basis.inverted_safe(), np.float64)[:3, :3]
+
+
+def _bone_to_world(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Floats:
+    """Return what a pose bone's location does in the world, (3, 3)."""
+    origin, *ends = (_posed(bone, along) for along in ((0.0, 0.0, 0.0), *np.eye(3)))
+    columns = np.column_stack([end - origin for end in ends])
+    world: Floats = np.array(ob.matrix_world, np.float64)[:3, :3] @ columns
+    return world
+
+
+def _posed(bone: bpy.types.PoseBone, location: Sequence[float]) -> Floats:
+    """Return where Blender puts the head of a bone with a location, (3,) in pose space."""
+    above = {}
+    if bone.parent is not None:
+        above = {
+            "parent_matrix": bone.parent.matrix,
+            "parent_matrix_local": bone.parent.bone.matrix_local,
+        }
+    matrix = bone.bone.convert_local_to_pose(Matrix.Translation(location), bone.bone.matrix_local, **above)
+    return np.array(matrix.translation, np.float64)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operator that drags a tip with the mouse."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.types import Context, Event, Operator
+from bpy_extras import view3d_utils
+from mathutils import Vector
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from ..rig.armature import pose_bones_of
+from ..rig.compat import is_hidden
+from .chains import allowed
+from .dragging import Drag, take_hold, why_not_drag
+from .pointing import Pointer, distance_to, with_axis
+from .registration import register_classes, unregister_classes
+from .typed import Typed
+
+# How near to a tip, in pixels, the tool takes hold of its chain.
+NEAR = 40.0
+# An orthographic view has no eye: lines of sight begin so many view distances before what it looks at.
+_FAR = 1e4
+_UNITS = {
+    'KILOMETERS': "km",
+    'METERS': "m",
+    'CENTIMETERS': "cm",
+    'MILLIMETERS': "mm",
+    'MICROMETERS': "um",
+    'MILES': "mi",
+    'FEET': "ft",
+    'INCHES': "in",
+    'THOU': "thou",
+}
+_MORE, _LESS = ('WHEELUPMOUSE', 'PAGE_UP'), ('WHEELDOWNMOUSE', 'PAGE_DOWN')
+_CONFIRM, _CANCEL = ('RET', 'NUMPAD_ENTER', 'SPACE'), ('ESC', 'RIGHTMOUSE')
+_HELD = ('LEFT_CTRL', 'RIGHT_CTRL', 'LEFT_SHIFT', 'RIGHT_SHIFT')
+
+
+class RegionView:
+    """A region of a 3D View, as `Pointer` looks through it."""
+
+    def __init__(self, region: bpy.types.Region, data: bpy.types.RegionView3D) -> None:
+        self.region, self.data = region, data
+
+    def sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+        """Return where the line of sight through a pixel begins, and its direction."""
+        start = view3d_utils.region_2d_to_origin_3d(self.region, self.data, pixel)
+        direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.data, pixel), np.float64)
+        begin = np.array(start, np.float64)
+        if not self.data.is_perspective:
+            begin = begin - _FAR * max(self.data.view_distance, 1.0) * direction
+        return begin, direction
+
+    def pixel(self, point: Floats) -> tuple[float, float] | None:
+        """Return where a point is seen; None behind the view."""
+        seen = view3d_utils.location_3d_to_region_2d(self.region, self.data, Vector(point))
+        return None if seen is None else (seen.x, seen.y)
+
+
+def view_of(context: Context) -> RegionView | None:
+    """Return what the 3D View under the mouse shows; None elsewhere."""
+    area = context.area
+    if area is None or area.type != 'VIEW_3D':
+        return None
+    region = context.region
+    if region is not None and region.type == 'WINDOW' and context.region_data is not None:
+        return RegionView(region, context.region_data)
+    windows = [region for region in area.regions if region.type == 'WINDOW']
+    return RegionView(windows[0], area.spaces.active.region_3d)
+
+
+def length_typed(scene: bpy.types.Scene, text: str) -> float:
+    """Return the length in the world that a typed number means in the scene's units."""
+    units = scene.unit_settings
+    if units.system == 'NONE':
+        return float(text)
+    value: float = bpy.utils.units.to_value(
+        units.system, 'LENGTH', text, str_ref_unit=_UNITS.get(units.length_unit)
+    )
+    return value / units.scale_length
+
+
+class IK2D_OT_drag(Operator):
+    """Drag the tip of a chain, or of the active bone and its parents, in the plane that it bends in"""
+
+    bl_idname = "ik2d.drag"
+    bl_label = "Drag Tip"
+    bl_options = {'REGISTER', 'UNDO', 'GRAB_CURSOR', 'BLOCKING'}
+
+    offset: FloatVectorProperty(
+        name="Move",
+        description="How far the tip moves along the two axes of the chain's plane",
+        size=2,
+        subtype='NONE',
+        unit='LENGTH',
+        options={'SKIP_SAVE'},
+    )
+    flipped: BoolProperty(
+        name="Flip",
+        description="Have the chain bend to its other side",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+    bone_count: IntProperty(
+        name="Bones",
+        description="Number of bones that move where they are no chain; 0 takes those that go on end to end",
+        default=0,
+        min=0,
+        soft_max=20,
+        max=1000,
+        options={'SKIP_SAVE'},
+    )
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to take hold of; empty for that of the active bone, or the active one",
+        options={'SKIP_SAVE'},
+    )
+    at_mouse: BoolProperty(
+        name="At Mouse",
+        description="Take hold of the chain whose tip is under the mouse, if there is one",
+        default=False,
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
+    release_confirm: BoolProperty(
+        name="Confirm on Release",
+        description="Confirm when the mouse button is released",
+        default=False,
+        options={'HIDDEN', 'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, why_not_drag(context))
+
+    def execute(self, context):
+        try:
+            drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        try:
+            if self.flipped:
+                drag.flip()
+            drag.to(self.offset)
+        except IK2DError as error:
+            drag.put_back()
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        return self._finish(context, drag)
+
+    def invoke(self, context, event):
+        view = view_of(context)
+        if view is None:
+            self.report({'ERROR'}, "There is no view to drag in; point at a 3D View")
+            return {'CANCELLED'}
+        if self.at_mouse and not self.chain:
+            self.chain = _chain_at(context.object, view, (event.mouse_x, event.mouse_y))
+        try:
+            self._drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        self._view, self._area = view, context.area
+        self._pointer, self._typed = Pointer(self._drag.plane), Typed()
+        self._mouse = event.mouse_x, event.mouse_y
+        context.window_manager.modal_handler_add(self)
+        self._tell(context)
+        return {'RUNNING_MODAL'}
+
+    def modal(self, context, event):
+        try:
+            return self._answer(context, event)
+        except IK2DError as error:
+            self.cancel(context)
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        except ReferenceError:  # by a script: a drag keeps all that a person does waiting
+            self._stop(context)
+            self.report({'ERROR'}, "What was dragged is no longer there")
+            return {'CANCELLED'}
+
+    def cancel(self, context):
+        """Put all back as it was."""
+        self._drag.put_back()
+        self._stop(context)
+
+    def _answer(self, context: Context, event: Event) -> set[str]:
+        """Do what an event asks for; return what an operator returns."""
+        if event.type == 'MOUSEMOVE':
+            pixels = event.mouse_x - self._mouse[0], event.mouse_y - self._mouse[1]
+            self._mouse = event.mouse_x, event.mouse_y
+            self._pointer.move(pixels, event.shift)
+            self._go(context, event)
+        elif event.type in _HELD:
+            self._go(context, event)
+        elif event.type == 'LEFTMOUSE' and event.value == ('RELEASE' if self.release_confirm else 'PRESS'):
+            return self._confirm(context)
+        elif event.value == 'PRESS':
+            if event.type in _CONFIRM:
+                return self._confirm(context)
+            if event.type in _CANCEL:
+                self.cancel(context)
+                return {'CANCELLED'}
+            if self._key(event.type):
+                self._go(context, event)
+        return {'RUNNING_MODAL'}
+
+    def _key(self, key: str) -> bool:
+        """Do what a key asks for; return whether it was one of ours."""
+        if key in ('X', 'Y'):
+            self._pointer.keep_to('XY'.index(key))
+            self._typed.active = 0
+        elif key == 'F':
+            self._drag.flip()
+        elif key in _MORE or key in _LESS:
+            self._drag.take_bones(self._drag.bone_count + (1 if key in _MORE else -1))
+            self._pointer.plane = self._drag.plane
+        else:
+            return self._typed.take(key, self._pointer.axis is None)
+        return True
+
+    def _go(self, context: Context, event: Event) -> None:
+        """Bring the tip to where the mouse, or what is typed, has it."""
+        axis = self._pointer.axis
+        if self._typed.is_empty:
+            offset = self._pointer.look(self._view, event.ctrl, event.shift)
+        else:
+            first, second = self._typed.values(lambda text: length_typed(context.scene, text))
+            offset = (first, second) if axis is None else first * np.eye(2)[axis]
+        self._drag.to(with_axis(offset, axis))
+        self._tell(context)
+
+    def _tell(self, context: Context) -> None:
+        """Show what it comes to, and the keys."""
+        drag, axis = self._drag, self._pointer.axis
+        names = ("dX", "dY") if axis is None else ("XY"[axis],)
+        moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
+        along = "" if axis is None else f" along the plane's {'XY'[axis]}"
+        bones = "" if drag.chain is not None else f"   Wheel, Page: {drag.bone_count} Bones"
+        text = f"Tip of '{drag.tip}': {moved}{along}, {drag.outcome()}"
+        self._area.header_text_set(text)
+        context.workspace.status_text_set(
+            f"{text}   |   LMB, Enter: Confirm   RMB, Esc: Cancel   X, Y: Axis   Ctrl: Snap   Shift: Precise"
+            f"   F: Flip Bend   0-9: Length   Tab: Next{bones}"
+        )
+
+    def _confirm(self, context: Context) -> set[str]:
+        self.offset, self.bone_count = self._drag.offset, 0
+        if self._drag.chain is not None:
+            self.chain = self._drag.chain.name
+        else:
+            self.bone_count = self._drag.bone_count
+        self.flipped = self._drag.is_flipped
+        self._stop(context)
+        return self._finish(context, self._drag)
+
+    def _finish(self, context: Context, drag: Drag) -> set[str]:
+        """Key what was moved, if that is asked for, and report."""
+        keyed = drag.key(context)
+        for warning in drag.warnings:
+            self.report({'WARNING'}, warning)
+        keys = f"; {keyed} channels keyed" if keyed else ""
+        outcome = drag.outcome()
+        level = 'INFO' if outcome == "reached" and not drag.warnings else 'WARNING'
+        self.report({level}, f"Tip of '{drag.tip}' moved by {drag.moved_in_words()}: {outcome}{keys}")
+        return {'FINISHED'}
+
+    def _stop(self, context: Context) -> None:
+        """Take away what shows that it runs."""
+        self._area.header_text_set(None)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+def _chain_at(armature: bpy.types.Object, view: RegionView, mouse: Sequence[float]) -> str:
+    """Return the name of the chain whose tip is nearest to the mouse in a window; "" if none is near."""
+    pixel = mouse[0] - view.region.x, mouse[1] - view.region.y
+    near, found = NEAR * bpy.context.preferences.system.ui_scale, ""
+    for chain in armature.ik2d.chains:
+        bone = pose_bones_of(armature).get(chain.tip)
+        if not chain.enabled or bone is None or is_hidden(bone):
+            continue
+        distance = distance_to(view.pixel(np.array(armature.matrix_world @ bone.tail)), pixel)
+        if distance < near:
+            near, found = distance, chain.name
+    return found
+
+
+classes = (IK2D_OT_drag,)
+
+
+def register() -> None:
+    """Register the operator."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister the operator."""
+    unregister_classes(classes)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A tip that is dragged: what is taken hold of, moved, put back to the bit, and keyed."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from bpy.types import Context, Object, PropertyGroup, Scene
+
+from ..bake.grip import Grip
+from ..bake.report import length_text
+from ..bake.solving import SolvedChain
+from ..core import IK2DError, Status
+from ..core.inputs import Floats
+from ..rig.armature import RigChain, chain_bones, read_chain
+from ..rig.auto_keys import Moved, auto_key
+from ..rig.compat import is_hidden, is_selected
+from ..rig.joints import locked_channels
+from ..rig.loose import loose_chain, usual_count
+from ..rig.missing import with_inputs_checked
+from ..rig.pose import rotation_property
+from ..rig.renames import bones_of
+from ..rig.rulers import with_rulers
+from ..rig.sampling import settings_animated
+from ..rig.target_moves import TargetMove, why_fixed
+from .chains import active_chain, flip
+from .pointing import DragPlane
+
+_STOPPED = {Status.LIMITED: "stopped by limits, off by", Status.STALLED: "stalled, off by"}
+
+
+def chain_to_hold(armature: Object) -> PropertyGroup | None:
+    """Return the chain whose tip a drag takes hold of; None where it takes bones without a chain.
+
+    It is the chain that the active bone is in, or is the target of; the active chain, if the active bone
+    is not selected.
+    """
+    active, bone = active_chain(armature), armature.data.bones.active
+    enabled = [chain for chain in armature.ik2d.chains if chain.enabled]
+    enabled.sort(key=lambda chain: chain != active)
+    if bone is not None:
+        for chain in enabled:
+            follows = (chain.target, chain.subtarget) == (armature, bone.name)
+            if follows or bone.name in bones_of(armature.data, chain.tip, chain.bone_count):
+                return chain
+        if is_selected(armature.pose.bones[bone.name]):
+            return None
+    return active if active in enabled else None
+
+
+def why_not_drag(context: Context) -> str:
+    """Say why no tip can be dragged now; "" where one can."""
+    armature = context.object
+    if armature is None or armature.type != 'ARMATURE':
+        return "Make an armature the active object and switch to Pose Mode"
+    if not armature.is_editable:
+        return f"Armature '{armature.name}' is linked: make a library override of it first"
+    if armature.mode != 'POSE':
+        return "Switch to Pose Mode"
+    if armature.data.pose_position == 'REST':
+        return f"'{armature.name}' shows its rest position; set it to Pose Position first"
+    chain, bone = chain_to_hold(armature), armature.data.bones.active
+    if chain is None and bone is None:
+        return "Select the bone whose tip to drag"
+    tip = armature.pose.bones.get(chain.tip if chain is not None else bone.name)
+    if tip is not None and is_hidden(tip):
+        return f"Bone '{tip.name}' is hidden; show it (Alt H), or its bone collection, to drag it"
+    return ""
+
+
+class Drag:
+    """A tip held in its chain's plane. Offsets (2,) are along the plane's x and y, in the world's units."""
+
+    def __init__(
+        self, scene: Scene, armature: Object, chain: PropertyGroup | None, tip: str = "", bone_count: int = 0
+    ) -> None:
+        """Take hold of a chain's tip, else of the tip of so many bones, 0 for as many as go on end to end.
+
+        Raises IK2DError for what cannot be held.
+        """
+        self.scene, self.armature, self.chain = scene, armature, chain
+        self.tip = chain.tip if chain is not None else tip
+        self._kept: dict[str, tuple[float, ...]] = {}
+        self._bend = chain.bend if chain is not None else ""
+        self.offset: Floats = np.zeros(2)
+        self.solved: SolvedChain | None = None
+        self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
+        self._side = self.bend
+        point = self.grip.held_point() if self.target is not None else self.grip.tip
+        self.plane = DragPlane.of(point, self.grip.normal)
+
+    def _take(self, bone_count: int) -> None:
+        """Read the chain, or so many bones, as they stand."""
+        if self.chain is None:
+            rig = loose_chain(self.scene, self.armature, self.tip, bone_count)
+        else:
+            rig = self._chain_with_target()
+        now = self.scene.frame_float
+        rig = with_rulers(rig, now, now)
+        self.grip = Grip.of(self.scene, rig, settled=self.chain is not None)
+        self.bend = self.grip.bend
+        self.target = None
+        if (rig.target, rig.subtarget) != (self.armature, self.tip):
+            self.target = TargetMove.of(rig.target, rig.subtarget, self.grip.target)
+        for bone in rig.pose_bones:
+            name = rotation_property(bone.rotation_mode)
+            self._kept.setdefault(bone.name, tuple(getattr(bone, name)))
+
+    def _chain_with_target(self) -> RigChain:
+        """Return the chain; where it has no target that can be moved, with its own tip for one."""
+        chain, target = self.chain, self.chain.target
+        if target is None or (chain.subtarget and chain.subtarget not in getattr(target.pose, "bones", ())):
+            return read_chain(self.armature, chain, own_tip=True)
+        rig = with_inputs_checked(read_chain(self.armature, chain), False)
+        if why_fixed(rig.target, rig.subtarget):
+            return read_chain(self.armature, chain, own_tip=True)
+        return rig
+
+    @property
+    def is_flipped(self) -> bool:
+        """Whether it bends to the other side than it did."""
+        return self.bend != self._side
+
+    @property
+    def bone_count(self) -> int:
+        """How many bones are held."""
+        return len(self.grip.rig.bones)
+
+    @property
+    def most_bones(self) -> int:
+        """How many could be held."""
+        return len(chain_bones(self.armature, self.tip, 0))
+
+    def to(self, offset: Sequence[float]) -> None:
+        """Bring the tip to an offset, or as near to it as it gets."""
+        self.offset = np.array(offset, np.float64)
+        point = self.plane.at(self.offset)
+        for attempt in (0, 1):
+            self.solved = self.grip.solved(point, self.bend)
+            self.grip.show(self.solved)
+            if self.target is not None:
+                self.target.to(point)
+            bpy.context.view_layer.update()
+            # An armature that hangs on the target went along: once more from where it is now.
+            if attempt or not self.grip.is_held_elsewhere():
+                return
+            self.grip.read_again()
+
+    def flip(self) -> None:
+        """Have the chain bend to its other side, and stay where it is held."""
+        self.bend = -self.bend
+        if self.chain is not None:
+            flip(self.chain)
+        self.to(self.offset)
+
+    def take_bones(self, bone_count: int) -> None:
+        """Hold so many bones instead, where they are no chain of their own; those let go stand as before."""
+        count = max(1, min(bone_count, self.most_bones))
+        if self.chain is None and count != self.bone_count:
+            self._put_bones_back()
+            bpy.context.view_layer.update()
+            self._take(count)
+            self.plane = DragPlane.of(self.plane.point, self.grip.normal)
+            self.to(self.offset)
+
+    def put_back(self) -> None:
+        """Put all back as it was, to the last bit."""
+        self._put_bones_back()
+        if self.target is not None:
+            self.target.put_back()
+        if self.chain is not None and self.chain.bend != self._bend:
+            self.chain.bend = self._bend
+        bpy.context.view_layer.update()
+
+    def _put_bones_back(self) -> None:
+        for name, values in self._kept.items():
+            bone = self.armature.pose.bones[name]
+            getattr(bone, rotation_property(bone.rotation_mode))[:] = values
+
+    def key(self, context: Context) -> int:
+        """Key what was moved where Auto Keying is on; return how many channels got keys."""
+        return auto_key(context, list(self._moved()))
+
+    def _moved(self) -> list[Moved]:
+        """Return what was moved: the target, then the bones, which follow it, and the bend."""
+        moved = []
+        if self.target is not None:
+            moved.append(Moved(self.target.holder, "location", range(3)))
+        # A live chain has its pose from the target alone.
+        if not (self.target is not None and getattr(self.chain, "live", False)):
+            for bone in self.grip.rig.pose_bones:
+                name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
+                free = [index for index, locked in enumerate(locks) if not locked]
+                moved.append(Moved(bone, name, free, generated=self.target is not None))
+        if self.chain is not None and self.chain.bend != self._bend and settings_animated(self.armature):
+            moved.append(Moved(self.chain, "bend"))
+        return moved
+
+    def outcome(self) -> str:
+        """Return what it came to: "reached", or what keeps the tip from where it is held."""
+        if self.solved is None:
+            return "where it was"
+        status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
+        off = float(self.solved.distance[0])
+        if status == Status.REACHED and off <= max(self.solved.tolerance, 1e-5 * self.solved.reach):
+            return "reached"
+        if status == Status.REACHED:
+            return f"off by {length_text(off, units)}"
+        return f"{_STOPPED.get(status, 'out of reach by')} {length_text(off, units)}"
+
+    def moved_in_words(self) -> str:
+        """Return how far it was dragged: "0.5 m (0.3 m, 0.4 m)"."""
+        units = self.scene.unit_settings.system
+        along = ", ".join(length_text(part, units) for part in self.offset)
+        return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the chain."""
+        return self.grip.rig.warnings
+
+
+def take_hold(
+    scene: Scene, armature: Object, chain_name: str = "", tip: str = "", bone_count: int = 0
+) -> Drag:
+    """Take hold of the chain of a name, of the tip of some bones, or of what `chain_to_hold` says.
+
+    Raises IK2DError for what is not there, or cannot be held.
+    """
+    if armature.pose is None or armature.mode == 'EDIT':
+        raise IK2DError(f"'{armature.name}' is in no mode to be posed; switch to Pose Mode")
+    if chain_name:
+        chain = armature.ik2d.chains.get(chain_name)
+        if chain is None:
+            raise IK2DError(f"Armature '{armature.name}' has no chain '{chain_name}'")
+        return Drag(scene, armature, chain)
+    chain = None if tip else chain_to_hold(armature)
+    if chain is None and not tip:
+        bone = armature.data.bones.active
+        if bone is None:
+            raise IK2DError("No bone is active; select the bone whose tip to drag")
+        tip = bone.name
+    return Drag(scene, armature, chain, tip, bone_count)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the mouse to a place in a plane, whatever the view; knows nothing of Blender's window."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil, hypot, log10
+from typing import Protocol
+
+import numpy as np
+
+from ..core.inputs import Floats
+
+# The sine of the angle below which a plane is seen from its edge, and followed along it.
+EDGE_ON = 0.14
+# An axis whose cosine to the line of sight is over this is seen end on.
+END_ON = 0.995
+# A step of snapping is at least so many pixels long; Shift makes the mouse, and the steps, ten times finer.
+STEP_PIXELS = 15.0
+PRECISION = 0.1
+
+
+class View(Protocol):
+    """What looks at the plane. Pixels are the region's."""
+
+    def sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+        """Return where the line of sight through a pixel begins, (3,), and its unit direction (3,)."""
+
+    def pixel(self, point: Floats) -> tuple[float, float] | None:
+        """Return where a point (3,) is seen; None behind the view."""
+
+
+@dataclass(frozen=True, eq=False)
+class DragPlane:
+    """A plane in the world through a point; x, y and normal are unit vectors (3,)."""
+
+    point: Floats
+    x: Floats
+    y: Floats
+    normal: Floats
+
+    @classmethod
+    def of(cls, point: Floats, normal: Floats) -> "DragPlane":
+        """Return the plane with axes along the world's: of X, Y and Z without the one nearest to the normal.
+
+        x is the first of those two, as far as it lies in the plane; y points to the second one's side.
+        """
+        left_out = int(np.argmax(np.abs(normal)))
+        first, second = (i for i in range(3) if i != left_out)
+        x = np.eye(3)[first] - normal[first] * normal
+        x /= np.linalg.norm(x)
+        y = np.cross(normal, x)
+        return cls(point, x, y if y[second] >= 0.0 else -y, normal)
+
+    def at(self, offset: Sequence[float]) -> Floats:
+        """Return the point (3,) at an offset (2,) from the plane's."""
+        point: Floats = self.point + offset[0] * self.x + offset[1] * self.y
+        return point
+
+    def axis(self, index: int) -> Floats:
+        """Return x or y (0 or 1)."""
+        return (self.x, self.y)[index]
+
+    def is_edge_on(self, direction: Floats) -> bool:
+        """Return whether a line of sight (3,) sees the plane nearly from its edge."""
+        return bool(abs(direction @ self.normal) < EDGE_ON)
+
+    def cut(self, start: Floats, direction: Floats) -> Floats | None:
+        """Return the offset (2,) of where a line of sight meets the plane; None where it does not, ahead."""
+        facing = direction @ self.normal
+        if facing == 0.0:
+            return None
+        way = ((self.point - start) @ self.normal) / facing
+        met = start + way * direction - self.point
+        return np.array((met @ self.x, met @ self.y)) if way > 0.0 else None
+
+    def along(self, line: Floats, start: Floats, direction: Floats) -> float | None:
+        """Return how far on a line (3,) through the plane's point a line of sight passes it nearest.
+
+        None where it sees the line end on.
+        """
+        cosine = line @ direction
+        if abs(cosine) > END_ON:
+            return None
+        offset = start - self.point
+        return float((offset @ line - cosine * (offset @ direction)) / (1.0 - cosine * cosine))
+
+    def edge(self, direction: Floats) -> Floats:
+        """Return the unit vector (3,) of the plane that a line of sight (3,) sees it spread along."""
+        across = np.cross(self.normal, direction)
+        unit: Floats = across / np.linalg.norm(across)
+        return unit
+
+
+@dataclass
+class Pointer:
+    """Where the mouse has the held point, as an offset (2,) in the plane."""
+
+    plane: DragPlane
+    moved: list[float] = field(default_factory=lambda: [0.0, 0.0])  # pixels, by which precision counts less
+    axis: int | None = None  # 0 or 1 to keep to the plane's x or y
+    offset: Floats = field(default_factory=lambda: np.zeros(2))
+
+    def move(self, pixels: Sequence[float], precise: bool) -> None:
+        """Take note that the mouse moved by so many pixels."""
+        share = PRECISION if precise else 1.0
+        self.moved[0] += share * pixels[0]
+        self.moved[1] += share * pixels[1]
+
+    def keep_to(self, axis: int) -> None:
+        """Keep to an axis of the plane; let go where that was kept to before."""
+        self.axis = None if self.axis == axis else axis
+
+    def look(self, view: View, snap: bool = False, precise: bool = False) -> Floats:
+        """Return the offset as seen in a view; where that shows none, the last one."""
+        seen = view.pixel(self.plane.point)
+        if seen is None:
+            return self.offset
+        pixel = (seen[0] + self.moved[0], seen[1] + self.moved[1])
+        found = self._seen(view, pixel, seen)
+        if found is not None and np.isfinite(found).all():
+            self.offset = self._snapped(view, seen, found, precise) if snap else found
+        return self.offset
+
+    def _seen(self, view: View, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
+        """Return the offset of what a pixel shows of the plane; held: the pixel of its point."""
+        start, direction = view.sight(pixel)
+        middle = view.sight(held)[1]
+        if self.axis is not None:
+            way = self.plane.along(self.plane.axis(self.axis), start, direction)
+            return None if way is None else way * np.eye(2)[self.axis]
+        if not self.plane.is_edge_on(middle):
+            return self.plane.cut(start, direction)
+        edge = self.plane.edge(middle)
+        way = self.plane.along(edge, start, direction)
+        return None if way is None else way * np.array((edge @ self.plane.x, edge @ self.plane.y))
+
+    def _snapped(self, view: View, held: Sequence[float], offset: Floats, precise: bool) -> Floats:
+        step = step_length(view, self.plane.point, held) * (PRECISION if precise else 1.0)
+        snapped: Floats = np.round(offset / step) * step
+        return snapped
+
+
+def step_length(view: View, point: Floats, held: Sequence[float]) -> float:
+    """Return the length of a step of snapping at a point (3,): the power of ten next over STEP_PIXELS."""
+    start, direction = view.sight(held)
+    beside, other = view.sight((held[0] + STEP_PIXELS, held[1]))
+    depth = (point - start) @ direction
+    aside = beside + other * (((point - beside) @ direction) / (other @ direction))
+    length = float(np.linalg.norm(aside - (start + depth * direction)))
+    return float(10.0 ** ceil(log10(max(length, 1e-12)) - 1e-9))
+
+
+def with_axis(offset: Sequence[float], axis: int | None) -> Floats:
+    """Return an offset (2,) without its part across an axis that is kept to."""
+    return np.array(offset, np.float64) * (np.ones(2) if axis is None else np.eye(2)[axis])
+
+
+def distance_to(one: Sequence[float] | None, other: Sequence[float]) -> float:
+    """Return how many pixels lie between two places of the region; infinitely many to None."""
+    return float("inf") if one is None else hypot(one[0] - other[0], one[1] - other[1])
