@@ -105,10 +105,10 @@ class Grip:
         settings = np.array([[self.samples.softness[0], bend, self.samples.influence[0]]])
         return replace(self.samples, targets=np.asarray(point, np.float64)[None], settings=settings)
 
-    def show(self, solved: SolvedChain) -> None:
-        """Pose the bones as solved; locked channels stay."""
+    def show(self, turns: Floats) -> None:
+        """Pose the bones by turns (1, n) about their local axes; locked channels stay."""
         armature = self.rig.armature
-        rotations = bone_rotations(self.rig, solved.turns, before=self.standing.channels)
+        rotations = bone_rotations(self.rig, turns, before=self.standing.channels)
         for rotation in rotations:
             values = getattr(armature.pose.bones[rotation.bone], rotation.property)
             for index in rotation.unlocked(armature):

@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from .compat import existing_channels
+
 
 @dataclass(frozen=True, eq=False)
 class Moved:
@@ -86,7 +88,14 @@ def _view(context: bpy.types.Context) -> dict[str, Any]:
 def _key(moved: Moved, options: set[str], kind: str) -> int:
     """Insert the keys of a property; return how many."""
     done = 0
+    channels = existing_channels(moved.holder.id_data) if 'INSERTKEY_AVAILABLE' in options else None
+    path = moved.holder.path_from_id(moved.name)
     for index in (-1,) if moved.indices is None else moved.indices:
+        # Blender would print a warning for each one.
+        if 'INSERTKEY_AVAILABLE' in options and not (
+            channels and channels.fcurves.find(path, index=max(index, 0))
+        ):
+            continue
         done += moved.holder.keyframe_insert(
             moved.name,
             index=index,

@@ -137,7 +137,7 @@ class Drag:
         point = self.plane.at(self.offset)
         for attempt in (0, 1):
             self.solved = self.grip.solved(point, self.bend)
-            self.grip.show(self.solved)
+            self.grip.show(self.solved.turns)
             if self.target is not None:
                 self.target.to(point)
             bpy.context.view_layer.update()
@@ -211,7 +211,7 @@ class Drag:
     def moved_in_words(self) -> str:
         """Return how far it was dragged: "0.5 m (0.3 m, 0.4 m)"."""
         units = self.scene.unit_settings.system
-        along = ", ".join(length_text(part, units) for part in self.offset)
+        along = ", ".join(length_text(part + 0.0, units) for part in self.offset)  # no -0
         return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
 
     @property

@@ -13,6 +13,7 @@ from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .chain_menus import draw_list_menu
 from .chain_presets import IK2D_PT_presets
+from .ccd import IK2D_OT_ccd_step
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
@@ -28,6 +29,7 @@ from .chains import (
     why_not_add,
 )
 from .live import draw_live, draw_toggle
+from .drag import IK2D_OT_drag
 from .plane import IK2D_OT_plane_to_target
 from .properties import joints_missing
 from .registration import register_classes, unregister_classes
@@ -484,6 +486,8 @@ class IK2D_MT_menu(Menu):
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
         layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
+        layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')
+        layout.operator(IK2D_OT_ccd_step.bl_idname, icon='CON_ROTLIKE')
         layout.separator()
         layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
         layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')

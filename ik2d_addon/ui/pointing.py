@@ -130,9 +130,10 @@ class Pointer:
             return None if way is None else way * np.eye(2)[self.axis]
         if not self.plane.is_edge_on(middle):
             return self.plane.cut(start, direction)
+        met = start + direction * (((self.plane.point - start) @ middle) / (direction @ middle))
         edge = self.plane.edge(middle)
-        way = self.plane.along(edge, start, direction)
-        return None if way is None else way * np.array((edge @ self.plane.x, edge @ self.plane.y))
+        way = (met - self.plane.point) @ edge
+        return way * np.array((edge @ self.plane.x, edge @ self.plane.y))
 
     def _snapped(self, view: View, held: Sequence[float], offset: Floats, precise: bool) -> Floats:
         step = step_length(view, self.plane.point, held) * (PRECISION if precise else 1.0)

@@ -324,6 +324,24 @@ JOINT_SETTINGS = (
 )
 
 
+class IK2D_PG_ccd_walk(PropertyGroup):
+    """Where a walk through plain CCD, joint by joint, has come to."""
+
+    joint: IntProperty(
+        name="Next Joint",
+        description="Joint that turns next, 0 for the root",
+        min=0,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    mark: StringProperty(
+        name="Mark",
+        description="Pose, target and frame after the last step; others begin anew",
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+
+
 # --- The chains of a rig -----------------------------------------------------
 
 
@@ -625,6 +643,13 @@ class IK2D_PG_chain(PropertyGroup):
         update=_solving_changed,
         options=set(),
     )
+    ccd_walk: PointerProperty(
+        name="CCD Walk",
+        description="Where a walk through plain CCD has come to",
+        type=IK2D_PG_ccd_walk,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
     last_solve: StringProperty(
         name="Last Solve",
         description="What came of the last solve of this chain",
@@ -826,7 +851,7 @@ class IK2D_PG_settings(PropertyGroup):
     )
 
 
-classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_chain, IK2D_PG_settings)
+classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:

@@ -96,6 +96,8 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_overlay.py", ["--enable-event-simulate"], id="overlay"),
         pytest.param("scenario_handles.py", ["--enable-event-simulate"], id="handles"),
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
+        pytest.param("scenario_drag.py", ["--enable-event-simulate"], id="drag"),
+        pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
     ],
 )
 def test_main_job_in_the_window(blender, installed, arm_scene, scenario, arguments):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plain CCD on the pose that stands, one joint or one iteration at a time: to see what it does."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core import CCDResult, Chain, ccd_step, forward
+from ..core.ccd.one_joint import ccd_joint
+from ..core.inputs import Floats, wrapped
+from ..rig.armature import RigChain
+from ..rig.kinematics import angles_before
+from ..rig.target_plane import target_points
+from .grip import Grip
+
+
+@dataclass(frozen=True, eq=False)
+class CCDStep:
+    """What a step did. Lengths are the world's."""
+
+    bones: tuple[str, ...]  # the chain's, root to tip
+    turned: Floats  # (n,) radians, by how much each joint did
+    result: CCDResult  # FAILURE: no joint of the chain can bring the tip any nearer
+    distance: float  # tip to target, in the chain's plane
+
+
+def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -> CCDStep:
+    """Turn one joint of a chain as plain CCD does, or all of them once, and show it.
+
+    joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for what has no place.
+    """
+    grip = Grip.of(scene, rig)
+    rig, linkage = grip.rig, grip.linkage
+    lengths, headings = linkage.unturned()
+    joints = rig.joints
+    chain = Chain(lengths[0], joints.limits_from(angles_before(headings)[0]), joints.weights)
+    angles = linkage.angles_of(grip.standing.turns[None], headings)[0]
+    target = rig.plane.project(target_points(rig, grip.samples))[0]
+    tolerance = chain.tolerance_or_default(rig.tolerance)
+    new, result = ccd_step(chain, angles, target, tolerance=tolerance)
+    if joint is not None:
+        new = ccd_joint(chain, angles, target, joint)
+    miss = float(np.hypot(*(forward(chain, new)[-1] - target)))
+    turns = linkage.local_turns(new[None], headings, joints.held, grip.standing.turns)
+    grip.show(turns)
+    bpy.context.view_layer.update()
+    if result != CCDResult.FAILURE:
+        result = CCDResult.SUCCESS if miss <= tolerance else CCDResult.PROCESSING
+    to_world = (grip.samples.world[0] @ linkage.to_pose[0])[:3, :3]
+    scale = float(np.linalg.norm(to_world @ rig.plane.x))
+    return CCDStep(rig.bones, wrapped(new - angles), result, scale * miss)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shortcuts, all on J, which no keymap of Blender's uses in Pose Mode."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import bpy
+from bpy.types import KeyMap, KeyMapItem
+
+KEYMAP = "Pose"
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """A key that runs an operator in Pose Mode."""
+
+    operator: str
+    key: str
+    shift: bool = False
+    alt: bool = False
+
+
+SHORTCUTS = (
+    Shortcut("ik2d.drag", 'J'),
+    Shortcut("ik2d.flip", 'J', alt=True),
+    Shortcut("ik2d.ccd_step", 'J', shift=True),
+)
+_added: list[tuple[KeyMap, KeyMapItem]] = []
+
+
+def shown_items() -> Iterator[tuple[KeyMap, KeyMapItem]]:
+    """Yield our shortcuts as the user has them, to be drawn and changed."""
+    user = bpy.context.window_manager.keyconfigs.user
+    keymap = user.keymaps.get(KEYMAP) if user else None
+    ours = {shortcut.operator for shortcut in SHORTCUTS}
+    for item in keymap.keymap_items if keymap else ():
+        if item.idname in ours:
+            yield keymap, item
+
+
+def register() -> None:
+    """Add the shortcuts; in background there is nothing to add them to."""
+    own = bpy.context.window_manager.keyconfigs.addon
+    if own is None:
+        return
+    keymap = own.keymaps.new(name=KEYMAP)
+    for one in SHORTCUTS:
+        item = keymap.keymap_items.new(one.operator, one.key, 'PRESS', shift=one.shift, alt=one.alt)
+        _added.append((keymap, item))
+
+
+def unregister() -> None:
+    """Take them away again."""
+    for keymap, item in _added:
+        keymap.keymap_items.remove(item)
+    _added.clear()
