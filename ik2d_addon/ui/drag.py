@@ -157,8 +157,12 @@ class IK2D_OT_drag(Operator):
         if view is None:
             self.report({'ERROR'}, "There is no view to drag in; point at a 3D View")
             return {'CANCELLED'}
+        # A drag begins where the button was pressed, some pixels before it counts as one.
+        begin = event.mouse_x, event.mouse_y
+        if self.release_confirm:
+            begin = event.mouse_prev_press_x, event.mouse_prev_press_y
         if self.at_mouse and not self.chain:
-            self.chain = _chain_at(context.object, view, (event.mouse_x, event.mouse_y))
+            self.chain = _chain_at(context.object, view, begin)
         try:
             self._drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
         except IK2DError as error:
@@ -166,7 +170,7 @@ class IK2D_OT_drag(Operator):
             return {'CANCELLED'}
         self._view, self._area = view, context.area
         self._pointer, self._typed = Pointer(self._drag.plane), Typed()
-        self._mouse = event.mouse_x, event.mouse_y
+        self._mouse = begin
         context.window_manager.modal_handler_add(self)
         self._tell(context)
         return {'RUNNING_MODAL'}

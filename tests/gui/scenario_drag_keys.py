@@ -84,11 +84,19 @@ def with_the_tool():
     yield 0.5
     before = places()[0]
     x, y = map(int, seen(before))
-    yield from ui.drag(x, y, x - 60, y - 40, steps=12)
+    yield from ui.move(x, y)
+    yield 0.2
+    yield from ui.button('PRESS')
+    for step in range(1, 11):
+        yield from ui.move(x - 6 * step, y - 4 * step)
+        yield 0.1
+    yield from ui.wait_until(dragging, "the tool's drag")
+    yield from ui.button('RELEASE')
     yield from ui.wait_until(lambda: not dragging(), "the release")
     yield 0.3
     tip, _, target = places()
-    assert (tip - before).length > 0.2 and (tip - target).length < CLOSE, (tip, before, target)
+    assert (seen(tip) - Vector((x - 60, y - 40))).length < 4.0, (seen(tip), x, y)
+    assert (tip - target).length < CLOSE, (tip, before, target)
     yield from ui.shot(f"{SHOTS}/drag_6_tool.png")
     x, y = map(int, seen((-0.25, 0, 0.75)))
     with bpy.context.temp_override(window=ui.window(), area=area, region=view):
