@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A chain whose tip is held by hand: read once, then solved for one place of the tip after the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -10,11 +11,13 @@ from ..core import Status
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
-from ..rig.pose import bone_rotations
+from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, sample_now
+from ..rig.scaling import scale_channels, scales_noted
+from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, Standing, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
-from .solving import SolvedChain, solve_chain
+from .solving import SolvedChain, solve_chain, with_scale
 
 # A tip that stands off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3
@@ -33,6 +36,7 @@ class Grip:
     without: Floats | None  # (1, n) turns that an influence below 1 blends with
     standing: Standing
     bend: float  # +1 or -1
+    written: Sequence[BoneRotation] = ()  # the channels that were written last
 
     @classmethod
     def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "Grip":
@@ -42,7 +46,8 @@ class Grip:
         """
         (samples,) = sample_now(scene, [rig]).chains
         rig = facing_target(rig, samples)
-        linkage, standing = read_linkage(rig, samples), standing_now(scene, rig)
+        samples = without_slides(scene, rig, samples, [scene.frame_float])
+        linkage, standing = read_linkage(rig, with_scale(rig, samples)), standing_now(scene, rig)
         without = None
         if (samples.influence < 1.0).any():
             without = turns_without_chain(scene, rig, [scene.frame_float])
@@ -105,15 +110,24 @@ class Grip:
         settings = np.array([[self.samples.softness[0], bend, self.samples.influence[0]]])
         return replace(self.samples, targets=np.asarray(point, np.float64)[None], settings=settings)
 
-    def show(self, turns: Floats) -> None:
-        """Pose the bones by turns (1, n) about their local axes; locked channels stay."""
+    def show(self, solved: SolvedChain) -> None:
+        """Pose the bones as solved: their turns, slides and scales; locked channels stay."""
+        scales = scale_channels(self.rig, solved.factors)
+        with noted([self.rig]), scales_noted([self.rig], scales):
+            self.turn(solved.turns, [*slide_channels(self.rig, solved.locations), *scales])
+        if self.rig.slides is not None:
+            self.standing = standing_now(self.scene, self.rig)
+
+    def turn(self, turns: Floats, others: Sequence[BoneRotation] = ()) -> None:
+        """Turn the bones by turns (1, n) about their local axes, and write other channels of theirs."""
         armature = self.rig.armature
         rotations = bone_rotations(self.rig, turns, before=self.standing.channels)
-        for rotation in rotations:
-            values = getattr(armature.pose.bones[rotation.bone], rotation.property)
-            for index in rotation.unlocked(armature):
-                values[index] = rotation.values[0, index]
-            self.standing.channels[rotation.bone] = rotation.values[0]
+        self.written = [*rotations, *others]
+        for channels in self.written:
+            values = getattr(armature.pose.bones[channels.bone], channels.property)
+            for index in channels.unlocked(armature):
+                values[index] = channels.values[0, index]
+        self.standing.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
 
     def is_held_elsewhere(self) -> bool:
         """Return whether the armature, or the bone above the chain, moved since the chain was read."""
@@ -128,8 +142,9 @@ class Grip:
     def read_again(self) -> None:
         """Read anew how the chain is held, and where its target is; the pose goes on."""
         (samples,) = sample_now(self.scene, [self.rig]).chains
+        samples = without_slides(self.scene, self.rig, samples, [self.standing.frame])
         self.samples = replace(samples, tips=self.samples.tips)
-        self.linkage = read_linkage(self.rig, samples)
+        self.linkage = read_linkage(self.rig, with_scale(self.rig, samples))
 
 
 def _side(linkage: Linkage, turns: Floats) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import CCDResult, Chain, ccd_step, forward
+from ..core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ..core.ccd.one_joint import ccd_joint
 from ..core.inputs import Floats, wrapped
 from ..rig.armature import RigChain
@@ -30,6 +30,11 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
 
     joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for what has no place.
     """
+    if rig.slides is not None or rig.stretching is not None:
+        raise IK2DError(
+            f"Chain '{rig.name}' slides or stretches, and plain CCD only turns joints; turn Slide and Stretch"
+            " off to step through it"
+        )
     grip = Grip.of(scene, rig)
     rig, linkage = grip.rig, grip.linkage
     lengths, headings = linkage.unturned()
@@ -43,7 +48,7 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
         new = ccd_joint(chain, angles, target, joint)
     miss = float(np.hypot(*(forward(chain, new)[-1] - target)))
     turns = linkage.local_turns(new[None], headings, joints.held, grip.standing.turns)
-    grip.show(turns)
+    grip.turn(turns)
     bpy.context.view_layer.update()
     if result != CCDResult.FAILURE:
         result = CCDResult.SUCCESS if miss <= tolerance else CCDResult.PROCESSING

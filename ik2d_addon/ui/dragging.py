@@ -2,6 +2,7 @@
 """A tip that is dragged: what is taken hold of, moved, put back to the bit, and keyed."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,7 +16,6 @@ from ..core.inputs import Floats
 from ..rig.armature import RigChain, chain_bones, read_chain
 from ..rig.auto_keys import Moved, auto_key
 from ..rig.compat import is_hidden, is_selected
-from ..rig.joints import locked_channels
 from ..rig.loose import loose_chain, usual_count
 from ..rig.missing import with_inputs_checked
 from ..rig.pose import rotation_property
@@ -26,6 +26,8 @@ from ..rig.target_moves import TargetMove, why_fixed
 from .chains import active_chain, flip
 from .pointing import DragPlane
 
+# What a joint remembers of its bone while this slides or stretches.
+_NOTES = ("slid", "slide_base", "is_scaled", "scale_base", "scale_posed")
 _STOPPED = {Status.LIMITED: "stopped by limits, off by", Status.STALLED: "stalled, off by"}
 
 
@@ -80,8 +82,9 @@ class Drag:
         """
         self.scene, self.armature, self.chain = scene, armature, chain
         self.tip = chain.tip if chain is not None else tip
-        self._kept: dict[str, tuple[float, ...]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, ...]] = {}
         self._bend = chain.bend if chain is not None else ""
+        self._notes = [_notes(joint) for joint in chain.joints] if chain is not None else []
         self.offset: Floats = np.zeros(2)
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
@@ -103,8 +106,8 @@ class Drag:
         if (rig.target, rig.subtarget) != (self.armature, self.tip):
             self.target = TargetMove.of(rig.target, rig.subtarget, self.grip.target)
         for bone in rig.pose_bones:
-            name = rotation_property(bone.rotation_mode)
-            self._kept.setdefault(bone.name, tuple(getattr(bone, name)))
+            for name in (rotation_property(bone.rotation_mode), "location", "scale"):
+                self._kept.setdefault((bone.name, name), tuple(getattr(bone, name)))
 
     def _chain_with_target(self) -> RigChain:
         """Return the chain; where it has no target that can be moved, with its own tip for one."""
@@ -137,7 +140,7 @@ class Drag:
         point = self.plane.at(self.offset)
         for attempt in (0, 1):
             self.solved = self.grip.solved(point, self.bend)
-            self.grip.show(self.solved.turns)
+            self.grip.show(self.solved)
             if self.target is not None:
                 self.target.to(point)
             bpy.context.view_layer.update()
@@ -173,9 +176,12 @@ class Drag:
         bpy.context.view_layer.update()
 
     def _put_bones_back(self) -> None:
-        for name, values in self._kept.items():
-            bone = self.armature.pose.bones[name]
-            getattr(bone, rotation_property(bone.rotation_mode))[:] = values
+        for (bone, name), values in self._kept.items():
+            getattr(self.armature.pose.bones[bone], name)[:] = values
+        for joint, notes in zip(self.chain.joints if self._notes else (), self._notes, strict=True):
+            if _notes(joint) != notes:
+                for name, value in notes.items():
+                    setattr(joint, name, value)
 
     def key(self, context: Context) -> int:
         """Key what was moved where Auto Keying is on; return how many channels got keys."""
@@ -188,10 +194,10 @@ class Drag:
             moved.append(Moved(self.target.holder, "location", range(3)))
         # A live chain has its pose from the target alone.
         if not (self.target is not None and getattr(self.chain, "live", False)):
-            for bone in self.grip.rig.pose_bones:
-                name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
-                free = [index for index, locked in enumerate(locks) if not locked]
-                moved.append(Moved(bone, name, free, generated=self.target is not None))
+            for written in self.grip.written:
+                bone = self.armature.pose.bones[written.bone]
+                indices = written.unlocked(self.armature)
+                moved.append(Moved(bone, written.property, indices, generated=self.target is not None))
         if self.chain is not None and self.chain.bend != self._bend and settings_animated(self.armature):
             moved.append(Moved(self.chain, "bend"))
         return moved
@@ -218,6 +224,14 @@ class Drag:
     def warnings(self) -> tuple[str, ...]:
         """What the user should know of the chain."""
         return self.grip.rig.warnings
+
+
+def _notes(joint: PropertyGroup) -> dict[str, Any]:
+    """Return what a joint has noted of its bone, as it was before it slid or stretched."""
+    values = {name: getattr(joint, name) for name in _NOTES}
+    return {
+        name: value if isinstance(value, (bool, float)) else tuple(value) for name, value in values.items()
+    }
 
 
 def take_hold(

@@ -323,6 +323,28 @@ def test_put_back_restores_every_bit():
         bpy.data.objects.remove(armature)
 
 
+def test_bones_that_slide_or_stretch_follow_and_are_put_back():
+    for slides in (True, False):
+        armature, target = leg()
+        chain = armature.ik2d.chains[0]
+        if slides:
+            joint = chain.joints["shin"]
+            joint.use_slide, joint.slide_min, joint.slide_max = True, -0.2, 0.8
+        else:
+            chain.stretch = 1.0
+        before = everything(armature, target) + [settings_of(joint) for joint in chain.joints]
+        drag = hold(armature)
+        drag.to((0.1, 0.1))
+        drag.to((0.0, -0.9))
+        assert drag.outcome() == "reached"
+        assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 1e-5 * REACH
+        assert everything(armature, target) != before
+        drag.put_back()
+        assert everything(armature, target) + [settings_of(joint) for joint in chain.joints] == before
+        bpy.ops.object.mode_set(mode='OBJECT')
+        bpy.data.objects.remove(armature)
+
+
 def test_auto_keying_keys_the_target_and_the_bones_that_follow_it():
     armature, target = leg()
     scene = bpy.context.scene

@@ -123,10 +123,10 @@ def without_a_chain():
 def test():
     """All of it."""
     yield from with_chain()
+    yield from with_the_tool()
     yield from flipped()
     yield from typed()
     yield from keyed()
-    yield from with_the_tool()
     yield from without_a_chain()
 
 
