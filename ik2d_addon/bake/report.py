@@ -20,6 +20,7 @@ VERIFIED_NOTHING = 'NONE'
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
 BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
+TURNING = "turning over"
 HALF_WAY_BETWEEN = "half-way between frames"
 _STATUS_IN_WORDS = {
     Status.TOO_FAR: OUT_OF_REACH,
@@ -66,6 +67,7 @@ class ChainReport:
     forced: tuple[str, ...] = ()  # what would have been refused without BakeOptions.force
     stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
+    turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
 
     @property
     def errors(self) -> Floats:
@@ -189,6 +191,8 @@ class ChainReport:
         """Return why the i-th frame missed its target."""
         if self.status[i] != Status.REACHED:
             return _STATUS_IN_WORDS[Status(int(self.status[i]))]
+        if self.turning is not None and self.turning[i]:
+            return TURNING
         if self.distance[i] > self.tolerance and self.distance[i] >= 0.5 * self.errors[i]:
             return OFF_THE_PLANE if self.off_plane[i] >= self.residual[i] else EASED
         return MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS

@@ -29,6 +29,7 @@ from ..rig.armature import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
+from .turning import between, going_on_free, root_turns, shares, turned_by, turning_notes
 
 _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.
@@ -90,6 +91,7 @@ class SolvedChain:
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
     slides: Floats | None = None  # (frames, n) added lengths, blended by the influence; None: rigid bones
     locations: Floats | None = None  # (frames, n, 3) of the bones, with the slides that they carry
+    turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
 
     @property
     def joint_speed(self) -> Floats:
@@ -113,6 +115,7 @@ class SolvedChain:
             factors=None if self.factors is None else self.factors[rows],
             slides=None if self.slides is None else self.slides[rows],
             locations=None if self.locations is None else self.locations[rows],
+            turning=None if self.turning is None else self.turning[rows],
         )
 
 
@@ -139,6 +142,8 @@ def solve_chain(
         if problem.may_fall_short:
             problem = yield from _lengthened(problem, starts)
         solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+        if (np.abs(samples.bend) < 1.0).any():
+            solution, turns, angles = yield from _turned_over(problem, samples.bend, solution, turns, angles)
         solution = problem.judged(solution)
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
@@ -154,11 +159,13 @@ def solve_chain(
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
+    distance = np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1)
+    over = turning_notes(rig, times, samples.bend, distance)
     sizes = problem.sizes
     size = float(sizes.max())
     scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
+        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins), *over)),
         turns=turns,
         angles=angles,
         solution=solution,
@@ -166,7 +173,7 @@ def solve_chain(
         influence=samples.influence,
         residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
         off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
-        distance=np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1),
+        distance=distance,
         reach=float((scale * sizes).max()),
         tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
         joints_off_plane=float(scale.max()) * rig.off_plane,
@@ -174,6 +181,7 @@ def solve_chain(
         factors=factors,
         slides=slides,
         locations=None if slides is None else _locations(rig, samples, turns, slides),
+        turning=shares(samples.bend) > 0.0,
     )
 
 
@@ -271,7 +279,7 @@ class _Problem:
             headings,
             angles_before(headings),
             samples.softness,
-            samples.bend,
+            np.where(samples.bend < 0.0, -1.0, 1.0),  # the nearer side, where it turns over
             joins.before.turns if joins.before else None,
             joins.before.slides if joins.before else None,
             gains,
@@ -544,6 +552,31 @@ def _aimed(
         slides = np.where(reached, again.slides, slides)
         turns = problem.turns(angles)
     return replace(solution, slides=slides), turns, angles
+
+
+def _turned_over(
+    problem: _Problem, bend: Floats, solution: Solution, turns: Floats, angles: Floats
+) -> Steps[tuple[Solution, Floats, Floats]]:
+    """Return the same between both sides on the frames on which the chain turns over: see turning.py.
+
+    bend: (frames,) -1..+1; turns, angles: (frames, n) of the nearer side.
+    """
+    share, held, starts = shares(bend), problem.rig.joints.held, None
+    if problem.rig.has_memory:
+        rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
+        over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
+        starts = Pose(np.array(over), solution.slides)
+    other = yield from replace(problem, bend=-problem.bend).all(starts)
+    middle = between(angles, other.angles, share, held)
+    slides = solution.slides + share[:, None] * (other.slides - solution.slides)
+    moved = turns + turned_by(problem.linkage, middle - angles)
+    if not held[0]:
+        tips = problem.linkage.tips(moved, problem.added(slides))
+        point = root_turns(tips, problem.rig.plane.project(problem.points), float(problem.sizes.max()))
+        way = np.where(share > 0.0, point, 0.0)
+        middle[:, 0] += way
+        moved[:, 0] += way
+    return replace(solution, slides=slides), going_on_free(moved, held), middle
 
 
 def _aimed_askew(problem: _Problem, solution: Solution, intended: Floats) -> Steps[tuple[Solution, Floats]]:

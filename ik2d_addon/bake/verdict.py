@@ -80,6 +80,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         forced=rig.forced,
         stretch=None if chain.factors is None else chain.factors[:, -1],
         slides=chain.slides,
+        turning=chain.turning,
     )
 
 

@@ -9,13 +9,13 @@ from mathutils import Matrix, Vector
 
 from ..bake.solving import solve_chain
 from ..core import IK2DError
-from ..rig.armature import RigChain, read_chain, rest_joints
+from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
 from ..rig.order import refuse_moved_target
 from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose import BoneChannels
-from ..rig.sampling import BENDS, ChainSamples, finished, refuse_unsolvable
+from ..rig.sampling import ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
 from .lean import Lean, read_lean
@@ -123,7 +123,7 @@ class _Frame:
         if chain.armature.ik2d.chains[chain.index].name != chain.name:
             raise LookupError(f"chain '{chain.name}' is not where it was")
         settings = shown.ik2d.chains[chain.name]
-        self.bend = BENDS.get(settings.bend, np.nan)
+        self.bend = bend_of(settings)
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig
         target = rig.target.evaluated_get(depsgraph)
@@ -203,7 +203,8 @@ class _Held:
 
     def turns(self, chain: LiveChain, frame: _Frame) -> list[float]:
         """Return the turns (n,), in plain numbers where that is enough."""
-        if self.lean is None or frame.influence != 1.0 or not self._settle(frame):
+        is_plain = frame.influence == 1.0 and abs(frame.bend) == 1.0
+        if self.lean is None or not is_plain or not self._settle(frame):
             return self._whole(chain, frame)
         x, y, z = self._in_rest(frame)
         seen = (x, y, z, frame.bend, frame.softness)

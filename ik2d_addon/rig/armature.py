@@ -34,7 +34,7 @@ class RigChain:
     target: bpy.types.Object
     subtarget: str
     solver: str  # 'TWO_BONE', 'EVEN' or 'CCD'
-    bend: int  # +1 or -1
+    bend: float  # +1 or -1; between while it turns over
     iterations: int
     tolerance: float | None
     softness: float
@@ -112,7 +112,7 @@ def read_chain(
         target=armature if own_tip else settings.target,
         subtarget=settings.tip if own_tip else settings.subtarget,
         solver=_solver(settings, len(bones), slides),
-        bend=1 if settings.bend == 'POSITIVE' else -1,
+        bend=bend_of(settings),
         iterations=settings.iterations,
         starts_from_rest=settings.start_from == 'REST',
         root_turns_freely=settings.root_turns_freely,
@@ -127,6 +127,12 @@ def read_chain(
         slides=slides,
         slide_weight=settings.slide_weight,
     )
+
+
+def bend_of(settings: bpy.types.PropertyGroup) -> float:
+    """Return the side that a chain bends to: +1 or -1, between the two while it turns over; else NaN."""
+    side = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}.get(settings.bend, float("nan"))
+    return side * (1.0 - 2.0 * float(settings.turn_over))
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:

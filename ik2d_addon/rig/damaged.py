@@ -17,6 +17,7 @@ _OF_CHAIN = (
     "solver",
     "start_from",
     "bend",
+    "turn_over",
     "plane",
     "softness",
     "influence",

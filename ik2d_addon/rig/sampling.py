@@ -15,7 +15,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat, stage
 from .affine import is_constant
-from .armature import RigChain
+from .armature import RigChain, bend_of
 
 _Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
@@ -33,7 +33,7 @@ class ChainSamples:
     parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) where the tip stands, in the world
-    settings: Floats  # (frames, 3) the chain's softness, bend (+1 or -1) and influence
+    settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
 
     @property
     def softness(self) -> Floats:
@@ -199,7 +199,6 @@ def _record_isolated(
         return "", (yield from _record(own, chains, probes[: len(targets)], times))
 
 
-BENDS = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
 # The 4x4 matrices that are read of each pose bone.
 _POSE_CHANNELS = ("matrix", "matrix_basis")
 
@@ -254,7 +253,7 @@ def _record(
         if animated:
             for chain, own in zip(chains, settings, strict=True):
                 shown = evaluated.path_resolve(chain.path)
-                own[i] = shown.softness, BENDS.get(shown.bend, np.nan), shown.influence
+                own[i] = shown.softness, bend_of(shown), shown.influence
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     # Blender hands them over column by column.

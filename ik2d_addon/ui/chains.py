@@ -9,6 +9,7 @@ from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup
 from ..core import IK2DError
 from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
 from ..rig.dependencies import parents, walk
+from ..rig.flips import key_flip
 from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.renames import (
     bone_names,
@@ -429,7 +430,7 @@ class IK2D_OT_chain_remove(Operator):
 
 
 class IK2D_OT_flip(Operator):
-    """Have the chain bend to its other side; Solve or Bake shows it"""
+    """Have the chain bend to its other side, at once or over some frames; Solve or Bake shows it"""
 
     bl_idname = "ik2d.flip"
     bl_label = "Flip Bend"
@@ -438,6 +439,18 @@ class IK2D_OT_flip(Operator):
     chain: StringProperty(
         name="Chain",
         description="Chain to flip; empty for the active one",
+        options={'SKIP_SAVE'},
+    )
+    frames: IntProperty(
+        name="Frames",
+        description=(
+            "Frames from the current one on over which keys turn the chain over, through the stretched chain;"
+            " 1 flips it at once, without keys"
+        ),
+        default=1,
+        min=1,
+        soft_max=50,
+        max=100000,
         options={'SKIP_SAVE'},
     )
 
@@ -451,9 +464,16 @@ class IK2D_OT_flip(Operator):
     def execute(self, context):
         try:
             chain = named_chain(context, self.chain)
+            if self.frames > 1:
+                first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
+        if self.frames > 1:
+            self.report(
+                {'INFO'}, f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}; bake it"
+            )
+            return {'FINISHED'}
         flip(chain)
         side = "the side of the rest pose" if chain.bend == 'POSITIVE' else "the other side"
         self.report({'INFO'}, f"Chain '{chain.name}' bends to {side}; Solve or Bake to see it")

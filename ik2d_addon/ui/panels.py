@@ -11,9 +11,9 @@ from ..live.rigs import problem_of_live
 from ..rig.armature import chosen_solver, problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
+from .ccd import IK2D_OT_ccd_step
 from .chain_menus import draw_list_menu
 from .chain_presets import IK2D_PT_presets
-from .ccd import IK2D_OT_ccd_step
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
@@ -28,8 +28,8 @@ from .chains import (
     shown_chain,
     why_not_add,
 )
-from .live import draw_live, draw_toggle
 from .drag import IK2D_OT_drag
+from .live import draw_live, draw_toggle
 from .plane import IK2D_OT_plane_to_target
 from .properties import joints_missing
 from .registration import register_classes, unregister_classes
@@ -327,6 +327,7 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
             field(column, context, chain, "start_from")
             field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
+        field(column, context, chain, "turn_over")
 
 
 class _RigSidebar(_Sidebar):
@@ -486,6 +487,7 @@ class IK2D_MT_menu(Menu):
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
         layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
+        layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
         layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')
         layout.operator(IK2D_OT_ccd_step.bl_idname, icon='CON_ROTLIKE')
         layout.separator()

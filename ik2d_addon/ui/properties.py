@@ -350,8 +350,8 @@ class IK2D_PG_chain(PropertyGroup):
 
     What a chain is solved by has an `update`, or a live chain would not notice that it changed.
 
-    Bend, softness and influence can be animated: a bake reads them on every frame. All else is one
-    for all frames, which `options` without ANIMATABLE says to whoever presses I on it.
+    Bend, turning over, softness and influence can be animated: a bake reads them on every frame. All else is
+    one for all frames, which `options` without ANIMATABLE says to whoever presses I on it.
     """
 
     name: StringProperty(
@@ -464,6 +464,19 @@ class IK2D_PG_chain(PropertyGroup):
             ('NEGATIVE', "Negative", "The other side"),
         ),
         default='POSITIVE',
+        override=OVERRIDABLE,
+        update=_solving_changed,
+    )
+    turn_over: FloatProperty(
+        name="Turn Over",
+        description=(
+            "How far the chain is turned over from its bend to the other side, through the stretched chain;"
+            " keys on it make a flip that takes its time"
+        ),
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype='FACTOR',
         override=OVERRIDABLE,
         update=_solving_changed,
     )

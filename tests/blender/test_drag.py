@@ -326,12 +326,15 @@ def test_put_back_restores_every_bit():
 def test_bones_that_slide_or_stretch_follow_and_are_put_back():
     for slides in (True, False):
         armature, target = leg()
+        bpy.ops.object.mode_set(mode='EDIT')
+        armature.data.edit_bones["shin"].use_connect = False
+        bpy.ops.object.mode_set(mode='POSE')
         chain = armature.ik2d.chains[0]
         if slides:
             joint = chain.joints["shin"]
             joint.use_slide, joint.slide_min, joint.slide_max = True, -0.2, 0.8
         else:
-            chain.stretch = 1.0
+            chain.stretch, chain.stretch_bones = 2.0, 'LAST'
         before = everything(armature, target) + [settings_of(joint) for joint in chain.joints]
         drag = hold(armature)
         drag.to((0.1, 0.1))

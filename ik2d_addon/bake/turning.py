@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain that turns over from one bend to the other, over some frames: through the stretched chain.
+
+At each of them it is solved for both sides. Each joint but the root stands between its two angles, by how
+far the chain is turned over: from +a to -a it passes 0, the straight joint. The root then points the tip at
+the target. While it turns over, a chain is longer than the way to its target: how far its tip is off is
+in the report.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.inputs import Floats, wrapped
+from ..rig.armature import RigChain
+from ..rig.kinematics import Linkage
+
+# A tip nearer to the root than this part of the chain's length points nowhere.
+_NOWHERE = 1e-6
+
+
+def shares(bend: Floats) -> Floats:
+    """Return how much of the other side's pose each frame has (frames,), 0..0.5, of bends -1..+1."""
+    part: Floats = 0.5 * (1.0 - np.abs(bend))
+    return part
+
+
+def between(own: Floats, other: Floats, share: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Return angles (frames, n) between those of both sides, through the straight joint.
+
+    share: (frames,) of the other side's. held: (n,) joints whose angles are numbers within limits; the
+    root, where free, goes the shorter way round.
+    """
+    way = np.where(held, other - own, wrapped(other) - wrapped(own))
+    if not held[0]:
+        way[:, 0] = np.unwrap(wrapped(other[:, 0] - own[:, 0]))
+    angles: Floats = own + share[:, None] * way
+    return angles
+
+
+def turned_by(linkage: Linkage, change: Floats) -> Floats:
+    """Return by how much local turns change (frames, n) where angles do so (frames, n)."""
+    turned = np.cumsum(change, axis=1)
+    turns = turned.copy()
+    for i, link in enumerate(linkage.links):
+        if i and link.inherits:
+            turns[:, i] -= turned[:, i - 1]
+    return turns
+
+
+def root_turns(tips: Floats, targets: Floats, size: float) -> Floats:
+    """Return how far the root has to turn (frames,) so that tips (frames, 2) point at targets (frames, 2)."""
+    known = np.minimum(np.hypot(*tips.T), np.hypot(*targets.T)) > _NOWHERE * size
+    turns = np.arctan2(targets[:, 1], targets[:, 0]) - np.arctan2(tips[:, 1], tips[:, 0])
+    return np.where(known, wrapped(turns), 0.0)
+
+
+def going_on_free(turns: Floats, held: NDArray[np.bool_]) -> Floats:
+    """Return turns (frames, n) whose numbers go on from frame to frame, but for joints that limits hold."""
+    on = turns.copy()
+    on[:, ~held] = np.unwrap(turns[:, ~held], axis=0)
+    return on
+
+
+def turning_notes(
+    rig: RigChain, times: Sequence[float], bend: Floats, distance: Floats, units: str = ""
+) -> Iterator[str]:
+    """Yield a sentence for each time that a chain turns over; distance: (frames,) tip to target."""
+    turning = np.concatenate(([False], shares(bend) > 0.0, [False]))
+    edges = np.flatnonzero(np.diff(turning.astype(np.int8)))
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        worst = first + int(np.argmax(distance[first:end]))
+        yield (
+            f"Chain '{rig.name}': it turns over to its other side on frames {times[first]:g} to"
+            f" {times[end - 1]:g}; its tip leaves its target there, the furthest by {distance[worst]:.3g} at"
+            f" frame {times[worst]:g}"
+        )
