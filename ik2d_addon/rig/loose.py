@@ -2,18 +2,20 @@
 """Chains of bones that no settings describe: a tip, and some of its parents."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
 
+from ..core import IK2DError, Plane
 from ..core.inputs import Floats
 from .armature import RigChain, chain_bones, rest_joints
 from .axes import normal_in_bone
 from .damaged import refuse_broken_rest
 from .joints import read_joints
 from .limits import limits_of_bones
-from .planes import choose_plane
+from .planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from .standing import standing_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
@@ -60,7 +62,7 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
     refuse_broken_rest(tip, bones)
     settings = _NoSettings(tip)
     joints = rest_joints(bones)
-    plane, taken = choose_plane(settings, 'AUTO', bones, joints)
+    plane, taken = _plane(settings, bones, joints)
     rig = RigChain(
         armature=armature,
         name=tip,
@@ -81,6 +83,20 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
     )
     limits = _limits(rig, bones, standing_now(scene, rig).turns)
     return replace(rig, joints=replace(rig.joints, limits=limits))
+
+
+def _plane(settings: _NoSettings, bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
+    """Return the plane of some bones, and what it is; of a straight line of them, that of those above too."""
+    plane, taken = choose_plane(settings, 'AUTO', bones, joints)
+    above = bones[0].parent_recursive if taken in (FIRST_X, FIRST_Z) else []
+    for count in range(1, len(above) + 1):
+        whole = rest_joints([*reversed(above[:count]), *bones])
+        if not Plane.is_straight(whole):
+            normal = Plane.fit(whole, straight_normal=plane.normal).normal
+            with suppress(IK2DError):  # all of them in one plane that these bones stand across
+                return Plane.facing(joints, normal, along=line_of(joints)), BEND
+            break
+    return plane, taken
 
 
 def _limits(rig: RigChain, bones: Sequence[bpy.types.PoseBone], turns: Floats) -> Floats:

@@ -244,7 +244,8 @@ class IK2D_OT_drag(Operator):
         names = ("dX", "dY") if axis is None else ("XY"[axis],)
         moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
         along = "" if axis is None else f" along the plane's {'XY'[axis]}"
-        bones = "" if drag.chain is not None else f"   Wheel, Page: {drag.bone_count} Bones"
+        count = f"{drag.bone_count} {'Bone' if drag.bone_count == 1 else 'Bones'}"
+        bones = "" if drag.chain is not None else f"   Wheel, Page: {count}"
         text = f"Tip of '{drag.tip}': {moved}{along}, {drag.outcome()}"
         self._area.header_text_set(text)
         context.workspace.status_text_set(

@@ -115,6 +115,7 @@ def without_a_chain():
     yield from ui.click(x - 20, y - 30, 'WHEELDOWNMOUSE')
     yield 0.2
     assert arm().pose.bones["upper"].rotation_quaternion != root
+    assert abs(places()[0].y) < CLOSE
     yield from ui.shot(f"{SHOTS}/drag_7_bones.png")
     yield from confirmed('ESC')
     assert (places()[0] - before).length < 1e-6

@@ -56,6 +56,14 @@ def test_blenders_own_limits_hold_and_are_widened_to_the_pose():
     assert np.ptp(wider[1]) == pytest.approx(0.6)
 
 
+def test_one_bone_alone_turns_in_the_plane_of_those_above():
+    armature = add_leg()  # in the plane x = 0, its bones rolled
+    rig = loose_chain(bpy.context.scene, armature, "shin", 1)
+    assert abs(rig.plane.normal[0]) > 1.0 - 1e-6
+    straight = add_armature({"bone": ((0, 0, 0), (0, 0, 1), "", 0.0)}, "Other")
+    assert loose_chain(bpy.context.scene, straight, "bone", 1).plane_taken == "first bone's X"
+
+
 def test_more_bones_than_there_are_is_refused():
     with pytest.raises(IK2DError, match="asks for 4 bones"):
         loose_chain(bpy.context.scene, add_leg(), "shin", 4)
