@@ -14,6 +14,10 @@ from ..rig.kinematics import angles_before
 from ..rig.target_plane import target_points
 from .grip import Grip
 
+# CCD stands still where an iteration moves the tip by less than a hundredth of this part of the reach: 32
+# bits hold no chain much straighter than that.
+_STILL = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class CCDStep:
@@ -43,7 +47,8 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
     angles = linkage.angles_of(grip.standing.turns[None], headings)[0]
     target = rig.plane.project(target_points(rig, grip.samples))[0]
     tolerance = chain.tolerance_or_default(rig.tolerance)
-    new, result = ccd_step(chain, angles, target, tolerance=tolerance)
+    new, _ = ccd_step(chain, angles, target, tolerance=tolerance)
+    _, result = ccd_step(chain, angles, target, tolerance=max(tolerance, _STILL * chain.reach[1]))
     if joint is not None:
         new = ccd_joint(chain, angles, target, joint)
     miss = float(np.hypot(*(forward(chain, new)[-1] - target)))

@@ -69,6 +69,11 @@ def marker(frame: int, name: str) -> None:
     bpy.context.scene.timeline_markers.new(name, frame=frame)
 
 
+def note(name: str, text: str) -> None:
+    """Add a text that Blender's Text Editor shows: what to press."""
+    bpy.data.texts.new(name).write(text)
+
+
 def save(armature: bpy.types.Object, path: Path) -> None:
     """Save with `armature` active, seen through the camera with the sidebar open."""
     for ob in bpy.context.view_layer.objects:

@@ -98,6 +98,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
         pytest.param("scenario_drag.py", ["--enable-event-simulate"], id="drag"),
         pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
+        pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
     ],
 )
 def test_main_job_in_the_window(blender, installed, arm_scene, scenario, arguments):
