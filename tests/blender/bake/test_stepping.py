@@ -19,7 +19,7 @@ def test_a_step_says_what_it_turned_and_how_far_the_tip_is():
     assert step.bones == ("thigh", "shin") and step.result == CCDResult.PROCESSING
     assert step.turned[0] == pytest.approx(0.0, abs=1e-6) and abs(step.turned[1]) > 0.1
     off = (evaluated_tip(armature, "shin") - target.matrix_world.translation).length
-    assert step.distance == pytest.approx(off, abs=1e-5)
+    assert step.distance == pytest.approx(off, abs=1e-4)
 
 
 def test_an_iteration_comes_nearer_each_time():
