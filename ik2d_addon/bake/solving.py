@@ -29,7 +29,7 @@ from ..rig.armature import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
-from .turning import between, going_on_free, root_turns, shares, turned_by, turning_notes
+from .turning import between, going_on_free, root_turns, shares, turned_by
 
 _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.
@@ -160,12 +160,11 @@ def solve_chain(
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
     distance = np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1)
-    over = turning_notes(rig, times, samples.bend, distance)
     sizes = problem.sizes
     size = float(sizes.max())
     scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins), *over)),
+        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
         turns=turns,
         angles=angles,
         solution=solution,

@@ -16,7 +16,7 @@ from .grip import Grip
 
 # CCD stands still where an iteration moves the tip by less than a hundredth of this part of the reach: 32
 # bits hold no chain much straighter than that.
-_STILL = 1e-3
+_STILL = 1e-2
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,10 @@ the target. While it turns over, a chain is longer than the way to its target: h
 in the report.
 """
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats, wrapped
-from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage
 
 # A tip nearer to the root than this part of the chain's length points nowhere.
@@ -61,18 +58,3 @@ def going_on_free(turns: Floats, held: NDArray[np.bool_]) -> Floats:
     on = turns.copy()
     on[:, ~held] = np.unwrap(turns[:, ~held], axis=0)
     return on
-
-
-def turning_notes(
-    rig: RigChain, times: Sequence[float], bend: Floats, distance: Floats, units: str = ""
-) -> Iterator[str]:
-    """Yield a sentence for each time that a chain turns over; distance: (frames,) tip to target."""
-    turning = np.concatenate(([False], shares(bend) > 0.0, [False]))
-    edges = np.flatnonzero(np.diff(turning.astype(np.int8)))
-    for first, end in zip(edges[::2], edges[1::2], strict=True):
-        worst = first + int(np.argmax(distance[first:end]))
-        yield (
-            f"Chain '{rig.name}': it turns over to its other side on frames {times[first]:g} to"
-            f" {times[end - 1]:g}; its tip leaves its target there, the furthest by {distance[worst]:.3g} at"
-            f" frame {times[worst]:g}"
-        )

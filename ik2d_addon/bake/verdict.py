@@ -109,6 +109,7 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
             " as they turn; apply the scale to get exact results"
         )
     yield from _used_up(chain, frames)
+    yield from _turnings(chain, frames, units)
     yield from _jumps(chain, frames)
     excess, time = _worst_excess(keyed.solved, plan, played)
     if excess > PLAYED_BACK * reach:
@@ -117,6 +118,21 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
             f"Chain '{rig.name}': Blender plays it back up to {length_text(excess, units)} worse than"
             f" {promised} (frame {time:g}); {'mute' if rig.ruled else 'look for'} constraints, drivers or"
             " other animation on its bones"
+        )
+
+
+def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:
+    """Yield a sentence for each time that a chain turns over to its other side."""
+    if chain.turning is None:
+        return
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], chain.turning.astype(np.int8), [0]))))
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        worst = first + int(np.argmax(chain.distance[first:end]))
+        last = f" to {frames[end - 1]:g}" if end - first > 1 else ""
+        yield (
+            f"Chain '{chain.rig.name}': it turns over to its other side on frame {frames[first]:g}{last}; its"
+            f" tip leaves its target there by up to {length_text(chain.distance[worst], units)} (frame"
+            f" {frames[worst]:g})"
         )
 
 

@@ -417,6 +417,20 @@ def test_outside_pose_mode_it_is_refused():
     refused(armature, "Make an armature the active object")
 
 
+def test_a_linked_rig_is_refused(tmp_path):
+    path = str(tmp_path / "rig.blend")
+    armature, _ = leg()
+    bpy.ops.object.mode_set(mode='OBJECT')
+    bpy.data.libraries.write(path, {armature})
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Rig"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    bpy.context.view_layer.objects.active = linked
+    refused(linked, "linked: make a library override")
+
+
 def test_a_hidden_bone_is_refused():
     armature, _ = leg()
     bone = armature.pose.bones["shin"]

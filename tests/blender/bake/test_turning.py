@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import bake
+from ik2d_addon.bake import bake, solve
 from ik2d_addon.bake.turning import between, going_on_free, root_turns, shares
 
 REACH = 1.91
@@ -60,7 +60,7 @@ def test_two_bones_go_to_the_other_side_smoothly_through_the_straight_pose():
     for frame in (1, 10, 22, 40):
         assert off_target(armature, chain, frame) < 1e-4 * REACH
     (told,) = [warning for warning in report.warnings if "turns over" in warning]
-    assert "frames 11 to 21" in told
+    assert "frame 11 to 21" in told and "cm (frame" in told
     assert report.missed.sum() == report.missed[10:21].sum() > 5
     assert "turning over" in report.sentence()
 
@@ -108,6 +108,20 @@ def test_nothing_changes_where_nothing_turns_over():
     armature, _ = leg_with_target()
     (report,) = bake(armature, frame_start=1, frame_end=40).chains
     assert not report.missed.any() and not report.turning.any()
+
+
+def test_solve_shows_it_as_the_bake_keys_it():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    flipped(armature, chain)
+    frames = (12, 15, 16, 17, 20)
+    keyed = bones_over(armature, ("thigh", "shin"), frames)
+    for frame, bones in zip(frames, keyed, strict=True):
+        bpy.context.scene.frame_set(frame)
+        solve(armature)
+        posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        now = [(posed[name].tail - posed[name].head).normalized() for name in ("thigh", "shin")]
+        assert np.abs(np.array(now) - bones).max() < 1e-5
 
 
 def test_half_way_there_is_the_straight_joint():
