@@ -2,6 +2,7 @@
 """The operator that drags a tip with the mouse."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -188,8 +189,9 @@ class IK2D_OT_drag(Operator):
             return {'CANCELLED'}
 
     def cancel(self, context):
-        """Put all back as it was."""
-        self._drag.put_back()
+        """Put all back as it was, as far as it is still there."""
+        with suppress(ReferenceError):
+            self._drag.put_back()
         self._stop(context)
 
     def _answer(self, context: Context, event: Event) -> set[str]:
@@ -276,7 +278,8 @@ class IK2D_OT_drag(Operator):
 
     def _stop(self, context: Context) -> None:
         """Take away what shows that it runs."""
-        self._area.header_text_set(None)
+        with suppress(ReferenceError):
+            self._area.header_text_set(None)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
 

@@ -53,6 +53,7 @@ def joint_by_joint():
     light_theme()
     yield from step()
     yield from ui.shot(f"{SHOTS}/ccd_3_light.png")
+    bpy.ops.preferences.reset_default_theme()
 
 
 def into_the_deadlock():
