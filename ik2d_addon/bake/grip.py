@@ -2,7 +2,7 @@
 """A chain whose tip is held by hand: read once, then solved for one place of the tip after the other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -25,18 +25,26 @@ _SOLVED = 1e-3
 _SAME = 1e-5
 
 
-@dataclass(eq=False)
 class Grip:
     """How a chain is held and stands. `standing` and `bend` go on from each place to the next."""
 
-    scene: bpy.types.Scene
-    rig: RigChain
-    samples: ChainSamples  # of the current frame alone
-    linkage: Linkage
-    without: Floats | None  # (1, n) turns that an influence below 1 blends with
-    standing: Standing
-    bend: float  # +1 or -1
-    written: Sequence[BoneRotation] = ()  # the channels that were written last
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        rig: RigChain,
+        samples: ChainSamples,
+        linkage: Linkage,
+        without: Floats | None,
+        standing: Standing,
+        bend: float,
+    ) -> None:
+        """Hold what was read: samples of the current frame alone, and what `of` makes of them.
+
+        without: (1, n) turns that an influence below 1 blends with. bend: +1 or -1.
+        """
+        self.scene, self.rig, self.samples, self.linkage = scene, rig, samples, linkage
+        self.without, self.standing, self.bend = without, standing, bend
+        self.written: Sequence[BoneRotation] = ()  # the channels that were written last
 
     @classmethod
     def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "Grip":

@@ -24,7 +24,7 @@ _JOINED = 1e-3
 ITERATIONS = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _NoSettings:
     """What a chain without settings has in their place."""
 

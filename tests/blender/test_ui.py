@@ -9,8 +9,10 @@ from rigs import leg_with_target
 
 from ik2d_addon.ui import (
     baking,
+    ccd,
     chain_menus,
     chains,
+    drag,
     limit_drag,
     live,
     overlay_panel,
@@ -22,7 +24,15 @@ from ik2d_addon.ui import (
 )
 from ik2d_addon.ui.text import wrapped
 
-OPERATORS = (*chains.classes, *baking.classes, *results.classes, *live.classes, *chain_menus.OPERATORS)
+OPERATORS = (
+    *chains.classes,
+    *baking.classes,
+    *results.classes,
+    *live.classes,
+    *chain_menus.OPERATORS,
+    *ccd.classes,
+    *drag.classes,
+)
 # Those that change nothing that undo brings back, or are dragged.
 OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
 CLASSES = (*properties.classes, *overlay_settings.classes, *OPERATORS, *OTHER_OPERATORS, *panels.classes)
@@ -67,7 +77,9 @@ def test_each_menu_of_blender_holds_ours_once(name):
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
     jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
-    assert cls.bl_options == {'REGISTER', 'UNDO_GROUPED' if jumps_in_time else 'UNDO'}
+    follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
+    undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
+    assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
 
 

@@ -61,6 +61,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "forced": (),
         "stretch": None,
         "slides": None,
+        "turning": None,
     }
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
