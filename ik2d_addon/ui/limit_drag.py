@@ -96,7 +96,8 @@ class IK2D_OT_limit_set(Operator):
             return {'CANCELLED'}
         self._place = self._sight.bones.index(joint.name)
         self._before = joint.limit_min, joint.limit_max, joint.use_limit
-        self._turned = joint.limit_min if self.end == 'MIN' else joint.limit_max  # without snapping
+        self.angle = joint.limit_min if self.end == 'MIN' else joint.limit_max
+        self._turned = self.angle  # without snapping
         self._last = self._pointing(context, event)
         if self._last is None:
             self.report({'ERROR'}, "The chain's plane is seen from its edge; turn the view, then drag")
@@ -115,7 +116,9 @@ class IK2D_OT_limit_set(Operator):
             'RET',
             'NUMPAD_ENTER',
         }:
-            return self._ended(context, {'FINISHED'})
+            joint = self._joint(context)
+            is_as_before = (joint.limit_min, joint.limit_max, joint.use_limit) == self._before
+            return self._ended(context, {'CANCELLED' if is_as_before else 'FINISHED'})
         return {'RUNNING_MODAL'}
 
     def _joint(self, context: Context) -> PropertyGroup:

@@ -2,13 +2,16 @@
 """What the overlay shows, and in which colours.
 
 These are the user's, not the file's: they are kept in the add-on's preferences where these embed the group
-as `overlay`, else on the window manager; so they dirty no file and no undo step takes them back.
+as `overlay`, else on the window manager; so they dirty no file and no undo step takes them back. What is on
+the window manager goes with each file that is loaded, and is put back after it.
 """
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup, UILayout
 
@@ -73,6 +76,7 @@ class IK2D_PG_overlay(PropertyGroup):
     pop_color: _color("Pops", "Colour of where the elbow pops", (0.9, 0.65, 0.05))
 
 
+SWITCHES = ("show", "all_chains")
 PARTS = ("plane", "reach", "limits", "bend", "miss", "pops", "path", "handles")
 COLORS = tuple(f"{name}_color" for name in ("plane", "reach", "limit", "bend", "miss", "pop", "path"))
 
@@ -101,6 +105,30 @@ def draw_colors(layout: UILayout, settings: PropertyGroup) -> None:
         column.prop(settings, name)
 
 
+# What was set before a file is loaded.
+_kept: dict[str, Any] = {}
+
+
+@persistent
+def _keep(*_arguments) -> None:
+    """Before loading."""
+    _kept.clear()
+    settings = overlay_settings()
+    for name in (*SWITCHES, *PARTS, *COLORS):
+        if settings.is_property_set(name):
+            value = getattr(settings, name)
+            _kept[name] = tuple(value) if name in COLORS else value
+
+
+@persistent
+def _put_back(*_arguments) -> None:
+    """After loading: where they were kept with the user's preferences they are there still."""
+    settings = overlay_settings()
+    for name, value in _kept.items():
+        if not settings.is_property_set(name):
+            setattr(settings, name, value)
+
+
 classes = (IK2D_PG_overlay,)
 
 
@@ -111,9 +139,13 @@ def register() -> None:
         undo.callback(unregister_classes, classes)
         bpy.types.WindowManager.ik2d_overlay = PointerProperty(name="IK 2D Overlay", type=IK2D_PG_overlay)
         undo.pop_all()
+    bpy.app.handlers.load_pre.append(_keep)
+    bpy.app.handlers.load_post.append(_put_back)
 
 
 def unregister() -> None:
     """Unregister them."""
+    bpy.app.handlers.load_post.remove(_put_back)
+    bpy.app.handlers.load_pre.remove(_keep)
     del bpy.types.WindowManager.ik2d_overlay
     unregister_classes(classes)

@@ -19,13 +19,12 @@ DRAWN = [part for part in PARTS if part != "handles"]
 @pytest.fixture(autouse=True)
 def settings():
     """The overlay's settings, as they are at first before and after each test."""
-    found = overlay_settings()
     names = ("show", "all_chains", *PARTS)
     for name in names:
-        found.property_unset(name)
-    yield found
+        overlay_settings().property_unset(name)
+    yield overlay_settings()
     for name in names:
-        found.property_unset(name)
+        overlay_settings().property_unset(name)
 
 
 def figure(armature, *parts) -> Figure:
@@ -195,6 +194,18 @@ def test_settings_are_not_the_files_and_no_undo_takes_them_back(settings) -> Non
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     assert overlay_settings().show
+
+
+def test_settings_outlive_the_file_and_are_not_in_it(settings, tmp_path) -> None:
+    path = str(tmp_path / "scene.blend")
+    settings.show, settings.plane, settings.bend_color = True, False, (0.0, 0.5, 1.0)
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    settings.plane, settings.reach = True, False
+    bpy.ops.wm.open_mainfile(filepath=path)
+    found = overlay_settings()
+    assert (found.show, found.plane, found.reach, found.all_chains) == (True, True, False, False)
+    assert tuple(found.bend_color) == pytest.approx((0.0, 0.5, 1.0))
+    found.property_unset("bend_color")
 
 
 def test_a_script_that_changes_a_setting_is_noticed() -> None:

@@ -167,9 +167,9 @@ def test():
     yield from open_popover()
     yield from fail_once(overlay, settings)
     settings.show = True
-    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)  # whatever the session keeps of the settings
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     yield 1.0
-    assert bool(overlay._callbacks) == overlay.overlay_settings().show
+    assert overlay._callbacks and overlay.overlay_settings().show
     overlay.overlay_settings().show = False
     yield 0.2
     assert not overlay._callbacks and not overlay.problem
