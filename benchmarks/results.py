@@ -36,7 +36,7 @@ class Sizes:
     settled: int = 500
     poses: int = 2000
     live_bones: tuple[int, ...] = (2, 10, 20)
-    live_rounds: int = 10
+    live_rounds: int = 4
     bake: bakes.Sizes = field(default_factory=bakes.Sizes)
 
 

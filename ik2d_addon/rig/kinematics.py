@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import Plane
 from ..core.inputs import Floats, wrapped
-from .affine import inverse
+from .affine import crossed, inverse
 from .armature import RigChain
 from .axes import normal_in_bone
 from .sampling import ChainSamples
@@ -341,7 +341,7 @@ def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
         linear = _constant(linear)
     else:
         scales = np.linalg.norm(linear, axis=1)
-        constant = np.median(scales, axis=0)
+        constant = np.median(scales, axis=0) if len(scales) > 1 else scales[0]
         if np.abs(scales - constant).max() <= SCALE_NOISE:
             scales = np.where(np.abs(constant - 1.0) <= SCALE_NOISE, 1.0, constant)
         signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)  # the lengths above have none
@@ -353,9 +353,9 @@ def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
 
 def _across(axis: Floats) -> Floats:
     """Return two unit vectors (3, 2) that make a right-handed frame with a unit axis (3,)."""
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first = crossed(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     first /= np.linalg.norm(first)
-    return np.column_stack((first, np.cross(axis, first)))
+    return np.column_stack((first, crossed(axis, first)))
 
 
 def _rest(bone: bpy.types.PoseBone) -> Floats:
