@@ -18,7 +18,8 @@ from ..rig.sampling import ChainSamples, finished, solvable
 from ..rig.scaling import scale_channels
 from ..rig.slide_bases import slide_channels
 from .cubics import read_played
-from .solving import Pose, SolvedChain, solve_chain, with_scale
+from .problem import Pose, with_scale
+from .solving import SolvedChain, solve_chain
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4

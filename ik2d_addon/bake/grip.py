@@ -17,7 +17,8 @@ from ..rig.scaling import scale_channels, scales_noted
 from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, Standing, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
-from .solving import SolvedChain, solve_chain, with_scale
+from .problem import with_scale
+from .solving import SolvedChain, solve_chain
 
 # A tip that stands off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3

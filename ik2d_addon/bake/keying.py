@@ -19,7 +19,8 @@ from ..rig.slide_bases import slide_channels
 from ..rig.target_keys import target_key_frames
 from .between import doubtful_gaps, shaped_rotations
 from .cubics import Cubics, hermite, read_played
-from .solving import SolvedChain, with_scale
+from .problem import with_scale
+from .solving import SolvedChain
 
 Rows = NDArray[np.intp]
 

@@ -19,12 +19,13 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve, solving
-from ik2d_addon.bake.solving import _Problem, solve_chain
+from ik2d_addon.bake.problem import Problem
+from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.kinematics import read_linkage
-from ik2d_addon.rig.sampling import finished, sample_now, sample_steps
+from ik2d_addon.rig.sampling import finished, sample_now
 from ik2d_addon.rig.standing import Joins
 
 PLAYED_BACK = 1e-5  # of reach
@@ -157,25 +158,12 @@ def test_softness_keeps_the_tip_a_little_behind_in_either_solver():
 # --- Stretch --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
-def test_evenly_stretched_frames_are_one_chain_to_the_solver(inherit):
-    keys = {1: (0, 1.2, 0.5), 40: (0, 2.6, 1.2)}
-    armature, chain = stretching_arm(inherit, (0.2,) * 10, keys, softness=0.1)
-    rig = read_chain(armature, chain)
-    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 41))).chains[0]
-    problem = _Problem.of(rig, samples)
-    assert problem.is_constant and not problem.may_fall_short
-    assert not np.ptp(problem.lengths, axis=0).any() and not np.ptp(problem.unturned, axis=0).any()
-    assert problem.factors[0, 0] == 1.0 and problem.factors[39, 0] > 1.4
-    assert problem.size.tolist() == problem.factors[:, 0].tolist()
-
-
 @pytest.mark.parametrize("stretch_bones", ('ALL', 'LAST'))
 def test_rounds_of_lengthening_are_left_to_chains_that_fall_short(stretch_bones, monkeypatch):
     armature, chain = stretching_arm(stretch_bones=stretch_bones, stretch=6.0)
     rounds = []
-    lengthened = solving._lengthened
-    monkeypatch.setattr(solving, "_lengthened", lambda *given: rounds.append(1) or lengthened(*given))
+    lengthened = solving.lengthened
+    monkeypatch.setattr(solving, "lengthened", lambda *given: rounds.append(1) or lengthened(*given))
     bake(armature)
     assert rounds == []
     chain.joints["bone1"].use_limit, chain.joints["bone1"].limit_min = True, -0.2
@@ -437,7 +425,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     add_chain(armature, "b", add_target({}), plane='Y')
     rig, samples = sampled(armature)
     path = np.array([(1.0 + 0.1 * i, 0, -1.2 + 0.2 * i) for i in range(5)])
-    problem = _Problem.of(rig, at_targets(samples, path))
+    problem = Problem.of(rig, at_targets(samples, path))
 
     def missed():
         _, turns, _ = finished(solving._aimed(problem, range(5), Joins(), None, None))
@@ -492,28 +480,6 @@ def test_a_joint_that_moves_by_itself_keeps_its_limit_relative_to_rest():
     found = solved(rig, replace(held, bases=bases))
     assert np.abs(found.turns[:, 1]).max() <= 0.2 + 1e-6
     assert found.joint_speed[1:].max() < 30.0
-
-
-@pytest.mark.parametrize("part, one_by_one", [(0.5e-6, False), (3e-6, True)])
-def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
-    armature, _ = add_tentacle(2, side=0.4)
-    rig, samples = sampled(armature)
-    calls = []
-    at_once = solving._solve
-
-    def counted(*arguments):
-        calls.append(len(arguments[2]))
-        return at_once(*arguments)
-
-    monkeypatch.setattr(solving, "_solve", counted)
-    plain = _Problem.of(rig, at_targets(samples, [(0.0, 0.5, 0.5)] * 3))
-    wider = np.array([[0.5, 0.5], [0.5 + part, 0.5], [0.5, 0.5]])
-    turned = plain.unturned + [[0, 0], [0, part], [0, 0]]
-    for changes in ({"lengths": wider}, {"lengths": wider[:, ::-1]}, {"unturned": turned}):
-        calls.clear()
-        solution = finished(replace(plain, **changes).all(None))
-        assert calls == ([1, 1, 1] if one_by_one else [3])
-        assert solution.angles.shape == (3, 2) and solution.status.shape == (3,)
 
 
 # --- Uneven scale ---------------------------------------------------------------------------------
