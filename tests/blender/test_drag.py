@@ -301,6 +301,25 @@ def test_a_target_that_is_a_bone_follows():
     assert (evaluated_tip(armature, "shin") - evaluated_place(armature, "ctrl")).yz.length < 1e-5 * REACH
 
 
+def test_a_live_chain_is_dragged_like_any_other_and_its_bones_get_no_keys():
+    armature, target = leg()
+    armature.ik2d.chains[0].live = True
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
+    before = everything(armature, target)
+    drag = hold(armature)
+    drag.to((0.1, 0.1))
+    drag.flip()
+    assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 1e-5 * REACH
+    drag.put_back()
+    assert everything(armature, target) == before
+    bpy.ops.ik2d.drag(offset=(0.2, 0.1))
+    assert not animation_of(armature) and bpy.context.scene.frame_current in [
+        int(key[0]) for key in animation_of(target)["location", 1]
+    ]
+
+
 # --- Putting back, keying ----------------------------------------------------
 
 

@@ -124,6 +124,21 @@ def test_solve_shows_it_as_the_bake_keys_it():
         assert np.abs(np.array(now) - bones).max() < 1e-5
 
 
+def test_a_live_chain_turns_over_as_solve_shows_it():
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    flipped(armature, chain)
+    bpy.ops.ik2d.clear_bake()
+    for frame in (3, 12, 16, 17, 30):
+        chain.live = True
+        bpy.context.scene.frame_set(frame)
+        live = [np.array(bone.matrix_basis) for bone in armature.pose.bones]
+        chain.live = False
+        solve(armature)
+        solved = [np.array(bone.matrix_basis) for bone in armature.pose.bones]
+        assert np.abs(np.array(live) - solved).max() < 1e-6
+
+
 def test_half_way_there_is_the_straight_joint():
     own, other = np.array([[0.3, 1.2, -0.4]]), np.array([[-0.5, -1.2, 0.4]])
     middle = between(own, other, np.array([0.5]), np.zeros(3, bool))
