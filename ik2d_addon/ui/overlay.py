@@ -22,7 +22,7 @@ from ..rig.armature import RigChain, read_chain
 from ..rig.sight import Sight, sight_of
 from . import overlay_figure as figures
 from .chains import active_armature, active_chain, shown_chain
-from .overlay_colors import RGB, farther_end, readable
+from .overlay_colors import RGB, WORDS, farther_end, readable
 from .overlay_figure import Figure
 from .overlay_settings import COLORS, listeners, overlay_settings
 from .target_path import path_of
@@ -124,6 +124,9 @@ def figure_of(
             name = f"{chain.name}: " if several else ""
             words = f"{name}{length_text(sight.distance, units)} off: {why}"
             figures.draw_miss(figure, sight, colors["miss"], colors["plane"], words)
+    figure.labels = [
+        (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
+    ]
     return figure
 
 

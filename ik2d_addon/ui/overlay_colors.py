@@ -7,6 +7,8 @@ RGB = tuple[float, float, float]
 
 # The contrast that lines and signs need to be told from what is behind them (WCAG 2.1, 1.4.11).
 CONTRAST = 3.0
+# The contrast that words need (1.4.3).
+WORDS = 4.5
 # Steps from a colour to white or black.
 _STEPS = 20
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 # The angle (radians) that one straight piece of a circle stands for, at most.
-STEP = math.radians(6.0)
+STEP = math.radians(4.0)
 # Lines of the grid on each side of the root, about.
 _GRID = 5
 # The angle (radians) from one stroke of a hatched band to the next.

@@ -8,6 +8,7 @@ from rigs import add_chain, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.ui import overlay
+from ik2d_addon.ui.overlay_colors import contrast
 from ik2d_addon.ui.overlay_figure import BOLD, Figure, joined
 from ik2d_addon.ui.overlay_settings import PARTS, overlay_settings
 from ik2d_addon.ui.target_path import find_path, path_of
@@ -104,7 +105,8 @@ def test_the_distance_and_why_it_is_missed_are_told() -> None:
     target.location = (0, 0, -1)
     bpy.context.view_layer.update()
     solve(armature)
-    ((place, words, _),) = figure(armature, "miss").labels
+    ((place, words, color),) = figure(armature, "miss").labels
+    assert contrast(color, GREY) >= 4.5
     assert words.endswith("m off: out of reach") and words[0].isdigit()
     assert place == pytest.approx((0, 0, -1))
     target.location = (0, -0.5, 0.6)

@@ -137,6 +137,14 @@ def test():
     limit(chain, 0, -1.2, 0.9)
     limit(chain, 1, -0.4, 1.5)
     bpy.ops.ik2d.solve('EXEC_DEFAULT')
+    yield from ui.move(*ui.center(ui.region()[1]))
+    for key in ('NUMPAD_5', 'NUMPAD_4', 'NUMPAD_4', 'NUMPAD_8'):  # in perspective, from the side and above
+        yield from ui.key(key)
+        yield 0.4
+    yield from show("3_perspective")
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield from ui.key('NUMPAD_1')
+    yield 0.8
     yield from show("3_limits_dark")
     take_theme(LIGHT)
     yield from show("4_limits_light")
