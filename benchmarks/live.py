@@ -55,8 +55,8 @@ def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
         " same scene without solving; *writing alone*: a handler that writes a quaternion to each bone, and"
         " solves nothing. Both IK constraint and live solve, and have Blender evaluate the bones. Live writes"
         " to the rig itself, so that Blender evaluates it twice. Within limits of 60 degrees, which bind on"
-        " most of these frames, it takes the bake's own way; and moving, the chain, which is straight, leaves its"
-        " target's plane on each frame, and is read anew in the next one."
+        " most of these frames, it takes the bake's own way; and moving, the chain, which is straight, leaves"
+        " its target's plane on each frame, and is read anew in the next one."
     )
     header = ["chain", BARE, f"{IK} = 1", WRITING, LIVE]
     return Table("Live: a frame", note, header, rows)

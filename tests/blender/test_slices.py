@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target, leg_with_target
 
-from ik2d_addon.bake import bake_steps, solving
+from ik2d_addon.bake import bake_steps, problem
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets
@@ -86,13 +86,13 @@ def test_even_takes_some_frames_at_a_time(monkeypatch, limited, most):
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = limited, -0.1, 0.1
     angles: list[int] = []
-    function = solving.solve_even
+    function = problem.solve_even
 
     def measured(chain, targets, **options):
         angles.append(len(chain) * len(targets))
         return function(chain, targets, **options)
 
-    monkeypatch.setattr(solving, "solve_even", measured)
+    monkeypatch.setattr(problem, "solve_even", measured)
     frames = 1000
     calls, last = 0, 0
     for _ in bake_steps(armature, None, 1, frames):

@@ -18,7 +18,7 @@ from rigs import (
     stretching_arm,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, solve, solving
+from ik2d_addon.bake import BakeOptions, bake, problem, solve, solving
 from ik2d_addon.bake.problem import Problem
 from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
@@ -286,7 +286,7 @@ def test_a_bake_says_what_limits_stopped():
 def test_a_bake_says_where_it_stalled(monkeypatch):
     armature, chain = add_tentacle(4, side=0.3)
     circle(chain.target, 0.2, 5, 1.2)
-    all_at_once = solving._solve
+    all_at_once = problem._solve
 
     def stalls(*arguments):
         solution = yield from all_at_once(*arguments)
@@ -295,7 +295,7 @@ def test_a_bake_says_where_it_stalled(monkeypatch):
             status[2] = Status.STALLED
         return replace(solution, status=status)
 
-    monkeypatch.setattr(solving, "_solve", stalls)
+    monkeypatch.setattr(problem, "_solve", stalls)
     report = bake(armature, frame_start=1, frame_end=5)
     assert report.chains[0].status.tolist() == [0, 0, Status.STALLED, 0, 0]
     assert "; 1 of 5 frames stalled, worst by " in report.sentence() and "at frame 3" in report.sentence()
@@ -425,11 +425,11 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     add_chain(armature, "b", add_target({}), plane='Y')
     rig, samples = sampled(armature)
     path = np.array([(1.0 + 0.1 * i, 0, -1.2 + 0.2 * i) for i in range(5)])
-    problem = Problem.of(rig, at_targets(samples, path))
+    asked = Problem.of(rig, at_targets(samples, path))
 
     def missed():
-        _, turns, _ = finished(solving._aimed(problem, range(5), Joins(), None, None))
-        return np.linalg.norm(problem.linkage.tips(turns) - problem.targets, axis=1).max()
+        _, turns, _ = finished(solving._aimed(asked, range(5), Joins(), None, None))
+        return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
 
     assert missed() <= solving.FINE * 2.0
     assert (solving.FINE, solving.CORRECTIONS) == (1e-8, 2)
