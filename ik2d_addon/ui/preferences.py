@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The add-on's preferences: its shortcuts, to be seen and changed."""
+"""The add-on's preferences: its shortcuts, and what the overlay shows, to be seen and changed."""
 
 import bpy
 import rna_keymap_ui
+from bpy.props import PointerProperty
 from bpy.types import AddonPreferences
 
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
+from .overlay_settings import IK2D_PG_overlay, draw_colors, draw_parts
 from .registration import register_classes, unregister_classes
 
 # The extension's name; none where the package runs from its source folder.
@@ -17,7 +19,16 @@ class IK2D_AP_preferences(AddonPreferences):
 
     bl_idname = EXTENSION
 
+    overlay: PointerProperty(name="Overlay", description="What the overlay shows", type=IK2D_PG_overlay)
+
     def draw(self, context):
+        self._draw_shortcuts(context)
+        self.layout.prop(self.overlay, "show", text="Show the Overlay in the Viewport")
+        columns = self.layout.split(factor=0.5)
+        draw_parts(columns.column(), self.overlay)
+        draw_colors(columns.column(), self.overlay)
+
+    def _draw_shortcuts(self, context):
         column = self.layout.column()
         column.label(text=f"Shortcuts in {KEYMAP} Mode")
         keyconfig = context.window_manager.keyconfigs.user

@@ -125,7 +125,10 @@ def test():
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
     chain = arm.ik2d.chains[0]
     assert not overlay._callbacks  # nothing is drawn, and nothing is called, before it is asked for
-    yield from ui.click_button(area, sidebar, "overlay.show")
+    # The tick in the header of the panel that is below Bake Options: no data path leads to preferences.
+    row = 20 * bpy.context.preferences.system.ui_scale
+    _, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
+    yield from ui.click(sidebar.x + 1.45 * row, y - 3 * row)
     yield from ui.wait_until(lambda: overlay._callbacks, "the overlay")
     yield from show("1_free")
 
@@ -173,6 +176,7 @@ def test():
     yield from show("9_nine_chains")
     settings.all_chains = False
     yield from open_popover()
+    assert settings == bpy.context.preferences.addons["bl_ext.user_default.ik2d"].preferences.overlay
     yield from fail_once(overlay, settings)
     settings.show = True
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
