@@ -67,6 +67,11 @@ def poses(armature: bpy.types.Object, frames=FRAMES) -> dict:
     return found
 
 
+def tips(found: dict) -> dict:
+    """Return of poses the tail of the last bone alone."""
+    return {frame: points[-1:] for frame, points in found.items()}
+
+
 def far(one: dict, other: dict) -> float:
     """Return the furthest that a joint of poses is from that of others."""
     return max(float(np.abs(one[frame] - other[frame]).max()) for frame in one)
@@ -245,7 +250,10 @@ def test_live_shows_what_a_bake_keys_on_every_frame(bones, kind):
     assert chain.live and not RIGS.failures and not RIGS.problems
     bake(armature)
     assert not chain.live
-    assert far(shown, poses(armature)) <= 3.0 * SAME
+    baked = poses(armature)
+    assert far(tips(shown), tips(baked)) <= 3.0 * SAME
+    # A chain that stretches to its target lies on a line: joints move by the root of what the tip does.
+    assert far(shown, baked) <= (1e-3 if kind in (stretched, last_stretched) else 3.0 * SAME)
 
 
 @pytest.mark.parametrize("bones", [1, 3, 10, 20])
