@@ -36,7 +36,11 @@ def rig():
     bpy.context.view_layer.objects.active = armature
     for group in (armature.ik2d, *armature.ik2d.chains, *armature.ik2d.chains[0].joints):
         for found in group.bl_rna.properties:
-            if found.type not in ('POINTER', 'COLLECTION') and found.identifier != "name":
+            if (
+                found.type not in ('POINTER', 'COLLECTION')
+                and not found.is_readonly
+                and found.identifier != "name"
+            ):
                 value = getattr(group, found.identifier)
                 setattr(group, found.identifier, tuple(value) if getattr(found, "is_array", False) else value)
     results.store_bake(armature, bake(armature, frame_start=1, frame_end=3))
