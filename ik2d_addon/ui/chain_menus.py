@@ -8,9 +8,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
+from ..core import IK2DError
 from ..rig.renames import bones_of
 from .baking import IK2D_OT_bake, IK2D_OT_solve
-from .chain_presets import VALUES
 from .chains import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
@@ -22,31 +22,9 @@ from .chains import (
     why_not_add,
     why_not_edit,
 )
+from .copying import copy_settings, mirror_chain
 from .overlay_settings import overlay_settings
 from .registration import register_classes, unregister_classes
-
-# What is copied of a chain beside what presets hold.
-_SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
-# Of a joint: not what bakes have noted on it.
-_JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
-
-
-def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
-    """Give other chains the settings of one; return to how many.
-
-    joints: also limits, slides and weights, joint by joint from the root, of chains with as many bones.
-    """
-    count = 0
-    for other in others:
-        for name in _SETTINGS:
-            setattr(other, name, getattr(chain, name))
-        if joints and len(other.joints) == len(chain.joints):
-            for own, source in zip(other.joints, chain.joints, strict=True):
-                for name in _JOINT_SETTINGS:
-                    setattr(own, name, getattr(source, name))
-        other.id_data.update_tag()
-        count += 1
-    return count
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
@@ -112,6 +90,42 @@ def _why_no_others(context: Context) -> str:
     if shown_chain(context) is None:
         return "Add a chain first"
     return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
+
+
+class IK2D_OT_mirror(Operator):
+    """Make the chain's counterpart on the other side: the bones and the target with .L and .R exchanged"""
+
+    bl_idname = "ik2d.mirror"
+    bl_label = "Mirror Chain"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    all: BoolProperty(
+        name="All Enabled",
+        description="Mirror every enabled chain of the armature, not the active one alone",
+        default=False,
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return allowed(cls, why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first"))
+
+    def execute(self, context):
+        armature, chosen = active_armature(context), [shown_chain(context).name]
+        chains = armature.ik2d.chains
+        if self.all:
+            chosen = [chain.name for chain in chains if chain.enabled]
+        made = []
+        for name in chosen:
+            if chains[name].tip in {chain.tip for chain in made}:
+                continue  # the counterpart of one that was mirrored just now
+            try:
+                made.append(mirror_chain(armature, chains[name], context.scene))
+            except IK2DError as error:
+                self.report({'WARNING' if self.all else 'ERROR'}, str(error))
+        if not made:
+            return {'CANCELLED'}
+        self.report({'INFO'}, "Mirrored to " + ", ".join(f"'{chain.name}'" for chain in made))
+        return {'FINISHED'}
 
 
 class IK2D_OT_enable_chains(Operator):
@@ -199,6 +213,7 @@ class IK2D_MT_list(Menu):
         copy = IK2D_OT_copy_settings.bl_idname
         layout.operator(copy, text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
         layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
+        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
         layout.separator()
         enable = IK2D_OT_enable_chains.bl_idname
         layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
@@ -244,7 +259,7 @@ def draw_bone_menu(menu: Menu, context: Context) -> None:
         menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
 
 
-OPERATORS = (IK2D_OT_copy_settings, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
+OPERATORS = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
 classes = (*OPERATORS, IK2D_MT_list, IK2D_MT_bone)
 
 

@@ -6,7 +6,8 @@ import pytest
 from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.rig.compat import select_bone
-from ik2d_addon.ui.chain_menus import chain_here, copy_settings
+from ik2d_addon.ui.chain_menus import chain_here
+from ik2d_addon.ui.copying import copy_settings
 
 
 @pytest.fixture

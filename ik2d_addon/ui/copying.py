@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of one chain for others: copied as they are, or mirrored to the other side of the rig."""
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from bpy.types import Object, PropertyGroup, Scene
+from bpy.utils import flip_name
+from mathutils import Matrix
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from ..rig.armature import chain_bones, rest_joints
+from ..rig.planes import bend_plane
+from .chain_presets import VALUES
+from .chains import add_chain, add_target
+from .properties import sync_joints
+
+# What is copied of a chain beside what presets hold.
+_SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
+# Of a joint: not what bakes have noted on it.
+_JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
+
+
+def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
+    """Give other chains the settings of one; return to how many.
+
+    joints: also limits, slides and weights, joint by joint from the root, of chains with as many bones.
+    """
+    count = 0
+    for other in others:
+        for name in _SETTINGS:
+            setattr(other, name, getattr(chain, name))
+        if joints and len(other.joints) == len(chain.joints):
+            for own, source in zip(other.joints, chain.joints, strict=True):
+                for name in _JOINT_SETTINGS:
+                    setattr(own, name, getattr(source, name))
+        other.id_data.update_tag()
+        count += 1
+    return count
+
+
+def mirror_chain(armature: Object, chain: PropertyGroup, scene: Scene) -> PropertyGroup:
+    """Return the chain's counterpart, made or brought up to date, by Blender's rules for names of sides.
+
+    It gets the settings, limits, slides and weights of its bones' counterparts, and the target's counterpart
+    to follow: one that is there, else a new empty in the mirrored place.
+    Raises IK2DError, with nothing changed, where the bones have no counterparts.
+    """
+    name = chain.name
+    bones = chain_bones(armature, chain.tip, chain.bone_count, name)
+    tip = _other_side(armature, chain.tip)
+    wanted = [flip_name(bone.name) for bone in bones]
+    found = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
+    if found != wanted:
+        raise IK2DError(
+            f"Chain '{name}': on the other side its bones are {_listed(found)}, not {_listed(wanted)};"
+            " name them by the same rules"
+        )
+    chains = armature.ik2d.chains
+    other = next((one for one in chains if one.tip == tip and one.bone_count == chain.bone_count), None)
+    if other is None:
+        other = add_chain(armature, tip, chain.bone_count)
+        chain = chains[name]  # the list may have moved
+        other.target, other.subtarget = _other_target(armature, chain, tip, scene)
+    sync_joints(chain)
+    sync_joints(other)
+    copy_settings(chain, [other], joints=True)
+    other.bend, other.plane_normal = chain.bend, _mirrored(chain.plane_normal)
+    if _normal(armature, other) @ _mirrored(_normal(armature, chain)) < 0.0:
+        other.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
+        for joint, source in zip(other.joints, chain.joints, strict=True):
+            joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
+    return other
+
+
+def _other_side(armature: Object, bone: str) -> str:
+    """Return the counterpart of a bone; raise IK2DError where it has none."""
+    other = flip_name(bone)
+    if other == bone:
+        raise IK2DError(f"Bone '{bone}' names no side; a name with .L or .R has a counterpart")
+    if other not in armature.pose.bones:
+        raise IK2DError(f"Bone '{bone}' has no counterpart; there is no bone '{other}'")
+    return other
+
+
+def _other_target(armature: Object, chain: PropertyGroup, tip: str, scene: Scene) -> tuple[Object, str]:
+    """Return the target and subtarget of the chain's counterpart, which ends in the bone `tip`."""
+    target, subtarget = chain.target, chain.subtarget
+    if target is None:
+        return None, ""
+    if subtarget and target.type == 'ARMATURE':
+        other = flip_name(subtarget)
+        return target, other if other in target.data.bones else subtarget
+    name = flip_name(target.name)
+    if name != target.name and name in bpy.data.objects:
+        return bpy.data.objects[name], subtarget
+    collections = [one for one in armature.users_collection if one.is_editable]
+    made = add_target(armature, tip, (collections or [scene.collection])[0])
+    if name != target.name:
+        made.name = name
+    world, flip = armature.matrix_world, Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+    made.location = world @ flip @ world.inverted_safe() @ target.matrix_world.translation
+    return made, ""
+
+
+def _normal(armature: Object, chain: PropertyGroup) -> Floats:
+    """Return the normal (3,) of a chain's plane in rest space."""
+    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    normal: Floats = bend_plane(chain, bones, rest_joints(bones)).normal
+    return normal
+
+
+def _mirrored(axis: Iterable[float]) -> Floats:
+    """Return an axis (3,) about which a turn looks, seen in the mirror x = 0, as it did about the first."""
+    mirrored: Floats = np.array([*axis], np.float64) * (1.0, -1.0, -1.0)
+    return mirrored
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

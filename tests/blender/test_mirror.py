@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain mirrored to the other side follows the mirrored target with the mirrored pose."""
+
+import bpy
+import numpy as np
+import pytest
+from rigs import add_armature, add_chain, add_target, evaluated_tip, settings_of
+
+from ik2d_addon.bake import solve
+
+MIRROR = np.array([-1.0, 1.0, 1.0])
+HIP, KNEE = (0, 0, 2), (0, -0.1, 1)
+
+
+def legs(front: bool, straight: bool = False, roll: float = 0.0) -> bpy.types.Object:
+    """Add two legs, bent forward, or to the outside where they are seen from the front."""
+    bones = {}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        out = 0.0 if straight else 0.2
+        knee = (sign * (0.5 + out), 0.0, 1.0) if front else (sign * 0.5, -out, 1.0)
+        foot = (sign * 0.5, 0.0, 0.1)
+        bones[f"thigh.{side}"] = ((sign * 0.5, 0.0, 2.0), knee, "", sign * roll)
+        bones[f"shin.{side}"] = (knee, foot, f"thigh.{side}", sign * roll)
+    return add_armature(bones)
+
+
+def joints(armature, side) -> np.ndarray:
+    """Return the evaluated heads and the tip of a leg (3, 3)."""
+    bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    points = [bones[f"thigh.{side}"].head, bones[f"shin.{side}"].head, bones[f"shin.{side}"].tail]
+    return np.array([tuple(armature.matrix_world @ point) for point in points])
+
+
+@pytest.mark.parametrize("plane", ['AUTO', 'X', 'Y', 'CUSTOM'])
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
+def test_the_mirrored_chain_stands_in_the_mirrored_pose(plane, limited, bend):
+    front = plane != 'X'
+    armature = legs(front, roll=0.3)
+    place = (0.7, 0.0, 0.5) if front else (0.5, -0.3, 0.6)
+    chain = add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane=plane, bend=bend, softness=0.1)
+    chain.target.location = place
+    if plane == 'CUSTOM':
+        chain.plane_normal = (0.0, -1.0, 0.0)
+    if limited:
+        joint = chain.joints[1]
+        joint.use_limit, joint.limit_min, joint.limit_max = True, -0.3, 0.5
+        chain.joints[0].weight = 0.5
+    bpy.context.view_layer.update()
+    assert bpy.ops.ik2d.mirror() == {'FINISHED'}
+    chain, other = armature.ik2d.chains
+    assert (other.tip, other.bone_count, other.target.name) == ("shin.R", 2, "Foot.R")
+    assert np.allclose(other.target.location, MIRROR * place, atol=1e-6)
+    assert other.softness == chain.softness and other.joints[0].weight == chain.joints[0].weight
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
+    assert np.abs(joints(armature, "L")[2] - place).max() < 0.1 or limited
+
+
+def test_mirrored_again_nothing_is_added_and_the_settings_follow():
+    armature = legs(front=False)
+    add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X')
+    bpy.ops.ik2d.mirror()
+    first, second = armature.ik2d.chains
+    armature.ik2d.active_index, first.softness = 0, 0.25
+    own = bpy.data.objects.new("Own", None)
+    second.target = own
+    objects = len(bpy.data.objects)
+    assert bpy.ops.ik2d.mirror() == {'FINISHED'}
+    assert len(armature.ik2d.chains) == 2 and len(bpy.data.objects) == objects
+    assert armature.ik2d.chains[1].softness == pytest.approx(0.25) and second.target == own
+
+
+def test_all_enabled_chains_are_mirrored_once():
+    armature = legs(front=False)
+    add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X', softness=0.2)
+    add_chain(armature, "shin.R", add_target({}, "Foot.R"), plane='X', softness=0.4)
+    assert bpy.ops.ik2d.mirror(all=True) == {'FINISHED'}
+    assert [round(chain.softness, 2) for chain in armature.ik2d.chains] == [0.2, 0.2]
+
+
+def test_a_target_bone_has_its_counterpart():
+    armature = legs(front=False)
+    control = add_armature(
+        {"foot.L": ((0.5, 0, 0.2), (0.5, 0, 0), "", 0), "foot.R": ((-0.5, 0, 0.2), (-0.5, 0, 0), "", 0)},
+        "Controls",
+    )
+    bpy.context.view_layer.objects.active = armature
+    chain = add_chain(armature, "shin.L", control, plane='X')
+    chain.subtarget = "foot.L"
+    bpy.ops.ik2d.mirror()
+    other = armature.ik2d.chains[1]
+    assert (other.target, other.subtarget) == (control, "foot.R")
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert (evaluated_tip(armature, "shin.R") - control.pose.bones["foot.R"].head).length < 1e-5
+
+
+@pytest.mark.parametrize(
+    "bones, words",
+    [
+        (
+            {"leg": ((0, 0, 2), (0, -0.1, 1), "", 0), "foot": ((0, -0.1, 1), (0, 0, 0), "leg", 0)},
+            "names no side",
+        ),
+        (
+            {"leg.L": ((0, 0, 2), (0, -0.1, 1), "", 0), "foot.L": ((0, -0.1, 1), (0, 0, 0), "leg.L", 0)},
+            "foot.R",
+        ),
+        (
+            {
+                "leg.L": ((1, 0, 2), (1, -0.1, 1), "", 0),
+                "foot.L": ((1, -0.1, 1), (1, 0, 0), "leg.L", 0),
+                "bone": ((-1, 0, 2), (-1, -0.1, 1), "", 0),
+                "foot.R": ((-1, -0.1, 1), (-1, 0, 0), "bone", 0),
+            },
+            "'bone'",
+        ),
+    ],
+)
+def test_bones_without_counterparts_are_named_and_nothing_changes(bones, words):
+    armature = add_armature(bones)
+    tip = "foot" if "foot" in bones else "foot.L"
+    chain = add_chain(armature, tip, add_target({}, "Foot.L"), plane='X')
+    before, objects = settings_of(chain), len(bpy.data.objects)
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.ik2d.mirror()
+    assert len(armature.ik2d.chains) == 1 and len(bpy.data.objects) == objects
+    assert settings_of(armature.ik2d.chains[0]) == before
