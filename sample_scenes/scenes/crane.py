@@ -37,6 +37,11 @@ WAY = (
 HELD = (46, 120)
 MOMENTS = ((22, "extend"), (45, "hook on"), (74, "lift"), (94, "boom up"), (119, "set down"), (140, "return"))
 
+PRESS = """\
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the boom turns, and its sections slide.
+Which bones slide, and how far, is under Active Chain > Joints.
+"""
+
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
@@ -57,6 +62,7 @@ def build() -> bpy.types.Object:
     _hook(rig)
     _animate(rig)
     _surroundings()
+    stage.note("Press Bake", PRESS)
     return rig
 
 

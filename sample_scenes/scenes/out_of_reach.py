@@ -30,6 +30,11 @@ MOMENTS = (
     (100, "within reach"),
 )
 
+PRESS = """\
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar) and read the Result below it: on which frames the target is out of
+reach, and by how much. A tick at Overlay draws where the tip can go.
+"""
+
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
@@ -45,4 +50,5 @@ def build() -> bpy.types.Object:
     stage.camera((1.2, -12.0, 0.1), (1.2, 0.0, 0.1), width=4.9)
     for frame, name in MOMENTS:
         stage.marker(frame, name)
+    stage.note("Press Bake", PRESS)
     return rig

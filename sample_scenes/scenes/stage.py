@@ -2,12 +2,13 @@
 """The stage: an empty file, light, camera, ground, and saving."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import bpy
 from mathutils import Vector
 
-from . import shapes
+from . import shapes, tab
 
 
 def start() -> None:
@@ -75,7 +76,7 @@ def note(name: str, text: str) -> None:
 
 
 def save(armature: bpy.types.Object, path: Path) -> None:
-    """Save with `armature` active, seen through the camera with the sidebar open."""
+    """Save with `armature` active, seen through the camera with the sidebar open at our tab."""
     for ob in bpy.context.view_layer.objects:
         ob.select_set(ob == armature)
     bpy.context.view_layer.objects.active = armature
@@ -88,4 +89,9 @@ def save(armature: bpy.types.Object, path: Path) -> None:
             space.region_3d.view_perspective = 'CAMERA'
     bpy.context.scene.frame_set(1)
     bpy.context.preferences.filepaths.save_version = 0
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    with ExitStack() as tabs:
+        for area in bpy.data.screens["Layout"].areas:
+            if area.type == 'VIEW_3D':
+                (sidebar,) = (region for region in area.regions if region.type == 'UI')
+                tabs.enter_context(tab.chosen(sidebar, "IK 2D"))
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)

@@ -25,6 +25,11 @@ WANDER = (
 # x, y, size
 ROCKS = ((-0.35, 0.35, 0.75), (0.55, 0.6, 0.6), (0.3, 0.1, 0.45), (-2.7, 1.4, 0.8), (2.9, 1.8, 1.0))
 
+PRESS = """\
+Press Live in the sidebar's tab IK 2D (N shows the sidebar), click the pink target and drag it with G: the tentacle follows.
+Press Bake there for keys, then Space.
+"""
+
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
@@ -47,6 +52,7 @@ def build() -> bpy.types.Object:
     for frame in (1, 20, 40, 58, 76, 92):
         stage.marker(frame, "")
     _surroundings()
+    stage.note("Press Live", PRESS)
     return rig
 
 

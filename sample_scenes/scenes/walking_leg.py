@@ -21,6 +21,11 @@ MOMENTS = (
 )
 SIDES = (("L", 0.36, 0), ("R", -0.36, PERIOD // 2))  # name, depth, frames ahead
 
+PRESS = """\
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the walker walks. Ctrl Z takes the keys away.
+Or press Live there, and move a pink ankle target with G: its leg follows at once.
+"""
+
 
 def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
@@ -39,6 +44,7 @@ def build() -> bpy.types.Object:
         _step(rig, side, y, ahead)
     _travel(rig)
     _surroundings()
+    stage.note("Press Bake", PRESS)
     return rig
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every sample scene, baked, against Blender's evaluated pose."""
 
+import sys
 from pathlib import Path
 
 import bpy
@@ -9,6 +10,9 @@ import pytest
 
 from ik2d_addon.rig.armature import chain_bones
 from ik2d_addon.rig.compat import existing_fcurves
+
+sys.path.append(str(check_samples.ROOT / "sample_scenes"))
+from scenes import tab  # noqa: E402
 
 each_sample = pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
 
@@ -46,6 +50,29 @@ def test_sample_comes_unbaked(scene: Path) -> None:
         for chain in armature.ik2d.chains:
             paths = [bone.path_from_id() for bone in chain_bones(armature, chain.tip, chain.bone_count)]
             assert not [curve for curve in keyed if curve.startswith(tuple(paths))]
+
+
+@each_sample
+def test_sample_says_in_a_text_what_to_press(scene: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    texts = [text.as_string() for text in bpy.data.texts]
+    assert any("Press" in text or "press" in text for text in texts)
+    assert all("IK 2D" in text for text in texts)
+
+
+@each_sample
+def test_sample_opens_with_the_tab_in_front(scene: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
+    sidebars = [
+        (area.spaces.active, region)
+        for area in bpy.context.window.screen.areas
+        if area.type == 'VIEW_3D'
+        for region in area.regions
+        if region.type == 'UI'
+    ]
+    assert sidebars
+    for space, region in sidebars:
+        assert space.show_region_ui and tab.stored(region) == "IK 2D"
 
 
 def test_out_of_reach_sample_says_so() -> None:
