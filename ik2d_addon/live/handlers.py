@@ -51,8 +51,17 @@ def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
             except Exception as error:  # of whatever kind: it would come again on every frame
                 _turn_off(chain, scene, error)
         if changed and number < len(RIGS.rounds) - 1:  # for the chains that hang on these
-            depsgraph.update()
+            _evaluate_again(scene, depsgraph)
     return settled
+
+
+def _evaluate_again(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Evaluate what was written, from within a handler."""
+    # After an object was hidden or shown Blender 5.0 crashes here: it has copied the scene and forgets to
+    # list the copy's objects, which it does for a scene that is tagged.
+    if depsgraph.id_type_updated('COLLECTION'):
+        scene.update_tag()
+    depsgraph.update()
 
 
 def _follow(

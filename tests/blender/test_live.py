@@ -833,3 +833,22 @@ def test_the_interface_is_locked_at_a_click():
     assert not render.use_lock_interface
     assert bpy.ops.ik2d.lock_interface('EXEC_DEFAULT', True) == {'FINISHED'}
     assert render.use_lock_interface and not bpy.ops.ik2d.lock_interface.poll()
+
+
+@pytest.mark.parametrize("by_frame", [False, True])
+def test_hiding_a_rig_whose_chains_hang_on_one_another_does_not_end_blender(by_frame):
+    armature = add_arm(4)
+    add_chain(armature, "b3", add_target({1: (1.0, 0.0, 2.0)}, "Second"), 2, live=True)
+    add_chain(armature, "b1", add_target({1: (0.4, 0.0, 1.2)}, "First"), 2, live=True)
+    update()
+    for number in range(30):
+        armature.hide_viewport = number % 3 == 0
+        bpy.data.objects["First"].location.x = 0.4 + 0.01 * number
+        bpy.data.objects["Second"].location.x = 1.0 + 0.01 * number
+        if by_frame:
+            bpy.context.scene.frame_set(number)
+        update()
+        armature.update_tag()
+        update()
+    for chain in armature.ik2d.chains:
+        assert missed(armature, chain) < 1e-5 * 3.0
