@@ -255,7 +255,7 @@ class _Held:
         solved = finished(solve_chain(rig, samples, times, without=without))
         self.beside = channels_of(solved) if self._changes_lengths else []
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
-        eased = frame.softness > 0.0 or frame.influence < 1.0
+        eased = frame.softness > 0.0 or frame.influence < 1.0 or abs(frame.bend) < 1.0
         self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))
         turns: list[float] = solved.turns[0].tolist()
         return turns

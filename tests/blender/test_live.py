@@ -852,3 +852,11 @@ def test_hiding_a_rig_whose_chains_hang_on_one_another_does_not_end_blender(by_f
         update()
     for chain in armature.ik2d.chains:
         assert missed(armature, chain) < 1e-5 * 3.0
+
+
+def test_a_chain_that_is_turning_over_does_not_say_that_it_is_on_its_target():
+    armature, _target, chain = arm_with_target(3, live=True)
+    chain.turn_over = 0.5
+    update()
+    assert missed(armature, chain) > 0.01 * 3.0
+    assert chain.live_status.startswith("Eases in"), chain.live_status
