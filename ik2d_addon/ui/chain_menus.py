@@ -104,14 +104,22 @@ class IK2D_OT_mirror(Operator):
         description="Mirror every enabled chain of the armature, not the active one alone",
         default=False,
     )
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to mirror; empty for the active one",
+        options={'SKIP_SAVE'},
+    )
 
     @classmethod
     def poll(cls, context):
         return allowed(cls, why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first"))
 
     def execute(self, context):
-        armature, chosen = active_armature(context), [shown_chain(context).name]
+        armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]
         chains = armature.ik2d.chains
+        if chosen[0] not in chains:
+            self.report({'ERROR'}, f"There is no chain '{chosen[0]}'")
+            return {'CANCELLED'}
         if self.all:
             chosen = [chain.name for chain in chains if chain.enabled]
         made = []
@@ -241,6 +249,7 @@ class IK2D_MT_bone(Menu):
             layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT').chain = chain.name
             layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT').chain = chain.name
             layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR').chain = chain.name
+            layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR').chain = chain.name
             layout.separator()
         layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
         layout.prop(overlay_settings(), "show", text="Show Overlay")

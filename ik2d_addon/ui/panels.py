@@ -12,7 +12,7 @@ from ..rig.armature import chosen_solver, problem_of
 from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step
-from .chain_menus import draw_list_menu
+from .chain_menus import IK2D_OT_mirror, draw_list_menu
 from .chain_presets import IK2D_PT_presets
 from .chains import (
     IK2D_OT_chain_add,
@@ -486,6 +486,7 @@ class IK2D_MT_menu(Menu):
         layout.operator(
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
+        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
         layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
         layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
         layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')

@@ -128,3 +128,13 @@ def test_bones_without_counterparts_are_named_and_nothing_changes(bones, words):
         bpy.ops.ik2d.mirror()
     assert len(armature.ik2d.chains) == 1 and len(bpy.data.objects) == objects
     assert settings_of(armature.ik2d.chains[0]) == before
+
+
+def test_a_chain_can_be_named_and_one_that_is_not_there_is_refused():
+    armature = legs(front=False)
+    add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X')
+    name = armature.ik2d.chains[0].name
+    with pytest.raises(RuntimeError, match="no chain 'none'"):
+        bpy.ops.ik2d.mirror(chain="none")
+    assert bpy.ops.ik2d.mirror(chain=name) == {'FINISHED'}
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin.L", "shin.R"]
