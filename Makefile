@@ -76,9 +76,10 @@ samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version 
 	@$(ENVIRONMENT)
 	"$(PYTHON)" sample_scenes/build_scenes.py
 
-pictures:  ## Bake the sample scenes and render their pictures anew
-	@$(ENVIRONMENT)
+pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_GUI=/path/to/blender-gui
+	@$(ENVIRONMENT) pictures
 	"$(PYTHON)" tools/render_pictures.py
+	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made
 	rm -rf build dist .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
