@@ -38,8 +38,8 @@ HELD = (46, 120)
 MOMENTS = ((22, "extend"), (45, "hook on"), (74, "lift"), (94, "boom up"), (119, "set down"), (140, "return"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the boom turns, and its sections slide.
-Which bones slide, and how far, is under Active Chain > Joints.
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the boom turns, and its sections
+slide. Which bones slide, and how far, is under Active Chain > Joints.
 """
 
 

@@ -29,7 +29,8 @@ LOAD = ((1, 0.01), (28, 0.01), (46, 1), (86, 1), (93, 0.01))
 MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing"), (94, "dump"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: boom and stick follow the bucket's pin.
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: boom and stick follow the
+bucket's pin.
 Or press Live there, and Space: the arm follows without keys.
 """
 

@@ -26,7 +26,8 @@ WANDER = (
 ROCKS = ((-0.35, 0.35, 0.75), (0.55, 0.6, 0.6), (0.3, 0.1, 0.45), (-2.7, 1.4, 0.8), (2.9, 1.8, 1.0))
 
 PRESS = """\
-Press Live in the sidebar's tab IK 2D (N shows the sidebar), click the pink target and drag it with G: the tentacle follows.
+Press Live in the sidebar's tab IK 2D (N shows the sidebar), click the pink target and drag it with G: the
+tentacle follows.
 Press Bake there for keys, then Space.
 """
 

@@ -22,7 +22,8 @@ MOMENTS = (
 SIDES = (("L", 0.36, 0), ("R", -0.36, PERIOD // 2))  # name, depth, frames ahead
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the walker walks. Ctrl Z takes the keys away.
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the walker walks. Ctrl Z
+takes the keys away.
 Or press Live there, and move a pink ankle target with G: its leg follows at once.
 """
 

@@ -12,7 +12,7 @@ from ik2d_addon.rig.armature import chain_bones
 from ik2d_addon.rig.compat import existing_fcurves
 
 sys.path.append(str(check_samples.ROOT / "sample_scenes"))
-from scenes import tab  # noqa: E402
+from scenes import tab
 
 each_sample = pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
 
