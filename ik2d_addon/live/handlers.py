@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from ..core import IK2DError
 from ..rig.pausing import live_is_paused
 from .chain import LiveChain
-from .rigs import RIGS
+from .rigs import RIGS, live_settings
 from .windows import tell_windows
 
 # Held by whoever is at work: rendering calls from a thread of its own, and evaluating once more from within.
@@ -126,11 +126,20 @@ def _everything_changed(*_arguments) -> None:
     RIGS.drop()
 
 
+@persistent
+def _loaded(*_arguments) -> None:
+    """After loading Blender plays all keys anew, which may move targets, and tells no handler."""
+    RIGS.drop()
+    scene = bpy.context.scene
+    if scene is not None and next(live_settings(), None) is not None:
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+
+
 _HANDLERS = {
     "frame_change_post": _frame_changed,
     "depsgraph_update_post": _updated,
     "load_pre": _everything_changed,
-    "load_post": _everything_changed,
+    "load_post": _loaded,
     "undo_pre": _everything_changed,
     "undo_post": _everything_changed,
     "redo_pre": _everything_changed,

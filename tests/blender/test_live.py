@@ -860,3 +860,17 @@ def test_a_chain_that_is_turning_over_does_not_say_that_it_is_on_its_target():
     update()
     assert missed(armature, chain) > 0.01 * 3.0
     assert chain.live_status.startswith("Eases in"), chain.live_status
+
+
+def test_after_loading_a_live_chain_follows_its_target_to_its_keys(tmp_path):
+    armature, target, _chain = arm_with_target(3, live=True)
+    bpy.context.scene.frame_set(9, subframe=0.5)
+    expected = joints(armature)
+    target.location = (0.3, 0.0, 1.1)  # without a key: loading puts the target back on its keys
+    update()
+    path = str(tmp_path / "live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = next(ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
+    assert bpy.context.scene.frame_current_final == 9.5
+    assert np.abs(joints(armature) - expected).max() < SAME * 3.0
