@@ -10,6 +10,7 @@ from ..bake.request import chosen_range
 from ..bake.solving import solve_chain
 from ..core import IK2DError
 from ..rig.armature import read_chain
+from ..rig.pausing import live_paused
 from ..rig.sampling import finished, sample_steps
 from ..rig.slide_bases import without_slides
 from ..rig.target_plane import facing_target
@@ -29,6 +30,7 @@ def path_of(chain: PropertyGroup) -> TargetPath | None:
     return _paths.get((chain.id_data.session_uid, chain.name))
 
 
+@live_paused()
 def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPath:
     """Return where a chain's target is on the frames of its range, and where the chain cannot follow it.
 

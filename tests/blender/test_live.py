@@ -22,6 +22,7 @@ from ik2d_addon.live import handlers, prints
 from ik2d_addon.live.rigs import RIGS
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.ui.properties import IK2D_PG_chain, IK2D_PG_joint
+from ik2d_addon.ui.target_path import find_path
 
 FRAMES = range(1, 41)
 # The same answers, as a part of the reach.
@@ -874,3 +875,16 @@ def test_after_loading_a_live_chain_follows_its_target_to_its_keys(tmp_path):
     armature = next(ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
     assert bpy.context.scene.frame_current_final == 9.5
     assert np.abs(joints(armature) - expected).max() < SAME * 3.0
+
+
+def test_a_live_chain_keeps_still_while_its_targets_path_is_worked_out():
+    armature, target, chain = arm_with_target(3, live=True)
+    bpy.context.scene.frame_set(9)
+    target.location = (0.3, 0.0, 1.1)
+    update()
+    before = joints(armature)
+    find_path(armature, chain, bpy.context.scene)
+    assert np.abs(joints(armature) - before).max() < SAME * 3.0
+    armature.update_tag()
+    update()
+    assert missed(armature, chain) < 1e-5 * 3.0
