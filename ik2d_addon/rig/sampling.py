@@ -252,6 +252,8 @@ def _record(
             found.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
         if animated:
             for chain, own in zip(chains, settings, strict=True):
+                if not chain.path:  # bones that are no chain
+                    continue
                 shown = evaluated.path_resolve(chain.path)
                 own[i] = shown.softness, bend_of(shown), shown.influence
         yield i + 1

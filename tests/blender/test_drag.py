@@ -511,3 +511,14 @@ def test_an_armature_that_hangs_on_its_own_target_is_followed():
     drag.to((0.1, 0.1))
     # It goes along as a whole, and the tip stays on the target.
     assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 1e-5 * REACH
+
+
+def test_bones_that_are_no_chain_are_dragged_where_another_chains_settings_have_keys():
+    armature, _target = leg_with_target()
+    armature.ik2d.chains[0].keyframe_insert("turn_over", frame=1)
+    posing(armature)
+    drag = take_hold(bpy.context.scene, armature, tip="shin", bone_count=2)
+    before = evaluated_tip(armature, "shin")
+    drag.to((0.1, 0.1))
+    assert drag.outcome() == "reached"
+    assert abs((evaluated_tip(armature, "shin") - before).length - 0.02**0.5) < 1e-5
