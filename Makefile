@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm test test-gui test-processors bench mutants fuzz lint build samples pictures clean
+.PHONY: help demo farm test test-gui test-processors bench mutants fuzz soak lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -60,6 +60,11 @@ mutants:  ## Change the code in 210 places, one at a time, to see whether a test
 fuzz:  ## Hurt the command line for five minutes: damaged files, odd options, kills (ARGS=--short for one)
 	@$(ENVIRONMENT)
 	"$(PYTHON)" -m tools.fuzz $(ARGS)
+
+soak:  ## Do 5,000 random things to live chains (ARGS="ACTIONS SEED"; BLENDER=/path/to/blender in that one)
+	@$(ENVIRONMENT) dev
+	$(if $(BLENDER),"$(BLENDER)" --background --factory-startup --python-exit-code 3 --python,"$(PYTHON)") \
+	    tests/blender/soak.py $(if $(BLENDER),--) $(ARGS)
 
 lint:  ## Check style (ruff) and types (mypy)
 	@$(ENVIRONMENT) dev
