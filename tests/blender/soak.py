@@ -89,7 +89,9 @@ class Animator:
             for ob in list(bpy.data.objects):
                 bpy.data.objects.remove(ob)
             build()
-        return self.random.choice([ob for ob in self.armatures if len(ob.ik2d.chains)])
+        return self.random.choice(
+            [ob for ob in self.armatures if len(ob.data.bones) > 1 and len(ob.ik2d.chains)]
+        )
 
     @property
     def chain(self) -> bpy.types.PropertyGroup:
