@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 200 KB
+MOVING = {"06_crane": ROOT / "docs" / "crane.webp"}  # those that are shown in motion too
 
 
 def main(names: list[str]) -> None:
@@ -18,6 +19,8 @@ def main(names: list[str]) -> None:
             baked = Path(folder) / scene.name
             run("-m", "ik2d_addon", "bake", scene, "--output", baked)
             run(ROOT / "tools" / "render_strip.py", baked, scene.with_suffix(".png"), "--width", WIDTH)
+            if scene.stem in MOVING:
+                run(ROOT / "tools" / "render_moving.py", baked, MOVING[scene.stem])
 
 
 def run(*arguments: object) -> None:
