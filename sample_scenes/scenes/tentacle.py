@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tentacle of twelve bones follows a wandering target by Cyclic Coordinate Descent."""
+"""A tentacle of twelve bones follows a wandering target, bent as little as that takes."""
 
 import math
 
