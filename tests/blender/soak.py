@@ -185,6 +185,8 @@ class Animator:
         if self.random.random() < 0.5:
             bpy.ops.wm.save_as_mainfile(filepath=self.path)
             bpy.ops.wm.open_mainfile(filepath=self.path)
+            # What is not keyed of a bone with keys comes back from the file with the next change only.
+            bpy.context.scene.frame_set(bpy.context.scene.frame_current)
 
     def do_empty_file(self) -> None:
         if self.random.random() < 0.1:
