@@ -93,6 +93,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
         pytest.param("scenario_live.py", ["--enable-event-simulate"], id="live"),
+        pytest.param("scenario_live.py", [], id="live_with_x_events"),
         pytest.param("scenario_overlay.py", ["--enable-event-simulate"], id="overlay"),
         pytest.param("scenario_handles.py", ["--enable-event-simulate"], id="handles"),
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
