@@ -160,13 +160,13 @@ def test():
 
 def open_panels(area, sidebar):
     """Open the closed panels by clicking their headers: each is below a button that is there."""
-    step = int(30 * bpy.context.preferences.system.ui_scale)
-    for above, inside in (
-        ("ik2d.flip", "ik2d.limits_from_bones"),
-        ("ik2d.limits_from_bones", "].tolerance"),
+    scale = bpy.context.preferences.system.ui_scale
+    for above, below, inside in (
+        ("ik2d.flip", 58, "ik2d.limits_from_bones"),  # below Live
+        ("ik2d.limits_from_bones", 30, "].tolerance"),
     ):
         x, y = yield from ui.find_button(area, sidebar, above)
-        yield from ui.click(x, y - step)
+        yield from ui.click(x, y - int(below * scale))
         yield from ui.find_button(area, sidebar, inside)
 
 

@@ -23,11 +23,11 @@ def show(sidebar, picture):
     yield from ui.shot(f"{SHOTS}/{picture}.png")
 
 
-def click_header(area, sidebar, above, wanted):
-    """Click the header of the closed panel below a button; then a button of that panel is there."""
+def click_header(area, sidebar, above, wanted, below=30):
+    """Click the header of the closed panel so far below a button; then a button of that panel is there."""
     x, y = yield from ui.find_button(area, sidebar, above)
     scale = bpy.context.preferences.system.ui_scale
-    yield from ui.click(x, y - int(30 * scale))
+    yield from ui.click(x, y - int(below * scale))
     yield from ui.find_button(area, sidebar, wanted)
 
 
@@ -48,7 +48,7 @@ def test():
 
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
-    yield from click_header(area, sidebar, "ik2d.flip", "ik2d.limits_from_bones")
+    yield from click_header(area, sidebar, "ik2d.flip", "ik2d.limits_from_bones", below=58)  # below Live
     yield from limit_a_joint(area, sidebar, settings.chains[0])
     yield from show(sidebar, "5_joints")
     arm.data.bones["upper"].name = "arm"  # its joint follows by itself
