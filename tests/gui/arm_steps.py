@@ -47,17 +47,19 @@ def shift_click(x, y):
 
 
 def click_target():
-    """Click the target until it is the active object: a view that still turns moves it from the mouse."""
+    """Click the target's circle, below, then elsewhere on it, until it is the active object.
+
+    A view that still turns moves it from the mouse, a bone may lie over it, and the sidebar's edge takes
+    what is clicked beside it.
+    """
     target = bpy.data.objects["Target"]
-    for _ in range(10):
-        place = target.matrix_world.translation
-        x, y = at(place)
-        size = at(place + Vector((target.empty_display_size, 0, 0)))[0] - x
-        yield from ui.click(x + size, y)
+    sides = [Vector(side) for side in ((0, 0, -1), (1, 0, 0), (0, 0, 1), (-1, 0, 0))]
+    for side in 3 * sides:
+        yield from ui.click(*at(target.matrix_world.translation + target.empty_display_size * side))
         yield 1.0
         if bpy.context.object == target:
             return
-    raise AssertionError("ten clicks did not select the target")
+    raise AssertionError(f"no click selected the target, but {bpy.context.object} in {bpy.context.mode}")
 
 
 def select_target_then_tip():

@@ -163,10 +163,11 @@ def open_panels(area, sidebar):
     scale = bpy.context.preferences.system.ui_scale
     for above, below, inside in (
         ("ik2d.flip", 58, "ik2d.limits_from_bones"),  # below Live
-        ("ik2d.limits_from_bones", 30, "].tolerance"),
+        ("ik2d.limits_from_bones", 30, "].solver"),
     ):
         x, y = yield from ui.find_button(area, sidebar, above)
         yield from ui.click(x, y - int(below * scale))
+        yield 0.8  # panels slide to their places
         yield from ui.find_button(area, sidebar, inside)
 
 

@@ -102,8 +102,10 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
     ],
 )
-def test_main_job_in_the_window(blender, installed, arm_scene, scenario, arguments):
+def test_main_job_in_the_window(blender, installed, arm_scene, tmp_path, scenario, arguments):
     """The scenario's own assertions hold; it ends Blender with exit code 1 where one does not."""
+    resources = tmp_path / "resources"  # of its own: Blender saves changed preferences when it ends
+    shutil.copytree(installed["BLENDER_USER_RESOURCES"], resources)
     printed = run(
         [
             TOOLS / "blender-gui",
@@ -117,6 +119,6 @@ def test_main_job_in_the_window(blender, installed, arm_scene, scenario, argumen
             "--python",
             HERE / scenario,
         ],
-        installed,
+        {**installed, "BLENDER_USER_RESOURCES": str(resources)},
     )
     assert "GUI TEST PASSED" in printed and "Traceback" not in printed, printed
