@@ -13,7 +13,7 @@ from ..core import CCDResult, IK2DError
 from ..core.inputs import Floats
 from ..rig.armature import read_chain
 from . import ccd_lines
-from .chains import active_armature, allowed, named_chain, shown_chain, why_not_edit
+from .chains import active_armature, allowed, named_chain, why_no_chain
 from .marks import solve_mark
 from .registration import register_classes, unregister_classes
 
@@ -91,10 +91,7 @@ class IK2D_OT_ccd_step(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and shown_chain(context) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature = active_armature(context)

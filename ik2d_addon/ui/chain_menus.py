@@ -19,6 +19,7 @@ from .chains import (
     active_chain,
     allowed,
     shown_chain,
+    why_no_chain,
     why_not_add,
     why_not_edit,
 )
@@ -84,11 +85,9 @@ class IK2D_OT_copy_settings(Operator):
 
 
 def _why_no_others(context: Context) -> str:
-    reason = why_not_edit(context)
+    reason = why_no_chain(context)
     if reason:
         return reason
-    if shown_chain(context) is None:
-        return "Add a chain first"
     return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
 
 
@@ -112,7 +111,7 @@ class IK2D_OT_mirror(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first"))
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]

@@ -14,7 +14,7 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
-from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
 SUBDIR = "ik2d/chain"
@@ -52,13 +52,6 @@ def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
     armature.update_tag()
 
 
-def _why_no_chain(context) -> str:
-    reason = why_not_edit(context)
-    if not reason and shown_chain(context) is None:
-        reason = "Add a chain first"
-    return reason
-
-
 class IK2D_OT_preset_apply(Operator):
     """Solve the active chain as this preset says"""
 
@@ -75,7 +68,7 @@ class IK2D_OT_preset_apply(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, _why_no_chain(context))
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         chain, name = shown_chain(context), os.path.basename(self.filepath)
@@ -104,7 +97,7 @@ class IK2D_OT_preset_add(AddPresetBase, Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, _why_no_chain(context))
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature, chain = active_armature(context), shown_chain(context)

@@ -260,6 +260,11 @@ def why_not_edit(context: Context) -> str:
     return ""
 
 
+def why_no_chain(context: Context) -> str:
+    """Say why there is no chain to work on now; "" where the sidebar shows one that can be edited."""
+    return why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first")
+
+
 def why_not_add(context: Context) -> str:
     """Say why no chain can be added now; "" where one can."""
     reason = why_not_edit(context)
@@ -456,10 +461,7 @@ class IK2D_OT_flip(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and shown_chain(context) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         try:
@@ -521,7 +523,7 @@ class IK2D_OT_joints_update(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, why_not_edit(context) or _why_no_bones(context))
+        return allowed(cls, _why_no_bones(context))
 
     def execute(self, context):
         chain = shown_chain(context)
@@ -540,7 +542,7 @@ class IK2D_OT_use_bone(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, why_not_edit(context) or _why_no_bone_to_use(context))
+        return allowed(cls, _why_no_bone_to_use(context))
 
     def execute(self, context):
         armature, chain = active_armature(context), shown_chain(context)
@@ -564,9 +566,10 @@ def use_likeliest(armature: Object, chain: PropertyGroup) -> list[str]:
 
 def _why_no_bone_to_use(context: Context) -> str:
     """Say why there is no lost bone to find again; "" where there is one."""
+    reason = why_no_chain(context)
+    if reason:
+        return reason
     armature, chain = active_armature(context), shown_chain(context)
-    if chain is None:
-        return "Add a chain first"
     return "" if likeliest_bone(armature, chain) or likeliest_subtarget(chain) else "No bone is missing"
 
 
@@ -579,7 +582,7 @@ class IK2D_OT_limits_from_bones(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, why_not_edit(context) or _why_no_bones(context))
+        return allowed(cls, _why_no_bones(context))
 
     def execute(self, context):
         armature, chain = active_armature(context), shown_chain(context)
@@ -598,10 +601,10 @@ class IK2D_OT_limits_from_bones(Operator):
 
 def _why_no_bones(context: Context) -> str:
     """Say why the active chain has no joints to set; "" where it has."""
-    chain = shown_chain(context)
-    if chain is None:
-        return "Add a chain first"
-    return "" if joints_wanted(chain) else "Choose the chain's tip and number of bones first"
+    reason = why_no_chain(context)
+    if reason:
+        return reason
+    return "" if joints_wanted(shown_chain(context)) else "Choose the chain's tip and number of bones first"
 
 
 classes = (

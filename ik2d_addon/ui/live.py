@@ -4,7 +4,7 @@
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ..live.rigs import outcome_of
-from .chains import allowed, shown_chain, why_not_edit
+from .chains import allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 from .text import draw_text
 
@@ -53,11 +53,8 @@ class IK2D_OT_start_from_rest(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        chain = shown_chain(context)
-        if not reason and chain is None:
-            reason = "Add a chain first"
-        if not reason and not has_memory(chain):
+        reason = why_no_chain(context)
+        if not reason and not has_memory(shown_chain(context)):
             reason = "The chain does not go on from the frame before"
         return allowed(cls, reason)
 

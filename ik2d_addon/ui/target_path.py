@@ -14,7 +14,7 @@ from ..rig.pausing import live_paused
 from ..rig.sampling import finished, sample_steps
 from ..rig.slide_bases import without_slides
 from ..rig.target_plane import facing_target
-from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .overlay_figure import TargetPath
 from .overlay_settings import listeners, overlay_settings
 from .registration import register_classes, unregister_classes
@@ -56,10 +56,7 @@ class IK2D_OT_target_path(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and shown_chain(context) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature, chain = active_armature(context), shown_chain(context)
