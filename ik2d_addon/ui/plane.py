@@ -6,7 +6,7 @@ from bpy.types import Operator
 from ..core import IK2DError
 from ..rig.target_plane import plane_to_target
 from .baking import chosen_range
-from .chains import active_armature, active_chain, allowed, why_not_edit
+from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
 
@@ -19,14 +19,11 @@ class IK2D_OT_plane_to_target(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and active_chain(active_armature(context)) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature = active_armature(context)
-        chain = active_chain(armature)
+        chain = shown_chain(context)
         first, last, _step = chosen_range(armature, context.scene)
         try:
             plane_to_target(armature, chain, context.scene, first, last)

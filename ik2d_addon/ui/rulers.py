@@ -7,7 +7,7 @@ from ..core import IK2DError
 from ..rig.armature import read_chain
 from ..rig.rulers import Ruler, find_rulers, mute_rulers, sentences
 from .baking import chosen_range
-from .chains import active_armature, active_chain, allowed, why_not_edit
+from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
 
@@ -34,15 +34,12 @@ class IK2D_OT_mute_rulers(Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and active_chain(active_armature(context)) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature = active_armature(context)
         first, last, _step = chosen_range(armature, context.scene)
-        rulers = rulers_of(context, armature, active_chain(armature))
+        rulers = rulers_of(context, armature, shown_chain(context))
         if not rulers:
             self.report({'ERROR'}, "No constraint rules the chain's bones on these frames")
             return {'CANCELLED'}
