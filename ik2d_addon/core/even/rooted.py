@@ -10,6 +10,9 @@ J: (2, n) how the tip moves with each joint. t is that of Barzilai and Borwein (
 steps: so that a chain that force has made soft to bending takes no more steps than a stiff one.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,42 +31,67 @@ NOTHING = 1e-300
 # Keeps M invertible where all bones lie on one line.
 DAMPING = 1e-14
 
+# Poses (m, k), the steps to each (m,), and which of them have settled (m,).
+Settled = tuple[Floats, NDArray[np.int32], NDArray[np.bool_]]
 
-def settled(
-    lengths: Floats, weights: Floats, rest: Floats, start: Floats, points: Floats
-) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_]]:
+
+def settled(lengths: Floats, weights: Floats, rest: Floats, start: Floats, points: Floats) -> Settled:
     """Return the poses (m, n) that starts (m, n) settle in, the steps (m,), and which have settled.
 
     lengths, weights, rest: (n,), the root's among them, the greatest weight 1; points: (m, 2). The starts'
     tips are on the points. A pose that has not settled is the last one, its tip put back onto its point;
     or the start, where that fails or bends less.
     """
-    angles, steps, done = start.copy(), np.zeros(len(start), np.int32), np.zeros(len(start), np.bool_)
+
+    def turned(pose: Floats, turns: Floats) -> tuple[Floats, Floats]:
+        turns = _cut(turns)
+        return pose + turns, turns
+
+    turns_of, bend_of = partial(_turns, lengths, weights, rest), partial(_bend, weights, rest)
+    angles, steps, done, _ = descended(start, points, turns_of, bend_of, turned)
+    rows = np.flatnonzero(~done)
+    if rows.size:
+        angles[rows] = _mended(lengths, weights, rest, angles[rows], start[rows], points[rows])
+    return angles, steps, done
+
+
+def descended(
+    start: Floats,
+    points: Floats,
+    changes_of: Callable[[Floats, Floats], tuple[Floats, Floats, Floats]],
+    bend_of: Callable[[Floats], Floats],
+    changed: Callable[[Floats, Floats], tuple[Floats, Floats]],
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_], Floats]:
+    """Take steps to less bend from starts (m, k), their tips on points (m, 2), until these settle.
+
+    changes_of: poses and points -> the changes (m, k) to less bend, those that mend the tip's error, and the
+    error (m,). bend_of: poses -> what they are bent by (m,). changed: poses and the changes wished for ->
+    the poses after them, and the changes made. Returns poses as they were asked about last, the steps to each
+    (m,), which have settled (m,), and what a last step made of those that have not.
+    """
+    poses, steps, done = start.copy(), np.zeros(len(start), np.int32), np.zeros(len(start), np.bool_)
     rows, pose, target = np.arange(len(start)), start.copy(), points
     part, most = np.ones(len(start)), np.full(len(start), GREATEST)
     bent = np.full(len(start), np.inf)
-    turns = before = np.zeros_like(start)
+    change = before = np.zeros_like(start)
     for step in range(ROUNDS):
-        slack, mend, error = _turns(lengths, weights, rest, pose, target)
+        slack, mend, error = changes_of(pose, target)
         if step:
-            along = summed(turns * (before - slack))
-            now = _bend(weights, rest, pose)
+            along = summed(change * (before - slack))
+            now = bend_of(pose)
             most = np.where(now > bent, np.maximum(0.5 * most, LEAST), np.minimum(1.1 * most, GREATEST))
-            part = summed(turns * turns) / np.where(along > 0.0, along, NOTHING)
+            part = summed(change * change) / np.where(along > 0.0, along, NOTHING)
             bent, part = now, np.clip(part, LEAST, most)
         ends = (np.abs(slack).max(axis=1) < SETTLED) & (error < MENDED)
-        angles[rows], steps[rows] = pose, step
+        poses[rows], steps[rows] = pose, step
         done[rows[ends]] = True
         going = ~ends
         rows, pose, target, part = rows[going], pose[going], target[going], part[going]
         if rows.size == 0:
             break
         most, bent, before = most[going], bent[going], slack[going]
-        turns = _cut(part[:, np.newaxis] * before + mend[going])
-        pose = pose + turns
-    if rows.size:
-        angles[rows] = _mended(lengths, weights, rest, angles[rows], start[rows], target)
-    return angles, steps, done
+        pose, change = changed(pose, part[:, np.newaxis] * before + mend[going])
+    return poses, steps, done, pose
 
 
 def _mended(

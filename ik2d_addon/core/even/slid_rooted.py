@@ -9,11 +9,10 @@ the family of a free root cannot follow.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs import Floats
 from .family import summed
-from .rooted import DAMPING, GREATEST, LEAST, LONGEST_TURN, MENDED, MENDING, NOTHING, ROUNDS, SETTLED
+from .rooted import DAMPING, LONGEST_TURN, MENDING, NOTHING, Settled, descended
 
 # Rounds in which slides at their ends are told from those that come off them.
 HOLDS = 3
@@ -30,37 +29,23 @@ class Slider:
     rest: Floats  # (2 n,) the slides' being zero
     free_root: bool = False  # whether the root's turn costs nothing
 
-    def settled(self, start: Floats, points: Floats) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_]]:
+    def settled(self, start: Floats, points: Floats) -> Settled:
         """Return the poses (m, 2 n) that starts (m, 2 n) settle in, the steps (m,), and which have settled.
 
         points: (m, 2). A pose that has not settled is the last one, its tip put back onto its point as far
         as that goes.
         """
-        poses, steps, done = start.copy(), np.zeros(len(start), np.int32), np.zeros(len(start), np.bool_)
-        rows, pose, target = np.arange(len(start)), start.copy(), points
-        part, most = np.ones(len(start)), np.full(len(start), GREATEST)
-        bent = np.full(len(start), np.inf)
-        moved = before = np.zeros_like(start)
-        for step in range(ROUNDS):
-            slack, mend, error, _ = self._changes(pose, target)
-            if step:
-                along = summed(moved * (before - slack))
-                now = self.bend(pose)
-                most = np.where(now > bent, np.maximum(0.5 * most, LEAST), np.minimum(1.1 * most, GREATEST))
-                part = summed(moved * moved) / np.where(along > 0.0, along, NOTHING)
-                bent, part = now, np.clip(part, LEAST, most)
-            ends = (np.abs(slack).max(axis=1) < SETTLED) & (error < MENDED)
-            poses[rows], steps[rows] = pose, step
-            done[rows[ends]] = True
-            going = ~ends
-            rows, pose, target, part = rows[going], pose[going], target[going], part[going]
-            if rows.size == 0:
-                break
-            most, bent, before = most[going], bent[going], slack[going]
-            after = self.moved(pose, part[:, np.newaxis] * before + mend[going])
-            pose, moved = after, after - pose
-        if rows.size:
-            poses[rows] = self.mended(pose, target)
+
+        def changes_of(pose: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
+            return self._changes(pose, target)[:3]
+
+        def changed(pose: Floats, change: Floats) -> tuple[Floats, Floats]:
+            after = self.moved(pose, change)
+            return after, after - pose
+
+        poses, steps, done, last = descended(start, points, changes_of, self.bend, changed)
+        if last.size:
+            poses[~done] = self.mended(last, points[~done])
         return poses, steps, done
 
     def mended(self, pose: Floats, target: Floats) -> Floats:
