@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .chain import Chain, joints_at
+from .chain import Chain, at_limits, joints_at
 from .inputs import Floats
 
 
@@ -47,6 +47,31 @@ class Solution:
     def at(self, rows: Sequence[int]) -> "Solution":
         """Return the answers to some of the targets, by their places along the first dimension."""
         return Solution(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+
+    @classmethod
+    def of_rows(
+        cls,
+        chain: Chain,
+        shape: tuple[int, ...],
+        angles: Floats,
+        status: NDArray[np.int8],
+        residual: Floats,
+        iterations: NDArray[np.int32] | None = None,
+        slides: Floats | None = None,
+    ) -> "Solution":
+        """Return the answers to targets of a shape from those to all m of them, one after the other.
+
+        angles, slides: (m, n), None for bones that are rigid; the others (m,), no iterations for a formula's.
+        """
+        m, whole = len(angles), (*shape, len(chain))
+        return cls(
+            angles=angles.reshape(whole),
+            status=status.reshape(shape),
+            residual=residual.reshape(shape),
+            iterations=(np.zeros(m, np.int32) if iterations is None else iterations).reshape(shape),
+            limited=at_limits(chain, angles).reshape(whole),
+            slides=(np.zeros(whole) if slides is None else slides).reshape(whole),
+        )
 
     @classmethod
     def joined(cls, parts: "Sequence[Solution]") -> "Solution":

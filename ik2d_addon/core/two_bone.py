@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, at_limits, checked_angles, checked_targets, in_reaches, joints_at, within_limits
+from .chain import Chain, checked_angles, checked_targets, in_reaches, joints_at, within_limits
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
@@ -76,14 +76,7 @@ def solve_two_bone(
         eased = soft_targets(chain, rows[0], np.broadcast_to(soft, shape).reshape(-1))
         angles, _, _ = solver(chain, eased, *rows[1:], limit)
         residual = distances_to(chain, angles, rows[0])
-    return Solution(
-        angles=angles.reshape(*shape, 2),
-        status=status.reshape(shape),
-        residual=residual.reshape(shape),
-        iterations=np.zeros(shape, np.int32),
-        limited=at_limits(chain, angles).reshape(*shape, 2),
-        slides=np.zeros((*shape, 2)),
-    )
+    return Solution.of_rows(chain, shape, angles, status, residual)
 
 
 def _solver(chain: Chain) -> Callable[[Chain, Floats, Floats, Floats, float], Answer]:

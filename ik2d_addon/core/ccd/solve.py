@@ -232,14 +232,7 @@ def _solution(
         poses, iterations, _ = yield from _solve(chain, soft_rows, settings)
         angles, slides = parted(chain, poses)
         residual = distances_to(chain, angles, rows.points, slides)
-    return Solution(
-        angles=angles.reshape(*shape, len(chain)),
-        status=status.reshape(shape),
-        residual=residual.reshape(shape),
-        iterations=iterations.reshape(shape),
-        limited=at_limits(chain, angles).reshape(*shape, len(chain)),
-        slides=np.zeros((*shape, len(chain))) if slides is None else slides.reshape(*shape, len(chain)),
-    )
+    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
 def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:

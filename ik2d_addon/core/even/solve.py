@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..ccd.solve import solve_ccd
 from ..chain import (
     Chain,
-    at_limits,
     checked_angles,
     checked_targets,
     in_reaches,
@@ -84,14 +83,7 @@ def solve_even(
         eased = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1))
         angles, slides, iterations = even.poses(eased, side)
         residual = distances_to(chain, angles, points, slides)
-    return Solution(
-        angles=angles.reshape(*shape, len(chain)),
-        status=status.reshape(shape),
-        residual=residual.reshape(shape),
-        iterations=iterations.reshape(shape),
-        limited=at_limits(chain, angles).reshape(*shape, len(chain)),
-        slides=slides.reshape(*shape, len(chain)),
-    )
+    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
 @dataclass(frozen=True, eq=False)
