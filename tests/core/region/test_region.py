@@ -41,11 +41,14 @@ def on_the_border(rng, region, count, off=0.0):
     return np.stack((points.real, points.imag), axis=-1)
 
 
-@settings(max_examples=100, deadline=None)
-@given(seed=seeds)
-def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_nearest(seed):
-    rng, chain, region = problem(seed)
-    tips = tips_of(chain, poses_within(rng, chain, 500))
+def points_around(rng, region):
+    """Return 48 places, half of them on the boundary or next to it."""
+    border = on_the_border(rng, region, 24, rng.choice([0.0, 1e-2, 1e-4, 1e-6, 1e-8, -1e-2, -1e-6], 24))
+    return np.concatenate((rng.uniform(-1.2, 1.2, (24, 2)), border))
+
+
+def hold_tips(rng, region, tips):
+    """Hold a region to tips: each is in it, and of no place is one nearer than the nearest point."""
     away = region.nearest(tips)[1]
     assert (region.contains(tips) | (away <= 1e-9)).all()
     points = rng.uniform(-1.2, 1.2, (30, 2))
@@ -58,10 +61,16 @@ def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_near
 
 @settings(max_examples=100, deadline=None)
 @given(seed=seeds)
+def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_nearest(seed):
+    rng, chain, region = problem(seed)
+    hold_tips(rng, region, tips_of(chain, poses_within(rng, chain, 500)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds)
 def test_poses_reach_or_come_as_near_as_the_nearest_point(seed):
     rng, chain, region = problem(seed)
-    border = on_the_border(rng, region, 24, rng.choice([0.0, 1e-2, 1e-4, 1e-6, 1e-8, -1e-2, -1e-6], 24))
-    points = np.concatenate((rng.uniform(-1.2, 1.2, (24, 2)), border))
+    points = points_around(rng, region)
     near = None if rng.random() < 0.3 else poses_within(rng, chain, 48)
     angles = region.poses(points, near)
     low, high = chain.ranges.T
@@ -347,23 +356,14 @@ def random_tips(rng, chain, count):
 @given(seed=seeds)
 def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(seed):
     rng, chain, region = sliding_problem(seed)
-    tips = random_tips(rng, chain, 500)
-    away = region.nearest(tips)[1]
-    assert (region.contains(tips) | (away <= 1e-9)).all()
-    points = rng.uniform(-1.2, 1.2, (30, 2))
-    found, away = region.nearest(points)
-    assert (distances(points, tips) >= away - 1e-9).all()
-    assert ((away == 0.0) == region.contains(points)).all()
-    assert region.contains(found).all()
-    assert np.allclose(np.hypot(*(found - points).T), away, rtol=0.0, atol=1e-12)
+    hold_tips(rng, region, random_tips(rng, chain, 500))
 
 
 @settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_poses_with_slides_reach_or_come_as_near_as_the_nearest_point(seed):
     rng, chain, region = sliding_problem(seed)
-    border = on_the_border(rng, region, 24, rng.choice([0.0, 1e-2, 1e-4, 1e-6, 1e-8, -1e-2, -1e-6], 24))
-    points = np.concatenate((rng.uniform(-1.2, 1.2, (24, 2)), border))
+    points = points_around(rng, region)
     near = (None, None)
     if rng.random() < 0.7:
         near = poses_within(rng, chain, 48), slides_within(rng, chain, 48)
