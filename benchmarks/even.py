@@ -4,7 +4,6 @@
 Chains of reach 1. What a table shows is said in its note; docs/solvers.md holds them.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -15,7 +14,7 @@ from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
 
 from .problems import Floats, smooth_problems
-from .table import Table, percent, ratio
+from .table import Table, percent, print_tables, ratio
 from .timing import best_times, say
 
 BONES = (3, 5, 12, 30, 50)
@@ -365,11 +364,5 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
-def main() -> None:
-    """Print the tables asked for, or all."""
-    for name in sys.argv[1:] or TABLES:
-        print(TABLES[name]().markdown(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_tables(TABLES)

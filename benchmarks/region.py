@@ -4,7 +4,6 @@
 Chains of reach 1. What a table shows is said in its note; docs/solvers.md holds what they came to.
 """
 
-import sys
 from collections.abc import Callable
 from time import process_time
 
@@ -16,7 +15,7 @@ from ik2d_addon.core.region.region import _regions
 
 from .even import lengths_of
 from .problems import Floats, smooth_path, tips
-from .table import Table, ratio, small
+from .table import Table, print_tables, ratio, small
 from .timing import best_times, say
 
 BONES = (2, 3, 5, 10, 20, 50, 100, 200)
@@ -221,11 +220,5 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
-def main() -> None:
-    """Print the tables asked for, or all."""
-    for name in sys.argv[1:] or TABLES:
-        print(TABLES[name]().markdown(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_tables(TABLES)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A table of results, and the numbers in it as text."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -19,6 +20,12 @@ class Table:
         lines = [self.header, ["---"] * len(self.header), *self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         return f"## {self.title}\n\n{self.note}\n\n{table}\n"
+
+
+def print_tables(tables: Mapping[str, Callable[[], Table]]) -> None:
+    """Print the tables that the command line names, or all."""
+    for name in sys.argv[1:] or tables:
+        print(tables[name]().markdown(), flush=True)
 
 
 def percent(share: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from PIL import Image
-from render_strip import render, set_quality
+from render_strip import open_scene, render, set_quality
 from take_pictures import save_moving
 
 from ik2d_addon.ui import properties
@@ -26,11 +26,8 @@ def main(arguments: Sequence[str]) -> int:
     add("--width", type=int, default=480, help="width in pixels (default: 480)")
     add("--samples", type=int, default=4, help="Cycles samples for each pixel (default: 4)")
     options = parser.parse_args(arguments)
-    if not os.path.isfile(options.scene):
-        print(f"There is no file '{options.scene}'", file=sys.stderr)
+    if not open_scene(options.scene):
         return 2
-    properties.register()
-    bpy.ops.wm.open_mainfile(filepath=os.path.abspath(options.scene))
     scene = bpy.context.scene
     set_quality(scene, options.width, options.samples)
     frames = []

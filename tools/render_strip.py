@@ -45,14 +45,21 @@ def main(arguments: Sequence[str]) -> int:
     add("--width", type=int, default=1200, help="width of the whole in pixels (default: 1200)")
     add("--samples", type=int, default=16, help="Cycles samples for each pixel (default: 16)")
     options = parser.parse_args(arguments)
-    if not os.path.isfile(options.scene):
-        print(f"There is no file '{options.scene}'", file=sys.stderr)
+    if not open_scene(options.scene):
         return 2
-    properties.register()
-    bpy.ops.wm.open_mainfile(filepath=os.path.abspath(options.scene))
     render_strip(Path(options.picture), options)
     properties.unregister()
     return 0
+
+
+def open_scene(path: str) -> bool:
+    """Open a scene, with its chains' settings; say it and return False where there is no such file."""
+    if not os.path.isfile(path):
+        print(f"There is no file '{path}'", file=sys.stderr)
+        return False
+    properties.register()
+    bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path))
+    return True
 
 
 def frame_list(text: str) -> list[int]:
