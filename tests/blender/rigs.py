@@ -94,6 +94,25 @@ def disconnect(armature: bpy.types.Object) -> None:
     bpy.ops.object.mode_set(mode='OBJECT')
 
 
+def connect(armature: bpy.types.Object, bone: str) -> None:
+    """Connect a bone to its parent, which leaves it no location."""
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones[bone].use_connect = True
+    bpy.ops.object.mode_set(mode='OBJECT')
+
+
+def override_from(library: str, *names: str) -> bpy.types.Object:
+    """Link objects of a file into an empty scene; return the override of the first, which takes its place."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
+        wanted.objects = list(names)
+    override = wanted.objects[0].override_create()
+    override.override_library.is_system_override = False
+    for ob in (override, *wanted.objects[1:]):
+        bpy.context.scene.collection.objects.link(ob)
+    return override
+
+
 def set_slide(chain: bpy.types.PropertyGroup, bone: str, least: float, most: float) -> None:
     """Let a bone of a chain slide."""
     joint = chain.joints[bone]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from rigs import add_chain, add_leg, add_target
+from rigs import add_chain, add_leg, add_target, override_from
 
 import ik2d_addon
 
@@ -68,12 +68,7 @@ def overridden(folder, with_chain):
     bpy.data.libraries.write(library, {armature, bpy.context.scene})
     if not with_chain:
         ik2d_addon.register()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
-        wanted.objects = ["Rig"]
-    override = wanted.objects[0].override_create()
-    bpy.context.scene.collection.objects.link(override)
-    override.override_library.is_system_override = False
+    override = override_from(library, "Rig")
     bpy.context.view_layer.update()
     return override
 

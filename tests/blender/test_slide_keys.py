@@ -11,9 +11,11 @@ from rigs import (
     SLIDES,
     TELESCOPE,
     add_target,
+    connect,
     crane_with_target,
     every_bit_of_animation,
     leg_with_target,
+    override_from,
     played_back_errors,
     set_slide,
     stored_settings,
@@ -269,9 +271,7 @@ def test_the_command_line_bakes_it_and_reports_the_slides_by_frame(tmp_path):
 
 def test_check_names_the_bone_that_is_connected(tmp_path, capsys):
     armature, _ = crane_with_target()
-    bpy.ops.object.mode_set(mode='EDIT')
-    armature.data.edit_bones["inner"].use_connect = True
-    bpy.ops.object.mode_set(mode='OBJECT')
+    connect(armature, "inner")
     path = str(tmp_path / "crane.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     assert run(["check", path], opens_scene=True) == 2
@@ -283,13 +283,7 @@ def test_an_override_slides_and_keeps_what_was_there_when_saved(tmp_path):
     armature.pose.bones["inner"].location.y = 0.25
     library, shot = str(tmp_path / "rig.blend"), str(tmp_path / "shot.blend")
     bpy.ops.wm.save_as_mainfile(filepath=library)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
-        wanted.objects = ["Rig", "Target"]
-    armature = wanted.objects[0].override_create()
-    armature.override_library.is_system_override = False
-    for ob in (armature, wanted.objects[1]):
-        bpy.context.scene.collection.objects.link(ob)
+    armature = override_from(library, "Rig", "Target")
     assert bake_here(armature).all_reached
     bpy.ops.wm.save_as_mainfile(filepath=shot)
     bpy.ops.wm.open_mainfile(filepath=shot)

@@ -10,6 +10,7 @@ from mathutils import Euler
 from rigs import (
     SLIDES,
     TELESCOPE,
+    connect,
     crane_with_target,
     disconnect,
     evaluated_place,
@@ -132,9 +133,7 @@ def test_solve_again_gives_the_same_pose():
 
 def test_bones_that_are_connected():
     armature, _ = crane_with_target()
-    bpy.ops.object.mode_set(mode='EDIT')
-    armature.data.edit_bones["inner"].use_connect = True
-    bpy.ops.object.mode_set(mode='OBJECT')
+    connect(armature, "inner")
     words = (
         "Chain 'crane': bone 'boom' cannot slide: bone 'inner', which it carries, is connected to its parent"
         " and has no location; disconnect it in Edit Mode (Alt P)"

@@ -15,6 +15,7 @@ from rigs import (
     errors_on,
     evaluated_tip,
     every_bit_of_animation,
+    override_from,
     stretching_arm,
 )
 
@@ -273,13 +274,7 @@ def test_an_override_stretches_and_keeps_what_was_there_when_saved(tmp_path):
     armature.pose.bones["bone0"].scale[1] = 1.5
     library, shot = str(tmp_path / "rig.blend"), str(tmp_path / "shot.blend")
     bpy.ops.wm.save_as_mainfile(filepath=library)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(library, link=True) as (_there, wanted):
-        wanted.objects = ["Arm", "Target"]
-    armature = wanted.objects[0].override_create()
-    armature.override_library.is_system_override = False
-    for ob in (armature, wanted.objects[1]):
-        bpy.context.scene.collection.objects.link(ob)
+    armature = override_from(library, "Arm", "Target")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
     assert bake(armature).all_reached
     bpy.ops.wm.save_as_mainfile(filepath=shot)

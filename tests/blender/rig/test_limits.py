@@ -3,10 +3,9 @@
 
 import math
 
-import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_crane, disconnect
+from rigs import add_armature, add_crane, connect, disconnect
 
 from ik2d_addon.core import Plane
 from ik2d_addon.rig.limits import limits_of_bones, slides_of_bones
@@ -221,7 +220,5 @@ def test_connected_bones_and_other_spaces_give_no_slides():
     muted.mute = True
     assert slides(armature) == ({}, [])
     muted.mute = False
-    bpy.ops.object.mode_set(mode='EDIT')
-    armature.data.edit_bones["inner"].use_connect = True
-    bpy.ops.object.mode_set(mode='OBJECT')
+    connect(armature, "inner")
     assert slides(armature) == ({}, [])

@@ -7,7 +7,16 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
-from rigs import add_armature, add_chain, add_crane, add_target, disconnect, set_slide, stored_settings
+from rigs import (
+    add_armature,
+    add_chain,
+    add_crane,
+    add_target,
+    connect,
+    disconnect,
+    set_slide,
+    stored_settings,
+)
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import problem_of, read_chain
@@ -148,9 +157,7 @@ def test_the_span_of_a_location_holds_every_slide():
 
 def test_a_connected_bone_carries_no_slide():
     armature, chain = crane()
-    bpy.ops.object.mode_set(mode='EDIT')
-    armature.data.edit_bones["inner"].use_connect = True
-    bpy.ops.object.mode_set(mode='OBJECT')
+    connect(armature, "inner")
     words = (
         "Chain 'crane': bone 'boom' cannot slide: bone 'inner', which it carries, is connected to its parent"
         " and has no location; disconnect it in Edit Mode (Alt P)"
