@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rigs import leg_with_target
 
 from ik2d_addon.ui import (
+    adopt,
     baking,
     ccd,
     chain_menus,
@@ -20,6 +21,7 @@ from ik2d_addon.ui import (
     panels,
     properties,
     results,
+    rig_panel,
     target_path,
 )
 from ik2d_addon.ui.text import wrapped
@@ -30,6 +32,7 @@ OPERATORS = (
     *results.classes,
     *live.classes,
     *chain_menus.OPERATORS,
+    *adopt.classes,
     *ccd.classes,
     *drag.classes,
 )
@@ -100,7 +103,11 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
 
 @pytest.mark.parametrize(
     "cls",
-    [cls for cls in (*panels.classes, overlay_panel.IK2D_PT_overlay) if issubclass(cls, bpy.types.Panel)],
+    [
+        cls
+        for cls in (*panels.classes, *rig_panel.classes, overlay_panel.IK2D_PT_overlay)
+        if issubclass(cls, bpy.types.Panel)
+    ],
 )
 def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
     assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")

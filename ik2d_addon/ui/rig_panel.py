@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sub-panel of what goes between this rig's own controls and its chains."""
+
+from bpy.types import Panel
+
+from .adopt import draw_adopt
+from .chains import active_armature
+from .registration import register_classes, unregister_classes
+
+# Each draws a row, from the file of the operators that are in it: (layout, context).
+ROWS = (draw_adopt,)
+
+
+class IK2D_PT_rig(Panel):
+    """Take over the IK that the rig has, leave it one of its own, and go between the two"""
+
+    bl_idname = "IK2D_PT_rig"
+    bl_parent_id = "IK2D_PT_main"
+    bl_space_type = 'VIEW_3D'
+    bl_region_type = 'UI'
+    bl_category = "IK 2D"
+    bl_label = "Rig"
+    bl_description = __doc__
+    bl_options = {'DEFAULT_CLOSED'}
+
+    @classmethod
+    def poll(cls, context):
+        return active_armature(context) is not None
+
+    def draw(self, context):
+        for draw_row in ROWS:
+            draw_row(self.layout, context)
+
+
+classes = (IK2D_PT_rig,)
+
+
+def register() -> None:
+    """Register the panel."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister the panel."""
+    unregister_classes(classes)
