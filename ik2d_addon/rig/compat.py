@@ -36,6 +36,8 @@ def sharing_channels(armature_object: bpy.types.Object) -> list[bpy.types.Object
     animation = armature_object.animation_data
     if animation is None or animation.action is None or not animation.action.is_editable:
         return []
+    if animation.action.users - animation.action.use_fake_user < 2:  # spare the look at all objects
+        return []
     if hasattr(animation, "action_slot") and animation.action_slot is None:  # the test goes with 4.2 and 4.3
         return []
     played = (animation.action, getattr(animation, "action_slot_handle", 0))

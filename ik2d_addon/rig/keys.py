@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -51,6 +52,15 @@ _ADDED = {
 SAME_FRAME = 1e-2
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What keeps keys from being written, or from playing as written."""
+
+    kind: str  # LOCKED, SAMPLES, MUTED, MODIFIED, SHARED, DRIVEN, MIXED, MODE or SILENT
+    sentence: str
+    blocks: bool = False  # whether no key can be written
+
+
 def check_writable(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float]
 ) -> list[str]:
@@ -58,62 +68,103 @@ def check_writable(
 
     frames: as in `write`. Raises IK2DError where a channel cannot take keys; nothing has been written then.
     """
-    paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
-    left = _left_alone(armature, rotations)
-    modes = {armature.pose.bones[bone].path_from_id("rotation_mode"): bone for bone in paths.values()}
     warnings = []
-    for curve in compat.existing_fcurves(armature):
-        if curve.data_path in modes:
-            raise IK2DError(
-                f"'{armature.name}': the rotation mode of bone '{modes[curve.data_path]}' is animated;"
-                " delete its keys to bake"
+    for fault in faults(armature, rotations):
+        if fault.blocks:
+            raise IK2DError(fault.sentence)
+        warnings.append(fault.sentence)
+    paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
+    return warnings + list(nla.frozen_motion(armature, paths, min(frames), max(frames)))
+
+
+def faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[Fault]:
+    """Yield what keeps keys of some channels from being written or from playing, what blocks them first.
+
+    Looks at no keys, so that a panel may ask.
+    """
+    late = []
+    for fault in (*_curve_faults(armature, rotations), *_group_faults(armature, rotations)):
+        if fault.blocks:
+            yield fault
+        else:
+            late.append(fault)
+    yield from late
+    for ob in compat.sharing_channels(armature):
+        if any(_moves(ob, rotation) for rotation in rotations):
+            yield Fault(
+                'SHARED',
+                f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy",
             )
-        if curve.data_path not in paths or (curve.data_path, curve.array_index) in left:
-            continue
-        name = f"'{armature.name}': channel {curve.data_path}"
-        if curve.lock or (curve.group and curve.group.lock):
-            raise IK2DError(f"{name} is locked; unlock it to bake")
-        if len(curve.sampled_points):
-            raise IK2DError(f"{name} holds samples; turn them into keys to bake")
-        if curve.mute:
-            warnings.append(f"{name} is muted: its keys do not play; unmute it")
-        if any(not modifier.mute for modifier in curve.modifiers):
-            warnings.append(f"{name} has F-Curve modifiers, which act on top of the keys; mute them")
-    warnings += _check_groups(armature, rotations)
-    warnings += [
-        f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
-        for ob in compat.sharing_channels(armature)
-        if any(_moves(ob, rotation) for rotation in rotations)
-    ]
-    warnings += _silenced(armature, rotations)
-    warnings += [reason] if (reason := nla.why_silent(armature)) else []
-    warnings += nla.frozen_motion(armature, paths, min(frames), max(frames))
+    for sentence in _silenced(armature, rotations):
+        yield Fault('MODE', sentence)
+    if reason := nla.why_silent(armature):
+        yield Fault('SILENT', reason)
     animation = armature.animation_data
-    if animation:
-        driven = {
-            curve.data_path
-            for curve in animation.drivers
-            if not curve.mute and (curve.data_path, curve.array_index) not in left
-        } & paths.keys()
-        warnings += [
-            f"'{armature.name}': bone '{paths[p]}' is driven; drivers win over keys" for p in sorted(driven)
-        ]
-        if animation.action_influence < 1.0 or animation.action_blend_type != 'REPLACE':
-            warnings.append(
-                f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1"
+    if animation is None:
+        return
+    driven = {rotation.bone for rotation in rotations if any(drivers_of(armature, rotation))}
+    for bone in sorted(driven):
+        yield Fault('DRIVEN', f"'{armature.name}': bone '{bone}' is driven; drivers win over keys")
+    if animation.action_influence < 1.0 or animation.action_blend_type != 'REPLACE':
+        yield Fault(
+            'MIXED',
+            f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1",
+        )
+
+
+def _curve_faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[Fault]:
+    holder = compat.existing_channels(armature)
+    if holder is None:
+        return
+    for rotation in rotations:
+        mode = armature.pose.bones[rotation.bone].path_from_id("rotation_mode")
+        if holder.fcurves.find(mode) is not None:
+            yield Fault(
+                'MODE',
+                f"'{armature.name}': the rotation mode of bone '{rotation.bone}' is animated;"
+                " delete its keys to bake",
+                blocks=True,
             )
-    return warnings
+    for rotation in rotations:
+        for curve in curves_of(armature, rotation):
+            name = f"'{armature.name}': channel {curve.data_path}"
+            if curve.lock or (curve.group and curve.group.lock):
+                yield Fault('LOCKED', f"{name} is locked; unlock it to bake", blocks=True)
+            if len(curve.sampled_points):
+                yield Fault('SAMPLES', f"{name} holds samples; turn them into keys to bake", blocks=True)
+            if curve.mute:
+                yield Fault('MUTED', f"{name} is muted: its keys do not play; unmute it")
+            if any(not modifier.mute for modifier in curve.modifiers):
+                yield Fault(
+                    'MODIFIED', f"{name} has F-Curve modifiers, which act on top of the keys; mute them"
+                )
 
 
-def _left_alone(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> set[tuple[str, int]]:
-    """Return the path and index of each channel beside those that are written of a location or scale."""
-    return {
-        (_path(armature, rotation), index)
-        for rotation in rotations
-        if isinstance(rotation, BoneChannels)
-        for index in range(rotation.values.shape[1])
-        if index not in rotation.channels
-    }
+def _written(rotation: BoneRotation) -> Sequence[int]:
+    """Return which channels of a property are looked at: of a location or scale, those to be written alone."""
+    if isinstance(rotation, BoneChannels):
+        return rotation.channels
+    return range(rotation.values.shape[1])
+
+
+def curves_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:
+    """Return the F-Curves that a bone's channels have by now."""
+    holder = compat.existing_channels(armature)
+    if holder is None:
+        return []
+    path = _path(armature, rotation)
+    found = (holder.fcurves.find(path, index=index) for index in _written(rotation))
+    return [curve for curve in found if curve is not None]
+
+
+def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:
+    """Return the drivers of a bone's channels that act."""
+    animation = armature.animation_data
+    if animation is None or not len(animation.drivers):
+        return []
+    path = _path(armature, rotation)
+    found = (animation.drivers.find(path, index=index) for index in _written(rotation))
+    return [curve for curve in found if curve is not None and not curve.mute]
 
 
 def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
@@ -126,11 +177,33 @@ def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Seque
     return list(nla.frozen_motion(armature, paths, min(frames), max(frames)))
 
 
-def _check_groups(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
-    """Yield a sentence for each muted group that keys go into; raise IK2DError for a locked one."""
+def _group_faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[Fault]:
+    """Yield what is wrong with each group that keys go into."""
+    for name, group in groups_of(armature, rotations).items():
+        if group.lock:
+            yield Fault(
+                'LOCKED', f"'{armature.name}': channel group '{name}' is locked; unlock it to bake", blocks=True
+            )
+        elif group.mute and compat.heeds_muted_groups(armature):
+            yield Fault(
+                'MUTED',
+                f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it",
+            )
+        elif group.mute:
+            yield Fault(
+                'MUTED',
+                f"'{armature.name}': channel group '{name}' is muted, which Blender heeds in NLA strips only:"
+                " its keys play until the action becomes one; unmute it",
+            )
+
+
+def groups_of(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation]
+) -> dict[str, bpy.types.ActionGroup]:
+    """Return the channel groups that keys go into, by name."""
     holder, groups = compat.existing_channels(armature), {}
     if holder is None:
-        return
+        return groups
     for rotation in rotations:
         for index in rotation.unlocked(armature):
             curve = holder.fcurves.find(_path(armature, rotation), index=index)
@@ -140,16 +213,7 @@ def _check_groups(armature: bpy.types.Object, rotations: Sequence[BoneRotation])
                 group = made.group_for(holder, rotation.bone) if rotation.keys(index) else None
             if group is not None:
                 groups[group.name] = group
-    for name, group in groups.items():
-        if group.lock:
-            raise IK2DError(f"'{armature.name}': channel group '{name}' is locked; unlock it to bake")
-        if group.mute and compat.heeds_muted_groups(armature):
-            yield f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it"
-        elif group.mute:
-            yield (
-                f"'{armature.name}': channel group '{name}' is muted, which Blender heeds in NLA strips only:"
-                " its keys play until the action becomes one; unmute it"
-            )
+    return groups
 
 
 def _moves(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
@@ -162,11 +226,14 @@ def _moves(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
 
 def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
     """Yield a sentence for each bone whose keys in its former rotation mode no longer play."""
+    changed = [rotation for rotation in rotations if rotation.mode]
+    if not changed:
+        return
     keyed = {curve.data_path for curve in compat.existing_fcurves(armature)} | nla.strip_paths(armature)
-    for rotation in rotations:
+    for rotation in changed:
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
-        if rotation.mode and keyed.intersection(old):
+        if keyed.intersection(old):
             yield (
                 f"'{armature.name}': bone '{rotation.bone}' has keys in another rotation mode; they stay, but"
                 f" do not play, not outside the baked frames either, in {rotation.mode} Euler"
