@@ -20,6 +20,7 @@ _MODULES = (
     ".ui.baking",
     ".ui.rulers",
     ".ui.plane",
+    ".ui.doctor",
     ".ui.live",
     ".ui.overlay_settings",
     ".ui.chain_presets",

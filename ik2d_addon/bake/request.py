@@ -11,12 +11,11 @@ import numpy as np
 from ..core import IK2DError
 from ..rig import keys
 from ..rig.armature import RigChain, read_chain
+from ..rig.doctor import channels_at_rest
 from ..rig.missing import with_inputs_checked
 from ..rig.order import in_order, refuse_moved_target, refuse_shared
-from ..rig.pose import bone_rotations
 from ..rig.renames import straighten
 from ..rig.rulers import with_rulers
-from ..rig.slide_bases import slide_channels
 from .keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
@@ -170,14 +169,7 @@ def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
 
 def _check_channels(armature: bpy.types.Object, rigs: Sequence[RigChain], single_axis: bool) -> None:
     """Raise IK2DError for chains whose bones' channels cannot take keys."""
-    at_rest = [
-        rotation
-        for rig in rigs
-        for rotation in (
-            *bone_rotations(rig, np.zeros((1, len(rig.bones))), single_axis),
-            *slide_channels(rig, np.zeros((1, len(rig.bones), 3))),
-        )
-    ]
+    at_rest = [rotation for rig in rigs for rotation in channels_at_rest(rig, single_axis)]
     keys.check_writable(armature, at_rest, [0.0])
 
 

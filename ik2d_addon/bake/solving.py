@@ -15,8 +15,8 @@ from ..core import (
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import is_constant
 from ..rig.armature import RigChain
+from ..rig.doctor import is_uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
@@ -26,8 +26,6 @@ from .turning import between, going_on_free, root_turns, shares, turned_by
 # Each round of aiming again shortens what Blender's forward kinematics still misses by some 1e-4;
 # two leave nothing that 32 bits can hold.
 CORRECTIONS = 2
-# A scale is even if what it makes of lengths differs by less than this part from axis to axis.
-EVEN = 1e-3
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of what was missed.
 HINGE_CORRECTIONS = 60
 # Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
@@ -164,32 +162,14 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
     """Return what is scaled more along one axis than along another, named for the user."""
     for matrices, name in (
         (samples.world, f"armature '{rig.armature.name}'"),
-        (linkage.to_pose, _uneven_above(rig)),
+        (linkage.to_pose, uneven_above(rig)),
     ):
-        if _uneven(matrices[:, :3, :3]):
+        if is_uneven(matrices[:, :3, :3]):
             return name
     for i, bone in enumerate(rig.bones):
-        if _uneven(samples.bases[:, i, :3, :3]):
+        if is_uneven(samples.bases[:, i, :3, :3]):
             return f"bone '{bone}'"
     return ""
-
-
-def _uneven_above(rig: RigChain) -> str:
-    """Return which bone above the chain is scaled unevenly: as posed now, else any may be."""
-    above = rig.pose_bones[0].parent_recursive
-    for bone in reversed(above):  # the topmost; those below have it from there
-        if _uneven(np.array(bone.matrix, np.float64)[None, :3, :3]):
-            return f"bone '{bone.name}'"
-    return f"bone '{above[0].name}', or one above it," if above else f"bone '{rig.bones[0]}'"
-
-
-def _uneven(matrices: Floats) -> bool:
-    """Return whether any of the matrices (frames, 3, 3) stretches some directions more than others."""
-    if is_constant(matrices):
-        matrices = matrices[:1]
-    squares = np.swapaxes(matrices, -1, -2) @ matrices
-    size = np.trace(squares, axis1=-2, axis2=-1)[:, None, None] / 3.0
-    return bool(np.abs(squares - size * np.eye(3)).max(initial=0.0) > EVEN * size.max())
 
 
 def _aimed(

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
-from ..rig.armature import FAR_OFF_PLANE, RigChain
+from ..rig.armature import FAR_OFF_PLANE
+from ..rig.doctor import askew_words, off_plane_words, uneven_words
 from ..rig.planes import HINGES
 from .keying import KeyedChain, KeyPlan
 from .playback import Played
@@ -89,25 +90,19 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
     rig, reach = chain.rig, chain.reach
     yield from rig.warnings
     if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # they can no other
-        yield (
-            f"Chain '{rig.name}': its joints are up to {length_text(chain.joints_off_plane, units)} off one"
-            " plane; it is solved as seen along the plane's normal"
-        )
+        yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units))
     worst = int(np.argmax(chain.off_plane))
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
         far = length_text(chain.off_plane[worst], units)
         yield (
             f"Chain '{rig.name}': its tip leaves its target by up to {far} across the chain's plane (frame"
-            f" {frames[worst]}): {_askew(rig)}"
+            f" {frames[worst]}): {askew_words(rig)}"
             if rig.joints.askew
             else f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
             f" {frames[worst]}); the tip follows it within the plane"
         )
     if chain.uneven_scale:
-        yield (
-            f"Chain '{rig.name}': {chain.uneven_scale} is scaled unevenly, so the bones change their length"
-            " as they turn; apply the scale to get exact results"
-        )
+        yield uneven_words(rig.name, chain.uneven_scale)
     yield from _used_up(chain, frames)
     yield from _turnings(chain, frames, units)
     yield from _jumps(chain, frames)
@@ -134,16 +129,6 @@ def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterat
             f" tip leaves its target there by up to {length_text(chain.distance[worst], units)} (frame"
             f" {frames[worst]:g})"
         )
-
-
-def _askew(rig: RigChain) -> str:
-    """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
-    worst = int(np.argmax(rig.joints.slants))
-    slant = np.degrees(rig.joints.slants[worst])
-    return (
-        f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
-        " unlock it, change its roll, or try the plane Hinges"
-    )
 
 
 def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:

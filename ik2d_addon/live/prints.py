@@ -13,7 +13,7 @@ from ..rig.renames import bones_of
 _NO_SETTINGS = {"rna_type", "enabled", "live", "live_status", "softness", "influence", "active_joint"}
 _NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
 _NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "plane_taken", "is_off_plane"}
-_NO_SETTINGS |= {"is_scaled", "scale_base", "scale_posed", "slid", "slide_base"}
+_NO_SETTINGS |= {"is_scaled", "scale_base", "scale_posed", "slid", "slide_base", "accepted_off_plane"}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Of an object or a bone, what others move it by.
@@ -60,6 +60,7 @@ def _of_bone(bone: bpy.types.PoseBone) -> Iterator[Any]:
     yield data.matrix_local.copy().freeze()
     for name in _LOCKS:
         yield getattr(bone, name)
+    yield bone.lock_location[:], bone.lock_scale[:]
     locks = bone.lock_rotation[:]
     yield locks
     if any(locks):  # what is locked off its rest holds the bone

@@ -54,7 +54,7 @@ class RigChain:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before it is solved."""
-        return (*_held(self), *self.notes, *map(_in_doubt, self.forced))
+        return (*held_note(self), *self.notes, *map(_in_doubt, self.forced))
 
     def in_plane(self, plane: Plane, taken: str) -> "RigChain":
         """Return the chain as it bends in another plane; taken: what plane that is, in words."""
@@ -143,7 +143,7 @@ def _in_doubt(problem: str) -> str:
     return f"{problem}; it is baked by force, to where the target seems to be without that"
 
 
-def _held(rig: RigChain) -> Iterator[str]:
+def held_note(rig: RigChain) -> Iterator[str]:
     """Yield a sentence that names the joints that locks hold, if there are any."""
     held = [f"'{bone}'" for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
     if held:
@@ -273,15 +273,30 @@ def _check_target(
             f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
             " choose another bone or none"
         )
-    names = [bone.name for bone in bones]
-    refuse_own_target(settings.name, armature, names, walk([(target, subtarget)], parents))
+    refuse_own_target(settings.name, armature, [bone.name for bone in bones], _above_target(settings))
+
+
+def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
+    """Return a chain's target and what it hangs on by its parents."""
+    return walk([(settings.target, settings.subtarget)], parents)
+
+
+def follows_itself(
+    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]
+) -> bool:
+    """Return whether a chain's target is one of its bones, or hangs on them by its parents."""
+    return settings.target is not None and bool(_own(armature, bones, _above_target(settings)))
+
+
+def _own(armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[Node]) -> list[str]:
+    return [bone for ob, bone in moved_by if ob == armature and bone in bones]
 
 
 def refuse_own_target(
     chain_name: str, armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[Node]
 ) -> None:
     """Raise IK2DError where a bone of the chain is among what its target is moved by, the target first."""
-    own = [bone for ob, bone in moved_by if ob == armature and bone in bones]
+    own = _own(armature, bones, moved_by)
     if not own:
         return
     target, subtarget = moved_by[0]

@@ -93,7 +93,8 @@ def faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Ite
         if any(_moves(ob, rotation) for rotation in rotations):
             yield Fault(
                 'SHARED',
-                f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy",
+                f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too;"
+                " give it a copy",
             )
     for sentence in _silenced(armature, rotations):
         yield Fault('MODE', sentence)
@@ -141,7 +142,7 @@ def _curve_faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation])
 
 
 def _written(rotation: BoneRotation) -> Sequence[int]:
-    """Return which channels of a property are looked at: of a location or scale, those to be written alone."""
+    """Return which channels of a property count: of a location or scale, those to be written alone."""
     if isinstance(rotation, BoneChannels):
         return rotation.channels
     return range(rotation.values.shape[1])
@@ -182,7 +183,9 @@ def _group_faults(armature: bpy.types.Object, rotations: Sequence[BoneRotation])
     for name, group in groups_of(armature, rotations).items():
         if group.lock:
             yield Fault(
-                'LOCKED', f"'{armature.name}': channel group '{name}' is locked; unlock it to bake", blocks=True
+                'LOCKED',
+                f"'{armature.name}': channel group '{name}' is locked; unlock it to bake",
+                blocks=True,
             )
         elif group.mute and compat.heeds_muted_groups(armature):
             yield Fault(
@@ -201,7 +204,8 @@ def groups_of(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation]
 ) -> dict[str, bpy.types.ActionGroup]:
     """Return the channel groups that keys go into, by name."""
-    holder, groups = compat.existing_channels(armature), {}
+    holder = compat.existing_channels(armature)
+    groups: dict[str, bpy.types.ActionGroup] = {}
     if holder is None:
         return groups
     for rotation in rotations:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plane of a chain after where its target goes: for straight chains, and where one asks for it."""
 
-from collections.abc import Sequence
-
 import bpy
 import numpy as np
 
@@ -52,8 +50,7 @@ def plane_to_target(
     Raises IK2DError for a chain that cannot be read.
     """
     rig = read_chain(armature, settings)
-    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    points = target_points(rig, _sampled(scene, rig, times))
+    points = target_points(rig, _sampled(scene, rig, first, last))
     joints = rest_joints(rig.pose_bones)
     found = {}
     for choice in _CHOICES:
@@ -76,7 +73,26 @@ def plane_to_target(
     return choice
 
 
-def _sampled(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> ChainSamples:
+@live_paused()
+def keep_plane(
+    armature: bpy.types.Object,
+    settings: bpy.types.PropertyGroup,
+    scene: bpy.types.Scene,
+    first: int,
+    last: int,
+) -> None:
+    """Give a chain as its own the plane that it takes on some frames, so that no other path changes it.
+
+    Raises IK2DError for a chain that cannot be read.
+    """
+    rig = read_chain(armature, settings)
+    rig = facing_target(rig, _sampled(scene, rig, first, last))
+    settings.plane_normal = rig.plane.normal
+    settings.plane = 'CUSTOM'
+
+
+def _sampled(scene: bpy.types.Scene, rig: RigChain, first: int, last: int) -> ChainSamples:
+    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
     steps = sample_steps(scene, [rig], times)
     while True:
         try:

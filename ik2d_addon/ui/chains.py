@@ -93,20 +93,6 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
-def shared_bones(chain: PropertyGroup) -> dict[str, str]:
-    """Return the bones of a chain that another enabled one has too: {bone: name of that chain}."""
-    if not chain.enabled:
-        return {}
-    own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-    return {
-        bone: other.name
-        for other in chain.id_data.ik2d.chains
-        if other != chain and other.enabled
-        for bone in bones_of(other.id_data.data, other.tip, other.bone_count)
-        if bone in own
-    }
-
-
 def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:
     """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow."""
     bone = armature.pose.bones[tip]

@@ -32,7 +32,7 @@ _NO_SETTINGS = {"rna_type", "name", "enabled", "tip", "subtarget", "active_joint
 _NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
 _NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "owner"}
 _NO_SETTINGS |= {"plane_taken", "is_off_plane", "is_scaled", "scale_base", "scale_posed"}
-_NO_SETTINGS |= {"slid", "slide_base", "live", "live_status"}
+_NO_SETTINGS |= {"accepted_off_plane", "slid", "slide_base", "live", "live_status"}
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 
 

@@ -8,8 +8,9 @@ import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
 from ..live.rigs import problem_of_live
-from ..rig.armature import chosen_solver, problem_of
-from ..rig.renames import bones_of, likeliest_bone, likeliest_subtarget
+from ..rig.armature import chosen_solver
+from ..rig.doctor import shared_bones
+from ..rig.renames import bones_of
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step
 from .chain_menus import IK2D_OT_mirror, draw_list_menu
@@ -21,17 +22,15 @@ from .chains import (
     IK2D_OT_flip,
     IK2D_OT_joints_update,
     IK2D_OT_limits_from_bones,
-    IK2D_OT_use_bone,
     active_armature,
     plan_in_words,
-    shared_bones,
     shown_chain,
     why_not_add,
 )
+from .doctor import draw_findings, problem_of
 from .drag import IK2D_OT_drag
 from .live import draw_live, draw_toggle
 from .plane import IK2D_OT_plane_to_target
-from .properties import joints_missing
 from .registration import register_classes, unregister_classes
 from .results import (
     IK2D_OT_mark_frames,
@@ -40,7 +39,7 @@ from .results import (
     has_results,
     solve_is_stale,
 )
-from .rulers import IK2D_OT_mute_rulers, ruler_lines
+from .rulers import IK2D_OT_mute_rulers
 from .text import draw_text, field, fits_as_name, row_or_column, text_width
 
 # A rig with more chains that missed than these gets a word instead of more rows.
@@ -73,12 +72,11 @@ class IK2D_UL_chains(UIList):
 
 def sign_of(chain: PropertyGroup) -> str:
     """Return the icon that says how a chain stands; "" where there is nothing to say."""
-    armature = chain.id_data
-    if problem_of(armature, chain) or problem_of_live(chain):
+    if problem_of(chain) or problem_of_live(chain):
         return 'ERROR'
     if shared_bones(chain):
         return 'LINKED'
-    if not chain.bake_mark or not has_results(armature):
+    if not chain.bake_mark or not has_results(chain.id_data):
         return ""
     return 'CHECKMARK' if chain.bake_reached else 'CANCEL'
 
@@ -203,35 +201,8 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         column.separator()
         flipped = chain.bend == 'NEGATIVE'
         column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
-        problem = self._draw_problem(layout, context, armature, chain)
+        problem = draw_findings(layout, context, armature, chain)
         draw_live(layout, context, chain, problem)
-        rulers = ruler_lines(context, armature, chain)
-        if rulers:
-            draw_text(layout.box(), context, "\n".join(rulers), 'ERROR')
-            layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
-        if chain.is_off_plane:
-            layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
-
-    @staticmethod
-    def _draw_problem(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> str:
-        """Draw what keeps the chain from being solved, and the button that mends it where there is one.
-
-        Returns what it is, "" for nothing.
-        """
-        problem = problem_of(armature, chain)
-        if not problem:
-            shared = shared_bones(chain)
-            if shared:
-                bone, other = next(iter(shared.items()))
-                problem = f"It shares the bone '{bone}' with the chain '{other}'; disable one of them"
-        if not problem:
-            return ""
-        draw_text(layout.box(), context, problem, 'ERROR')
-        for found in (likeliest_bone(armature, chain), likeliest_subtarget(chain)):
-            if found:
-                layout.operator(IK2D_OT_use_bone.bl_idname, text=f"Use '{found}'", icon='BONE_DATA')
-                return problem
-        return problem
 
 
 class IK2D_PT_joints(_ChainSidebar, Panel):
@@ -245,9 +216,6 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
-        if joints_missing(chain):
-            draw_text(layout, context, "The joints do not match the chain's bones.", 'INFO')
-            layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
         rows = max(2, min(len(chain.joints), 6))
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
         if 0 <= chain.active_joint < len(chain.joints):

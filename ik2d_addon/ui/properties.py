@@ -527,6 +527,13 @@ class IK2D_PG_chain(PropertyGroup):
         options=set(),
         override=OVERRIDABLE,
     )
+    accepted_off_plane: FloatProperty(
+        name="Accepted Off Plane",
+        description="How far the joints may be off one plane without a word, as a part of the chain's reach",
+        min=0.0,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
     softness: FloatProperty(
         name="Softness",
         description=(
