@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
+from .arc import solve_arc
 from .ccd import (
     CCDResult,
     ccd_path_steps,
@@ -34,6 +35,7 @@ __all__ = [
     "ccd_steps",
     "forward",
     "reachable",
+    "solve_arc",
     "solve_ccd",
     "solve_ccd_path",
     "solve_even",

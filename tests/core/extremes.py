@@ -15,6 +15,7 @@ from ik2d_addon.core import (
     Status,
     ccd_step,
     forward,
+    solve_arc,
     solve_ccd,
     solve_ccd_path,
     solve_even,
@@ -151,10 +152,13 @@ def _fault(given: Problem) -> str:
         held = np.abs(angles - given.start) > 0.0  # a step leaves a joint that cannot turn as it is
         low, high = chain.ranges.T
         return "outside the limits" if (held & ((angles < low) | (angles > high))).any() else "answered"
-    solve = {"two_bone": solve_two_bone, "path": solve_ccd_path, "even": solve_even}.get(
-        given.kind, solve_ccd
-    )
-    begin = {"rest" if given.kind == "even" else "start": given.start}
+    solve = {
+        "two_bone": solve_two_bone,
+        "path": solve_ccd_path,
+        "even": solve_even,
+        "arc": solve_arc,
+    }.get(given.kind, solve_ccd)
+    begin = {} if given.kind == "arc" else {"rest" if given.kind == "even" else "start": given.start}
     solution = solve(chain, given.targets, **begin, **given.options)
     if not (np.isfinite(solution.angles).all() and np.isfinite(solution.residual).all()):
         return "no number"

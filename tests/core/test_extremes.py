@@ -27,6 +27,16 @@ def test_of_1000_extreme_problems_even_refuses_or_answers_each_rightly():
     assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > 400
 
 
+def test_of_1000_extreme_problems_arc_refuses_or_answers_each_rightly():
+    given = [
+        replace(one, kind="arc", limits=None, weights=None)
+        for one in map(problem, range(1000))
+        if one.kind not in ("plane", "step")
+    ]
+    verdicts = Counter(map(verdict, given))
+    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > 400
+
+
 @pytest.mark.parametrize("solve", [solve_ccd, solve_two_bone])
 def test_the_largest_angles_are_answered_and_greater_ones_refused(solve):
     chain = Chain([1.0, 1.0])
