@@ -15,6 +15,7 @@ from ..core import (
     Stretch,
     ccd_path_steps,
     ccd_steps,
+    solve_arc,
     solve_even,
     solve_two_bone,
     stretched,
@@ -381,6 +382,14 @@ def _solve(
                 tolerance=rig.tolerance,
                 softness=softness[rows],
                 **({"slide_weight": rig.slide_weight} if chain.is_sliding else {}),
+            )
+        elif rig.solver == 'ARC':
+            part = solve_arc(
+                chain,
+                targets[rows],
+                bend=bend[rows],
+                tolerance=rig.tolerance,
+                softness=softness[rows],
             )
         else:
             part = solve_two_bone(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import IK2DError, Plane
 from ..core.inputs import Floats
@@ -33,7 +34,7 @@ class RigChain:
     off_plane: float  # the furthest that any joint is off the plane in rest
     target: bpy.types.Object
     subtarget: str
-    solver: str  # 'TWO_BONE', 'EVEN' or 'CCD'
+    solver: str  # 'TWO_BONE', 'EVEN', 'ARC' or 'CCD'
     bend: float  # +1 or -1; between while it turns over
     iterations: int
     tolerance: float | None
@@ -102,6 +103,7 @@ def read_chain(
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     stretching = read_stretching(settings, bones)
     turning = read_joints(settings, bones, _normals(plane, bones))
+    _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     return RigChain(
         armature=armature,
@@ -165,7 +167,8 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         _check_target(armature, settings, bones)
         joints = rest_joints(bones)
         plane = bend_plane(settings, bones, joints)
-        read_limits(settings, bones)
+        locked = np.array([all(bone.lock_rotation) for bone in bones])
+        _refuse_on_arc(settings, bones, *read_limits(settings, bones), locked)
         refuse_unstretchable(settings, bones)
         slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
         _solver(settings, len(bones), slides)
@@ -244,7 +247,35 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
             f"Chain '{settings.name}' has bones that slide, but the Two-Bone solver takes rigid ones; turn"
             " Slide off or set the solver to Automatic"
         )
+    if settings.solver == 'ARC' and is_sliding:
+        raise IK2DError(
+            f"Chain '{settings.name}' has bones that slide, but the Arc solver takes rigid ones; turn Slide off"
+            " or set the solver to Automatic"
+        )
     return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
+
+
+def _refuse_on_arc(
+    settings: bpy.types.PropertyGroup,
+    bones: list[bpy.types.PoseBone],
+    limits: Floats,
+    weights: Floats,
+    locked: NDArray[np.bool_],
+) -> None:
+    """Raise IK2DError where a joint of a chain on an arc does not turn freely. All (n,), limits (n, 2)."""
+    if settings.solver != 'ARC':
+        return
+    causes = (
+        (~np.isnan(limits).all(axis=1), "has limits", "turn Limit off"),
+        (weights == 0.0, "has a weight of 0", "give it a weight"),
+        (locked, "is held by locks", "unlock it"),
+    )
+    for found, what, way_out in causes:
+        if found.any():
+            raise IK2DError(
+                f"Chain '{settings.name}': its bone '{bones[int(found.argmax())].name}' {what}, but with the Arc"
+                f" solver all joints turn freely; {way_out} or set the solver to Automatic"
+            )
 
 
 def chosen_solver(bone_count: int, is_sliding: bool = False) -> str:

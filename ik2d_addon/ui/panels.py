@@ -242,6 +242,8 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
 
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
     """Return whether the joint's weight has an effect: two free bones have no choice how to share a turn."""
+    if chain.solver == 'ARC':
+        return False
     limited = any(other.use_limit for other in chain.joints)
     return solver_of(chain) != 'TWO_BONE' or limited or joint.weight == 0.0
 

@@ -449,6 +449,7 @@ class IK2D_PG_chain(PropertyGroup):
             ),
             ('TWO_BONE', "Two-Bone", "Exact closed-form solution, for chains of two bones", 1),
             ('EVEN', "Even", "The pose that bends least from rest, all joints sharing the bend", 3),
+            ('ARC', "Arc", "All joints on one circle, for joints without limits; rest does not count", 4),
             ('CCD', 'CCD', "Cyclic coordinate descent, which turns one joint after the other", 2),
         ),
         default='AUTO',

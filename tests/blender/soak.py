@@ -264,7 +264,7 @@ class Animator:
     def do_set(self) -> None:
         chain, choose = self.chain, self.random.choice
         chain.bend = choose(('POSITIVE', 'NEGATIVE'))
-        chain.solver = choose(('AUTO', 'EVEN', 'CCD', 'TWO_BONE'))
+        chain.solver = choose(('AUTO', 'EVEN', 'ARC', 'CCD', 'TWO_BONE'))
         chain.start_from = choose(('REST', 'PREVIOUS'))
         chain.softness = choose((0.0, 0.0, 0.1))
         chain.stretch = choose((1.0, 1.0, 1.5))
