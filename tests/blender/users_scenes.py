@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bpy
-from file_contents import changes, contents_of_file
+from file_contents import Contents, changes, contents_of_file
 from rigs import add_leg
 
 # What a bake of the leg is there to change, and what Blender works out from it.
@@ -29,12 +29,21 @@ def changed_by_baking(path: Path, bake: Deed, save_again: Deed) -> dict[str, tup
 
     save_again: lets Blender open and save the file, as it does in a bake, with nothing done in between.
     """
-    before = contents_of_file(path)
-    again = Path(shutil.copy(path, path.with_name(f"again_{path.name}")))
+    again = copy_of(path, "again")
     save_again(again)
-    by_saving = changes(before, contents_of_file(again))
+    before = contents_of_file(path)
     bake(path)
-    found = changes(before, contents_of_file(path))
+    return changed(before, contents_of_file(again), contents_of_file(path))
+
+
+def copy_of(path: Path, name: str) -> Path:
+    """Copy a file beside it, where its libraries are found too."""
+    return Path(shutil.copy(path, path.with_name(f"{name}_{path.name}")))
+
+
+def changed(before: Contents, again: Contents, baked: Contents) -> dict[str, tuple[object, object]]:
+    """Return what differs of a baked file, apart from what is baked and what saving alone does."""
+    by_saving, found = changes(before, again), changes(before, baked)
     assert any(_BAKED.match(way) for way in found), "nothing was baked"
     return {way: pair for way, pair in found.items() if not _BAKED.match(way) and way not in by_saving}
 
