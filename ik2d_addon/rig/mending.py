@@ -14,6 +14,7 @@ from . import compat, keys
 from .armature import RigChain, chain_bones, read_chain, rest_joints
 from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside
 from .pausing import live_paused
+from .pose import ROTATIONS
 from .renames import Settings
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
@@ -296,19 +297,39 @@ def _apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
         raise IK2DError(f"'{armature.name}' has no scale of its own to apply")
     bpy.context.view_layer.update()
-    placed = [(child, child.matrix_world.copy()) for child in armature.children if not len(child.constraints)]
+    children = [(child, _held_by(armature, child), _own_place(child)) for child in armature.children]
     with _alone_in_object_mode(armature):
         try:
             bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
         except RuntimeError as error:
             raise IK2DError(f"Blender cannot apply the scale of '{armature.name}': {error}") from None
     bpy.context.view_layer.update()
-    for child, before in placed:
-        holder = child.matrix_world @ (child.matrix_parent_inverse @ child.matrix_basis).inverted_safe()
-        child.matrix_parent_inverse = holder.inverted_safe() @ before @ child.matrix_basis.inverted_safe()
+    for child, before, own in children:  # Blender writes into channels that may be keyed, and shears nothing
+        for name, value in own.items():
+            setattr(child, name, value)
+        now = _held_by(armature, child).inverted_safe()
+        child.matrix_parent_inverse = now @ before @ child.matrix_parent_inverse
     moved = [bone.name for bone in armature.pose.bones if bone.location.length > 0.0]
     left = f"; look at the location of {_names(moved)}, which it leaves as it is" if moved else ""
     return f"Applied the scale of '{armature.name}'{left}"
+
+
+def _held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
+    """Return the place in the world that an armature's child hangs on, before its Parent Inverse."""
+    bone = armature.pose.bones.get(child.parent_bone) if child.parent_type == 'BONE' else None
+    if bone is None:
+        return armature.matrix_world.copy()
+    if bone.bone.use_relative_parent:
+        return armature.matrix_world @ bone.matrix_channel
+    place = bone.matrix.copy()
+    place.translation = bone.tail
+    return armature.matrix_world @ place
+
+
+def _own_place(ob: bpy.types.Object) -> dict[str, object]:
+    """Return what an object's place is made of."""
+    places = {name: tuple(getattr(ob, name)) for name in ("location", *ROTATIONS, "scale")}
+    return {**places, "matrix_parent_inverse": ob.matrix_parent_inverse.copy()}
 
 
 def _refuse_shared_data(armature: bpy.types.Object) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rigify's generated human, 706 bones with their drivers and constraints: chains on its FK limbs."""
 
+from time import process_time
+
 import bpy
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.rig import stage
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.doctor import examine
+from ik2d_addon.ui import doctor
 
 PLAYED_BACK = 1e-5  # of reach
 LAST = 13
@@ -114,6 +118,19 @@ def test_fk_arms_and_legs_reach_their_targets(human):
         assert result.bones == LIMBS[result.name]
         assert result.off_plane.max() <= PLAYED_BACK * result.reach
     assert_plays_back(human, report)
+
+
+def test_nothing_is_wrong_with_the_limbs(human):
+    """And the panel is drawn at once: in about a millisecond; at most in twenty, on a slow machine."""
+    for limb in LIMBS:
+        chain = add_limb(human, limb)
+        assert examine(human, chain, 1, LAST) == []
+    seconds = []
+    for _ in range(5):
+        start = process_time()
+        assert doctor.findings_of(bpy.context, human, human.ik2d.chains[0]) == []
+        seconds.append(process_time() - start)
+    assert min(seconds) < 0.02
 
 
 def test_the_deforming_bones_follow_the_baked_limbs(human):

@@ -13,6 +13,7 @@ from ik2d_addon.ui import (
     ccd,
     chain_menus,
     chains,
+    doctor,
     drag,
     limit_drag,
     live,
@@ -34,6 +35,7 @@ OPERATORS = (
     *chain_menus.OPERATORS,
     *adopt.classes,
     *ccd.classes,
+    *doctor.classes,
     *drag.classes,
 )
 # Those that change nothing that undo brings back, or are dragged.

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rigs with one fault each, for what finds faults and what mends them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import radians
+
+import bpy
+from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
+
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.compat import existing_fcurves
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault, what it is called, and the way that mends it."""
+
+    name: str
+    build: Callable[[], tuple[bpy.types.Object, bpy.types.PropertyGroup]]
+    kind: str
+    way: str
+    words: str  # of the sentence
+    blocks: bool = False
+    solvable: bool = True  # whether the tip is on its target once it is mended
+
+
+def leg(**settings):
+    """Add a leg with a target that is always in reach."""
+    armature, _ = leg_with_target(**settings)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    return armature, armature.ik2d.chains[0]
+
+
+def keyed_leg():
+    """Add a leg with keys on its bones."""
+    armature, chain = leg()
+    for name in ("thigh", "shin"):
+        for frame in (1, 40):
+            armature.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    return armature, chain
+
+
+def curves(armature, bone="shin"):
+    """Return the F-Curves of a bone's rotation."""
+    path = f'pose.bones["{bone}"].rotation_quaternion'
+    return [curve for curve in existing_fcurves(armature) if curve.data_path == path]
+
+
+def zigzag(off=0.15):
+    """Add an arm of four bones whose joints are off one plane, with a hand on it."""
+    places = [(0, 0, 0), (off, 0.5, 1.0), (-off, 1.4, 1.3), (off, 2.0, 0.6), (0, 2.6, 0.0), (0, 3.0, 0.0)]
+    names = ["b0", "b1", "b2", "b3", "hand"]
+    bones = {
+        name: (places[i], places[i + 1], names[i - 1] if i else "", 0.3 * i) for i, name in enumerate(names)
+    }
+    armature = add_armature(bones)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    chain = add_chain(armature, "b3", armature, 4)
+    chain.target = add_target({})
+    plane = read_chain(armature, chain).plane
+    for frame, place in ((1, (1.5, 0.5)), (20, (2.2, -1.0)), (40, (1.2, 1.4))):
+        chain.target.location = plane.lift(place)
+        chain.target.keyframe_insert("location", frame=frame)
+    for curve in existing_fcurves(chain.target):
+        for key in curve.keyframe_points:
+            key.interpolation = 'LINEAR'  # eased, each axis for itself, it would leave the plane
+    return armature, chain
+
+
+def uneven():
+    """Add a leg that is scaled more along one axis than along the others."""
+    armature, chain = leg()
+    armature.scale = (1.0, 1.4, 0.9)
+    bpy.context.view_layer.update()
+    return armature, chain
+
+
+def ruled():
+    """Add a leg with an IK constraint."""
+    armature, chain = leg()
+    constraint = armature.pose.bones["shin"].constraints.new('IK')
+    constraint.target, constraint.chain_count = add_target({1: (0, -0.5, 0.5)}, "Other"), 2
+    return armature, chain
+
+
+def driven():
+    """Add a leg with a driver on its shin."""
+    armature, chain = leg()
+    armature.pose.bones["shin"].driver_add("rotation_quaternion", 1).driver.expression = "0.2"
+    return armature, chain
+
+
+def locked_curve():
+    """Add a leg with a locked F-Curve."""
+    armature, chain = keyed_leg()
+    curves(armature)[1].lock = True
+    return armature, chain
+
+
+def locked_group():
+    """Add a leg with a locked channel group."""
+    armature, chain = keyed_leg()
+    curves(armature)[0].group.lock = True
+    return armature, chain
+
+
+def muted_curves():
+    """Add a leg with muted F-Curves."""
+    armature, chain = keyed_leg()
+    for curve in curves(armature) + curves(armature, "thigh"):
+        curve.mute = True
+    return armature, chain
+
+
+def modified():
+    """Add a leg with noise on an F-Curve."""
+    armature, chain = keyed_leg()
+    curves(armature)[1].modifiers.new('NOISE').strength = 0.5
+    return armature, chain
+
+
+def shared_action():
+    """Add a leg whose action another leg plays."""
+    armature, chain = keyed_leg()
+    other = armature.copy()
+    other.name = "Other"
+    bpy.context.scene.collection.objects.link(other)
+    other.animation_data_clear()
+    other.animation_data_create().action = armature.animation_data.action
+    if hasattr(other.animation_data, "action_slot"):
+        other.animation_data.action_slot = armature.animation_data.action_slot
+    return armature, chain
+
+
+def mixed():
+    """Add a leg whose action is mixed with what lies below it."""
+    armature, chain = keyed_leg()
+    armature.animation_data.action_influence = 0.5
+    return armature, chain
+
+
+def locked_bone():
+    """Add a leg whose shin may not turn."""
+    armature, chain = leg()
+    armature.pose.bones["shin"].lock_rotation = (True, True, True)
+    return armature, chain
+
+
+def backwards():
+    """Add a leg with a range that a script has turned round."""
+    armature, chain = leg()
+    joint = chain.joints["shin"]
+    joint.use_limit, joint.limit_min, joint.limit_max = True, -1.0, 2.5
+    stored = stored_settings(armature)["chains"][0]["joints"][1]
+    stored["limit_min"], stored["limit_max"] = 2.5, -1.0
+    return armature, chain
+
+
+def stuck():
+    """Add a leg whose thigh may not turn, and must."""
+    armature, chain = leg()
+    joint = chain.joints["thigh"]
+    joint.use_limit, joint.limit_min, joint.limit_max, joint.weight = True, 0.2, 1.0, 0.0
+    return armature, chain
+
+
+def other_side():
+    """Add a leg whose knee may bend to the other side alone."""
+    armature, chain = leg()
+    joint = chain.joints["shin"]
+    joint.use_limit, joint.limit_min, joint.limit_max = True, -2.8, -0.4
+    return armature, chain
+
+
+def own_target():
+    """Add a leg that follows its own shin."""
+    armature, chain = leg()
+    chain.target, chain.subtarget = armature, "shin"
+    return armature, chain
+
+
+def lost_tip():
+    """Add a leg whose tip was renamed and moved."""
+    armature, chain = leg()
+    bpy.ops.object.mode_set(mode='EDIT')
+    bone = armature.data.edit_bones["shin"]
+    bone.name, bone.tail = "shin_new", (0, 0.1, 0.2)
+    bpy.ops.object.mode_set(mode='OBJECT')
+    return armature, chain
+
+
+def lost_joint():
+    """Add a leg with a bone that has no joint."""
+    armature, chain = leg()
+    chain.joints.remove(0)
+    return armature, chain
+
+
+def straight():
+    """Add a leg that is straight at rest."""
+    armature = add_armature(
+        {"thigh": ((0, 0, 2.0), (0, 0, 1.0), "", 0.4), "shin": ((0, 0, 1.0), (0, 0, 0.1), "thigh", 0.4)}
+    )
+    target = add_target({1: (0.1, 0.2, 0.3), 20: (-0.45, -0.9, 0.8), 40: (0.4, 0.8, 0.6)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    return armature, add_chain(armature, "shin", target)
+
+
+def hinge(rolls=(0.0, 6.0), locked=("shin",)):
+    """Add a leg with hinges that are rolled off the plane's normal by degrees."""
+    thigh, shin = (radians(roll) for roll in rolls)
+    armature = add_armature(
+        {
+            "thigh": ((0, 0, 2.0), (0, -0.1, 1.0), "", thigh),
+            "shin": ((0, -0.1, 1.0), (0, 0, 0.1), "thigh", shin),
+        }
+    )
+    for name in locked:
+        armature.pose.bones[name].lock_rotation = (False, True, True)
+    target = add_target({1: (0, 0.2, 0.3), 20: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 40
+    return armature, add_chain(armature, "shin", target)
+
+
+def shared_bone():
+    """Add a leg whose shin is in another chain, too."""
+    armature, chain = leg()
+    add_chain(armature, "shin", chain.target, 1, name="other")
+    return armature, armature.ik2d.chains[0]
+
+
+def rest_position():
+    """Add a leg that shows its rest position."""
+    armature, chain = leg()
+    armature.data.pose_position = 'REST'
+    return armature, chain
+
+
+FAULTS = (
+    Fault("own target", own_target, 'PROBLEM', 'CLEAR_TARGET', "moved by the chain itself", True, False),
+    Fault("backwards", backwards, 'PROBLEM', 'TURN_RANGES', "run backwards", True),
+    Fault("lost tip", lost_tip, 'PROBLEM', 'USE_BONE', "has no bone 'shin'", True),
+    Fault("shared bone", shared_bone, 'SHARED_BONES', 'DISABLE', "shares the bone 'shin'", True, False),
+    Fault("rest position", rest_position, 'REST_POSITION', 'SHOW_POSE', "rest position", True),
+    Fault("locked curve", locked_curve, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
+    Fault("locked group", locked_group, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
+    Fault("ruled", ruled, 'RULED', 'MUTE_RULERS', "ruled by the IK constraint 'IK'"),
+    Fault("muted", muted_curves, 'MUTED', 'UNMUTE_CHANNELS', "do not play; unmute it, and 1 more like it"),
+    Fault("modified", modified, 'MODIFIED', 'MUTE_MODIFIERS', "F-Curve modifiers"),
+    Fault("shared action", shared_action, 'SHARED', 'SINGLE_USER', "'Other' plays the same action"),
+    Fault("driven", driven, 'DRIVEN', 'MUTE_DRIVERS', "bone 'shin' is driven"),
+    Fault("mixed", mixed, 'MIXED', 'REPLACE', "mixed with NLA strips"),
+    Fault("uneven scale", uneven, 'UNEVEN_SCALE', 'APPLY_SCALE', "armature 'Rig' is scaled unevenly"),
+    Fault("hinge", hinge, 'HINGE_ASKEW', 'UNLOCK_HINGES', "turn about an axis 6 degrees off"),
+    Fault("off plane", zigzag, 'OFF_PLANE', 'FLATTEN', "off one plane"),
+    Fault(
+        "stuck",
+        stuck,
+        'RANGE',
+        'WIDEN',
+        "leaves out the pose in which its weight of 0 holds it",
+        False,
+        False,
+    ),
+    Fault("other side", other_side, 'OTHER_SIDE', 'FLIP', "the other side alone than Bend asks for"),
+    Fault("lost joint", lost_joint, 'JOINTS', 'UPDATE_JOINTS', "joints do not match its bones"),
+    Fault("locked bone", locked_bone, 'HELD', 'UNLOCK', "locks hold 'shin'"),
+    Fault("straight", straight, 'STRAIGHT', 'KEEP_PLANE', "straight at rest"),
+)

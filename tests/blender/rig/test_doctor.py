@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a chain's rig: each fault is found and named, and nothing on a healthy rig."""
+
+from pathlib import Path
+from time import process_time
+
+import bpy
+import pytest
+from faults import FAULTS, keyed_leg, leg, uneven, zigzag
+from rigs import add_chain, add_target
+
+from ik2d_addon.bake import bake
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.doctor import examine, joints_off_plane
+from ik2d_addon.ui import doctor as drawn
+
+SAMPLES = sorted((Path(__file__).parents[3] / "sample_scenes").glob("*.blend"))
+each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+
+
+def found(armature, chain):
+    """Return the kinds of what is wrong with a chain."""
+    return [finding.kind for finding in examine(armature, chain, 1, 40)]
+
+
+@each_fault
+def test_a_fault_is_found_and_named_with_a_way_out(fault):
+    armature, chain = fault.build()
+    (finding,) = examine(armature, chain, 1, 40)
+    assert (finding.chain, finding.kind, finding.blocks) == (chain.name, fault.kind, fault.blocks)
+    assert fault.words in finding.sentence
+    assert fault.way in [mend.way for mend in finding.mends]
+
+
+@each_fault
+def test_what_blocks_is_what_the_bake_refuses_or_leaves_out(fault):
+    armature, chain = fault.build()
+    try:
+        report = bake(armature, [chain.name] if fault.kind != 'SHARED_BONES' else None, 1, 3)
+        refused = bool(report.left_out)
+    except IK2DError:
+        refused = True
+    assert refused == fault.blocks
+
+
+def test_nothing_is_wrong_with_a_good_leg_keyed_or_not():
+    for build in (leg, keyed_leg):
+        assert found(*build()) == []
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_nothing_is_wrong_with_the_sample_scenes(path):
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rigs = [ob for ob in bpy.data.objects if ob.type == 'ARMATURE' and len(ob.ik2d.chains)]
+    assert rigs
+    for armature in rigs:
+        for chain in armature.ik2d.chains:
+            assert found(armature, chain) == []
+
+
+def test_the_gravest_comes_first():
+    armature, chain = zigzag()
+    armature.scale = (1.0, 1.2, 1.0)
+    armature.pose.bones["b1"].lock_rotation = (True, True, True)
+    bpy.context.view_layer.update()
+    assert found(armature, chain) == ['UNEVEN_SCALE', 'OFF_PLANE', 'HELD']
+    armature.data.pose_position = 'REST'
+    assert found(armature, chain)[0] == 'REST_POSITION'
+
+
+def test_how_far_joints_are_off_the_plane_is_said_and_can_be_accepted():
+    armature, chain = zigzag()
+    part = joints_off_plane(read_chain(armature, chain))
+    (finding,) = examine(armature, chain, 1, 40)
+    assert 0.01 < part < 0.1 and f"{100 * part:.2g} % of its reach" in finding.sentence
+    chain.accepted_off_plane = 0.9 * part
+    assert found(armature, chain) == ['OFF_PLANE']
+    chain.accepted_off_plane = 1.1 * part
+    assert found(armature, chain) == []
+
+
+def test_joints_as_good_as_in_the_plane_are_no_finding():
+    assert found(*zigzag(off=0.01)) == []
+
+
+def test_a_scale_that_is_the_same_along_all_axes_is_no_finding():
+    armature, chain = leg()
+    armature.scale = (2.0, 2.0, -2.0)
+    bpy.context.view_layer.update()
+    assert found(armature, chain) == []
+
+
+def test_the_scale_of_what_the_armature_hangs_on_is_not_its_own_to_apply():
+    armature, chain = leg()
+    holder = add_target({}, "Holder")
+    armature.parent, holder.scale = holder, (1.0, 2.0, 1.0)
+    bpy.context.view_layer.update()
+    (finding,) = examine(armature, chain, 1, 40)
+    assert (finding.kind, finding.mends) == ('UNEVEN_SCALE', ())
+    assert "what armature 'Rig' hangs on" in finding.sentence
+
+
+def test_an_uneven_bone_above_the_chain_is_named_unless_its_scale_is_not_inherited():
+    armature, chain = leg()
+    armature.pose.bones["body"].scale = (1.0, 2.0, 1.0)
+    bpy.context.view_layer.update()
+    (finding,) = examine(armature, chain, 1, 40)
+    assert "bone 'body' is scaled unevenly" in finding.sentence
+    armature.data.bones["thigh"].inherit_scale = 'NONE'
+    bpy.context.view_layer.update()
+    assert found(armature, chain) == []
+
+
+def test_a_straight_chain_of_many_bones_or_with_a_plane_of_its_own_is_no_finding():
+    armature, chain = leg()
+    chain.plane = 'X'
+    assert found(armature, chain) == []
+
+
+def test_other_rigs_with_the_same_action_in_another_slot_or_with_other_bones_are_no_finding():
+    armature, chain = keyed_leg()
+    target = add_target({1: (0, 0, 0)}, "Camera")
+    target.animation_data.action = armature.animation_data.action
+    if not hasattr(target.animation_data, "action_slot") or target.animation_data.action_slot is None:
+        assert found(armature, chain) == []
+
+
+def test_what_the_panel_asks_costs_less_than_2_ms_for_10_chains():
+    """In time of the processor, ten times as generous here: the machine may be a slow one."""
+    armature, _ = leg()
+    chains = armature.ik2d.chains
+    for i in range(9):
+        chain = add_chain(armature, "shin", armature.ik2d.chains[0].target, name=f"chain {i}")
+        chain.enabled = False
+
+    def draw():
+        for chain in chains:
+            assert drawn.problem_of(chain) == ""
+        assert drawn.findings_of(bpy.context, armature, chains[0]) == []
+
+    draw()
+    start = process_time()
+    for _ in range(10):
+        draw()
+    assert (process_time() - start) / 10 < 0.02
+
+
+def test_what_was_read_once_is_read_anew_where_anything_of_it_has_changed():
+    armature, chain = leg(stretch=1.5)
+    for bone in armature.data.bones:
+        bone.inherit_scale = 'NONE'
+    assert drawn.problem_of(chain) == ""
+    armature.pose.bones["shin"].lock_scale[1] = True
+    assert "Y Scale of bone 'shin' is locked" in drawn.problem_of(chain)
+    armature.pose.bones["shin"].lock_scale[1] = False
+    assert drawn.problem_of(chain) == ""
+    for frame, scale in ((1, 1.0), (9, 2.0)):
+        armature.pose.bones["shin"].scale[1] = scale
+        armature.pose.bones["shin"].keyframe_insert("scale", index=1, frame=frame)
+    assert "keys change the Y Scale" in drawn.problem_of(chain)
+    armature.animation_data_clear()
+    assert drawn.problem_of(chain) == ""
+    chain.target = None
+    assert "has no target" in drawn.problem_of(chain)
+
+
+def test_a_finding_is_of_the_rig_as_it_is_after_undo():
+    armature, chain = uneven()
+    bpy.ops.ed.undo_push(message="uneven")
+    assert len(drawn.findings_of(bpy.context, armature, chain)) == 1
+    armature.scale = (1.0, 1.0, 1.0)
+    bpy.ops.ed.undo_push(message="even")
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects["Rig"]
+    bpy.context.view_layer.update()
+    (finding,) = drawn.findings_of(bpy.context, armature, armature.ik2d.chains[0])
+    assert finding.kind == 'UNEVEN_SCALE'
