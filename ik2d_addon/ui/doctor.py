@@ -36,6 +36,8 @@ from .text import draw_text, row_or_column
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4
+# What keeps a chain from being solved, and not only from being keyed.
+_UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 # Ways that have operators of their own, and what is drawn beside them.
 _OPERATORS = {
     'USE_BONE': (IK2D_OT_use_bone.bl_idname, 'BONE_DATA'),
@@ -159,11 +161,17 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
     found = findings_of(context, armature, chain)
     for finding in found[:_ROWS]:
         column = layout.column(align=True)
-        draw_text(column.box(), context, finding.sentence, 'INFO' if finding.note else 'ERROR')
+        draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
         _draw_mends(column, context, chain, finding)
     if len(found) > _ROWS:
         layout.label(text=f"and {len(found) - _ROWS} more")
-    return next((finding.sentence for finding in found if finding.blocks), "")
+    return next((finding.sentence for finding in found if finding.kind in _UNSOLVABLE), "")
+
+
+def shown(finding: Finding) -> str:
+    """Return a finding's sentences without the name of the chain, which the panel is about."""
+    lines = [line.removeprefix(f"Chain '{finding.chain}': ") for line in finding.sentence.splitlines()]
+    return "\n".join(line[:1].upper() + line[1:] for line in lines)
 
 
 def _draw_mends(column: UILayout, context: Context, chain: PropertyGroup, finding: Finding) -> None:

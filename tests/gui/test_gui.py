@@ -100,6 +100,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_drag.py", ["--enable-event-simulate"], id="drag"),
         pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
+        pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
     ],
 )
 def test_main_job_in_the_window(blender, installed, arm_scene, tmp_path, scenario, arguments):
