@@ -22,6 +22,7 @@ _MODULES = (
     ".ui.plane",
     ".ui.doctor",
     ".ui.live",
+    ".ui.native",
     ".ui.overlay_settings",
     ".ui.chain_presets",
     ".ui.chain_menus",

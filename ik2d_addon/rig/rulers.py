@@ -15,6 +15,7 @@ from . import compat, made
 from .armature import RigChain
 from .axes import ALIGNED, own_axis
 from .keys import animation_times
+from .native.state import own_constraints
 from .slide_bases import location_without_slides
 
 # Constraints that reach up the hierarchy from the bone that has them.
@@ -126,8 +127,11 @@ def _candidates(
     rig: RigChain,
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint, tuple[str, ...]]]:
     """Yield (bone, constraint, the chain's bones that it rules if it acts), the chain's own first."""
+    native = own_constraints(rig.armature)
     for i, bone in enumerate(rig.pose_bones):
         for constraint in bone.constraints:
+            if constraint.name in native:
+                continue
             if constraint.type in _REACHING:
                 ruled = _reached(rig, bone, constraint)
             else:

@@ -22,6 +22,7 @@ from ..core import IK2DError
 from ..live.rigs import RIGS, key_of, status_of
 from ..rig.armature import chain_bones
 from ..rig.renames import follow_joints, free_name, remember
+from .native_settings import IK2D_PG_native
 from .registration import register_classes, unregister_classes
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
@@ -671,6 +672,13 @@ class IK2D_PG_chain(PropertyGroup):
         override=OVERRIDABLE,
         options=HIDDEN,
     )
+    native: PointerProperty(
+        name="Native",
+        description="What makes the chain native",
+        type=IK2D_PG_native,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
     last_solve: StringProperty(
         name="Last Solve",
         description="What came of the last solve of this chain",
@@ -872,7 +880,7 @@ class IK2D_PG_settings(PropertyGroup):
     )
 
 
-classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_PG_settings)
+classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_native, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make a chain native: read, refuse, plan, and build it all, or nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...core import IK2DError
+from ..armature import RigChain, read_chain
+from ..missing import with_inputs_checked
+from ..order import refuse_moved_target
+from ..pausing import live_paused
+from ..planes import FIRST_X, FIRST_Z
+from ..sampling import finished, sample_steps
+from ..target_plane import facing_target
+from . import limited, two_bone
+from .controls import add_controls, controls_for, refuse_unreadable
+from .drivers import Empties, drive, drive_step
+from .empties import add_empties
+from .expressions import euler_angles
+from .plan import Plan, Shape, shape_of
+from .refusals import refuse_unfit
+from .removal import remove_native
+from .state import acts, constraints_of, is_native, scale_name
+
+# A straight chain's plane goes through its target's path, of which no more frames than these are looked at.
+_FRAMES = 50
+_NAME = "IK 2D"
+
+
+@dataclass(frozen=True)
+class Native:
+    """What was made of a native chain."""
+
+    stand: bpy.types.Object
+    probe: bpy.types.Object
+    constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
+    drivers: int
+
+
+@live_paused()
+def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Native:
+    """Have Blender's own drivers bring a chain's tip to its target, live, with or without this add-on.
+
+    settings: one of `armature.ik2d.chains`. One whose constraints a bake has muted acts again. Nothing is
+    changed of the bones' channels and keys; `remove_native` takes all away again.
+    Raises IK2DError, with nothing changed, for a chain that cannot be native.
+    """
+    if is_native(settings):
+        return _resumed(settings)
+    scene = bpy.context.scene
+    rig = with_inputs_checked(read_chain(armature, settings))
+    refuse_moved_target(rig)
+    refuse_unfit(rig, scene)
+    refuse_unreadable(settings)
+    rig = _facing(rig, scene)
+    try:
+        shape = shape_of(rig)
+        plan = planner(shape)(shape)
+    except IK2DError as error:
+        raise IK2DError(f"Chain '{rig.name}' cannot be native: {error}") from None
+    had_animation = armature.animation_data is not None
+    empties = add_empties(rig)
+    _note(settings, empties, had_animation)
+    try:
+        return _built(rig, settings, plan, empties)
+    except BaseException as error:
+        remove_native(armature, settings)
+        if isinstance(error, IK2DError):
+            raise IK2DError(f"Chain '{rig.name}' cannot be native: {error}") from None
+        raise
+
+
+def planner(shape: Shape) -> Callable[[Shape], Plan]:
+    """Return what plans a chain of that shape."""
+    if len(shape.lengths) > 2:
+        raise IK2DError(f"it has {len(shape.lengths)} bones, and only two can be; bake it instead")
+    return two_bone.plan if np.isnan(shape.limits).all() else limited.plan
+
+
+def _resumed(settings: bpy.types.PropertyGroup) -> Native:
+    """Have a native chain act again whose constraints are muted."""
+    if acts(settings):
+        raise IK2DError(f"Chain '{settings.name}' is native already; Remove Native first to make it anew")
+    own = list(constraints_of(settings))
+    for _, constraint in own:
+        constraint.mute = False
+    native = settings.native
+    return Native(native.stand, native.probe, tuple((bone.name, one.name) for bone, one in own), 0)
+
+
+def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
+    """Return a straight chain in the plane that a bake of the scene's frames would have it bend in."""
+    if rig.plane_taken not in (FIRST_X, FIRST_Z):
+        return rig
+    first, last = scene.frame_start, scene.frame_end
+    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
+    sampling = finished(sample_steps(scene, [rig], times))
+    return facing_target(rig, sampling.chains[0])
+
+
+def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
+    """Write down what is made, so that it is found again."""
+    native, armature = settings.native, settings.id_data
+    taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
+    name, number = f"{_NAME} {settings.name}", 1
+    while {name, scale_name(name)} & taken:
+        name, number = f"{_NAME} {settings.name}.{number:03d}", number + 1
+    native.stand, native.probe, native.constraint = empties.stand, empties.probe, name
+    native.made_animation = not had_animation
+    if settings.live:
+        native.was_live, settings.live = True, False
+    native.is_on = True
+
+
+def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
+    """Make the properties and the constraints of a chain whose empties are there."""
+    add_controls(empties.stand, settings, controls_for(settings, bool(plan.factors)))
+    for name, expression in plan.steps:
+        drive_step(empties, name, expression)
+    armature, name, made = rig.armature, settings.native.constraint, []
+    for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
+        turn = f"turn{i}"
+        drive_step(empties, turn, plan.turns[i])
+        constraint = _constraint(bone, 'LIMIT_ROTATION', name)
+        constraint.euler_order = 'XYZ'
+        constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+        for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
+            for end in ("min", "max") if angle else ():
+                drive(armature, f"{constraint.path_from_id()}.{end}_{letter}", angle, empties)
+        made.append((bone, constraint))
+        if plan.factors and plan.factors[i] and not (rig.stretching and rig.stretching.aligned[i]):
+            made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
+    for _, constraint in made:
+        drive(armature, f"{constraint.path_from_id()}.influence", "influence", empties)
+    drivers = (armature.animation_data, empties.stand.animation_data)
+    return Native(
+        empties.stand,
+        empties.probe,
+        tuple((bone.name, constraint.name) for bone, constraint in made),
+        sum(len(animation.drivers) for animation in drivers),
+    )
+
+
+def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> bpy.types.Constraint:
+    """Add the constraint that makes a bone longer along itself."""
+    constraint = _constraint(rig.pose_bones[i], 'LIMIT_SCALE', name)
+    constraint.use_min_y = constraint.use_max_y = True
+    for end in ("min", "max"):
+        drive(rig.armature, f"{constraint.path_from_id()}.{end}_y", factor, empties)
+    return constraint
+
+
+def _constraint(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+    constraint = bone.constraints.new(kind)
+    constraint.name, constraint.owner_space = name, 'LOCAL'
+    constraint.show_expanded = False
+    return constraint

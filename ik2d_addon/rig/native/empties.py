@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two hidden empties of a native chain: one stands in its plane, the other is where its target is."""
+
+import bpy
+from mathutils import Matrix
+
+from ..armature import RigChain
+from .drivers import Empties
+
+# Their size, as a part of the chain's first bone.
+_SIZE = 0.1
+
+
+def add_empties(rig: RigChain) -> Empties:
+    """Add the stand, which the bone above the chain carries, and the probe, which follows the target.
+
+    In the plane's axes, its origin the chain's root: what the probe's place is, seen from the stand, is
+    where the target is in the plane.
+    """
+    armature, above = rig.armature, rig.pose_bones[0].parent
+    stand, probe = _empty(rig, "stand"), _empty(rig, "probe")
+    stand.parent = armature
+    if above is not None:
+        stand.parent_type, stand.parent_bone = 'BONE', above.name
+        tail = above.bone.matrix_local @ Matrix.Translation((0.0, above.bone.length, 0.0))
+        stand.matrix_parent_inverse = tail.inverted()
+    plane = rig.plane
+    columns = (*(column.tolist() for column in (plane.x, plane.y, plane.normal, plane.origin)),)
+    stand.matrix_basis = Matrix([[column[i] for column in columns] for i in range(3)] + [[0, 0, 0, 1]])
+    probe.parent = stand
+    follow = probe.constraints.new('COPY_LOCATION')
+    follow.target, follow.subtarget = rig.target, rig.subtarget
+    return Empties(stand, probe)
+
+
+def remove_empties(*empties: bpy.types.Object | None) -> None:
+    """Remove empties that are still there, and the actions that are theirs alone."""
+    for empty in empties:
+        if empty is None:
+            continue
+        action = empty.animation_data.action if empty.animation_data else None
+        bpy.data.objects.remove(empty)
+        if action is not None and not action.users:
+            bpy.data.actions.remove(action)
+
+
+def _empty(rig: RigChain, what: str) -> bpy.types.Object:
+    """Return a new empty beside the armature that no view and no render shows."""
+    empty = bpy.data.objects.new(f"{rig.armature.name} {rig.name} {what}", None)
+    empty.empty_display_size = _SIZE * rig.pose_bones[0].bone.length
+    empty.hide_viewport = empty.hide_render = True
+    for collection in (*rig.armature.users_collection, bpy.context.scene.collection):
+        if collection.library is None and collection.override_library is None:
+            collection.objects.link(empty)
+            break
+    return empty

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simple expressions: what Blender's drivers evaluate without Python, as text.
+
+They know plain arithmetic, comparisons, `a if b else c` and the functions in WORDS, and no powers. A driver
+that divides by zero, or takes the root of a negative number, is dead for good: what may do so is clamped.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ..axes import EXACT
+
+# Blender cuts what is longer without a word.
+LONGEST = 255
+# What in an expression is no variable.
+WORDS = set(
+    "and or not if else True False pi frame radians degrees abs fabs floor ceil trunc round int sin cos tan"
+    " asin acos atan atan2 exp log sqrt pow fmod lerp clamp smoothstep min max".split()
+)
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+# An Euler angle near gimbal lock is off by the root of what its entries are: these take all digits.
+_ALL_DIGITS = 15
+_NOTHING = 1e-16
+
+
+def num(value: float, digits: int = 10) -> str:
+    """Return a number as text: a negative one in brackets, so that a sign may stand before it."""
+    text = f"{float(value):.{digits}g}"
+    return f"({text})" if text.startswith("-") else text
+
+
+def names_in(expression: str) -> list[str]:
+    """Return the variables of an expression, each once."""
+    return [name for name in dict.fromkeys(_NAME.findall(expression)) if name not in WORDS]
+
+
+def checked(expression: str) -> str:
+    """Return the expression; raise IK2DError for one that is too long for a driver."""
+    if len(expression) > LONGEST:
+        raise IK2DError(
+            f"a driver would need {len(expression)} characters, more than the {LONGEST} that it takes"
+        )
+    return expression
+
+
+def joined_sum(terms: Sequence[str]) -> list[str]:
+    """Return a sum in as few parts as each fit in a driver."""
+    parts: list[str] = []
+    for term in terms:
+        if parts and len(parts[-1]) + 1 + len(term) <= LONGEST:
+            parts[-1] += f"+{term}"
+        else:
+            parts.append(term)
+    return parts
+
+
+def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:
+    """Return the Euler angles, in the order XYZ, of a turn about a local axis (3,); "" for those of 0.
+
+    turn: the name of the variable that has it. R = P + Q cos(turn) + S sin(turn), and such an angle is
+    the arc tangent of two of its entries.
+    """
+    near = int(np.argmax(np.abs(axis)))
+    if np.linalg.norm(np.delete(axis, near)) <= EXACT:
+        angles = ["", "", ""]
+        angles[near] = turn if axis[near] > 0.0 else f"-{turn}"
+        return angles[0], angles[1], angles[2]
+    along = np.outer(axis, axis)
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+    def entry(row: int, column: int, sign: float = 1.0) -> str:
+        of_one = sign * along[row, column]
+        of_cosine = sign * (float(row == column) - along[row, column])
+        terms = ((of_one, ""), (of_cosine, f"*cos({turn})"), (sign * cross[row, column], f"*sin({turn})"))
+        return "+".join(f"{num(v, _ALL_DIGITS)}{of}" for v, of in terms if abs(v) > _NOTHING) or "0"
+
+    return (
+        checked(f"atan2({entry(2, 1)},{entry(2, 2)})"),
+        checked(f"asin(clamp({entry(2, 0, -1.0)},-1,1))"),
+        checked(f"atan2({entry(1, 0)},{entry(0, 0)})"),
+    )

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two bones within limits in simple expressions: the nearest of the poses of core/two_bone.py.
+
+Candidates are the two bend sides, and, at each end of a range, the other bone's aim; each is put within the
+limits. The first of those that are equally near is taken: the bend side that was asked for.
+"""
+
+from dataclasses import dataclass, field
+from math import cos, sin
+
+import numpy as np
+
+from .expressions import num
+from .plan import Plan, Shape
+from .two_bone import DISTANCE, TINY, softened
+
+# Poses whose tips are as near, but for this part of the reach, are equally good: 32 bits hold no less.
+_EQUALLY_NEAR = 1e-6
+_SIDE = "(1 if bend*(1-2*turn_over)>=0 else -1)"
+
+
+@dataclass
+class _Candidates:
+    """The steps so far, and of each candidate the root's heading and the knee: a step's name or a number."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list)
+    poses: list[tuple[str, str]] = field(default_factory=list)
+
+    def step(self, name: str, expression: str) -> str:
+        self.steps.append((name, expression))
+        return name
+
+
+def plan(shape: Shape) -> Plan:
+    """Return the plan for two bones of which one or both have limits."""
+    root, knee = (_range(shape, i) for i in range(2))
+    (d1, d2), outer, inner = shape.lengths.tolist(), shape.reach, abs(shape.lengths[0] - shape.lengths[1])
+    found = _Candidates(softened(shape))
+    eased = f"(({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)}) if softness>0 else 1)"
+    found.step("e", eased)
+    found.step("X", "x*e")
+    found.step("Y", "y*e")
+    square = "(X*X+Y*Y)"
+    above, below = f"{num(outer * outer, 12)}-{square}", f"{square}-{num(inner * inner, 12)}"
+    found.step("h", f"2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))")
+    for n, sign in enumerate(("", "-")):
+        t = found.step(f"t{n}", _within(found, f"w{n}", f"{sign}h*{_SIDE}", knee))
+        r = found.step(f"r{n}", _within(found, f"v{n}", _aim(d1, d2, t), root))
+        found.poses.append((r, t))
+    for end in () if knee is None else knee:
+        n = len(found.poses)
+        r = found.step(f"r{n}", _within(found, f"v{n}", _aim(d1, d2, num(end)), root))
+        found.poses.append((r, num(end)))
+    for end in () if root is None else root:
+        n = len(found.poses)
+        aim = f"atan2(Y-{num(d1 * sin(end))},X-{num(d1 * cos(end))})-{num(end)}"
+        found.poses.append((num(end), found.step(f"t{n}", _within(found, f"w{n}", aim, knee))))
+    _choose(found, shape)
+    return Plan(tuple(found.steps), (f"r-{num(shape.headings[0])}", f"t-{num(shape.angles[1])}"))
+
+
+def _range(shape: Shape, joint: int) -> tuple[float, float] | None:
+    """Return a joint's limits as the solver's angles; None where it is free."""
+    low, high = (shape.limits[joint] + shape.angles[joint]).tolist()
+    return None if np.isnan(low) else (low, high)
+
+
+def _within(found: _Candidates, name: str, angle: str, limits: tuple[float, float] | None) -> str:
+    """Return an angle put within limits: at the end that is nearer all the way round."""
+    if limits is None:
+        return angle
+    found.step(name, angle)
+    middle = num((limits[0] + limits[1]) / 2.0)
+    turn = f"{middle}+atan2(sin({name}-{middle}),cos({name}-{middle}))"
+    return f"clamp({turn},{num(limits[0])},{num(limits[1])})"
+
+
+def _aim(d1: float, d2: float, knee: str) -> str:
+    """Return the root's heading that points the tip at the target."""
+    adjacent, opposite = f"({num(d1)}+{num(d2)}*cos({knee}))", f"{num(d2)}*sin({knee})"
+    return f"atan2(Y*{adjacent}-X*{opposite},X*{adjacent}+Y*{opposite})"
+
+
+def _choose(found: _Candidates, shape: Shape) -> None:
+    """Add the steps to "r" and "t": of the candidates the first that is as near as the nearest."""
+    (d1, d2), errors = shape.lengths.tolist(), []
+    for n, (r, t) in enumerate(found.poses):
+        across = f"X-{num(d1)}*cos({r})-{num(d2)}*cos({r}+{t})"
+        along = f"Y-{num(d1)}*sin({r})-{num(d2)}*sin({r}+{t})"
+        found.step(f"i{n}", across)
+        found.step(f"j{n}", along)
+        errors.append(found.step(f"e{n}", f"sqrt(i{n}*i{n}+j{n}*j{n})"))
+    found.step("m", f"min({','.join(errors)})+{num(_EQUALLY_NEAR * shape.reach)}")
+    chosen = str(len(errors) - 1)
+    for n in range(len(errors) - 2, -1, -1):
+        chosen = f"{n} if e{n}<=m else {chosen}"
+    found.step("k", chosen)
+    for name, which in (("r", 0), ("t", 1)):
+        text = found.poses[-1][which]
+        for n in range(len(errors) - 2, -1, -1):
+            text = f"{found.poses[n][which]} if k<{n}.5 else {text}"
+        found.step(name, text)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What drivers shall work out for a chain: its shape in rest, and a plan in simple expressions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import IK2DError, Stretch
+from ...core.inputs import Floats, wrapped
+from ..armature import RigChain, rest_joints
+
+# A bone shorter than this part of the reach, as seen along the plane's normal, turns nothing.
+_SEEN_END_ON = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What the expressions may know of a chain of n bones in rest, in its plane."""
+
+    lengths: Floats  # (n,) from joint to joint
+    headings: Floats  # (n,)
+    angles: Floats  # (n,) the solver's: the first heading, then each relative to the one before, -pi..pi
+    limits: Floats  # (n, 2) radians relative to rest, NaN where free
+    stretch: Stretch | None = None  # None where no bone changes its length
+    misses: Floats | None = None  # (2, 3, 3) of two bones, see `misses_of`
+
+    @property
+    def reach(self) -> float:
+        """The tip's greatest distance from the root."""
+        return float(self.lengths.sum())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Driven properties, and what the bones take from them.
+
+    In an expression each word that is no function is a variable: `x` and `y`, where the target is in the
+    plane, seen from the root; a control, see controls.py; or the name of a step.
+    """
+
+    steps: tuple[tuple[str, str], ...]  # (name, expression), in any order
+    turns: tuple[str, ...]  # an expression for each bone, root to tip: its turn from rest (radians)
+    factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by; "" for a bone that keeps it
+
+
+def shape_of(rig: RigChain) -> Shape:
+    """Return a chain's shape in rest; raise IK2DError for a bone that has no length in the plane."""
+    joints = rest_joints(rig.pose_bones)
+    flat = np.diff(rig.plane.project(joints), axis=0)
+    lengths = np.hypot(flat[:, 0], flat[:, 1])
+    for bone, length in zip(rig.bones, lengths, strict=True):
+        if length <= _SEEN_END_ON * lengths.sum():
+            raise IK2DError(
+                f"bone '{bone}' stands across the chain's plane, where no turn moves its end; choose another"
+                " plane, or end the chain before it"
+            )
+    headings = np.arctan2(flat[:, 1], flat[:, 0])
+    angles = np.diff(headings, prepend=0.0)
+    angles[1:] = wrapped(angles[1:])
+    stretch = rig.stretching.limits if rig.stretching and not rig.stretching.limits.is_off else None
+    # A range of a whole turn or more stops nothing.
+    limits = np.where(
+        np.ptp(rig.joints.limits, axis=1, keepdims=True) < 2.0 * np.pi, rig.joints.limits, np.nan
+    )
+    shape = Shape(lengths, headings, angles, limits, stretch)
+    if len(lengths) == 2:
+        return Shape(lengths, headings, angles, limits, stretch, misses_of(rig, shape))
+    return shape
+
+
+def misses_of(rig: RigChain, shape: Shape) -> Floats:
+    """Return by how much the tip of two bones in Blender falls short of where lengths and angles have it.
+
+    (2, 3, 3): of x and y the coefficients of (1, cos r, sin r) x (1, cos t, sin t), for the root's turn r
+    from rest and the second angle t. Blender's rest matrices of 32 bits are not quite orthonormal.
+    """
+    first, second = (np.array(bone.bone.matrix_local, np.float64) for bone in rig.pose_bones)
+    between = np.linalg.inv(first) @ second
+    tail = np.array((0.0, rig.pose_bones[1].bone.length, 0.0))
+    cosine, sine = np.cos(shape.angles[1]), np.sin(shape.angles[1])
+    p, q, s = _parts(rig.joints.axes[1])  # of the turn t - angle at rest: to cos t and sin t
+    ends = [
+        between[:3, :3] @ v
+        for v in (p @ tail, (cosine * q - sine * s) @ tail, (sine * q + cosine * s) @ tail)
+    ]
+    ends[0] = ends[0] + between[:3, 3]
+    plane = np.array((rig.plane.x, rig.plane.y))
+    actual = np.array(
+        [[plane @ (first[:3, :3] @ part @ end) for end in ends] for part in _parts(rig.joints.axes[0])]
+    )
+    (d1, d2), heading = shape.lengths, shape.headings[0]
+    along = np.array((np.cos(heading), np.sin(heading)))
+    across = np.array((-along[1], along[0]))
+    model = np.zeros((3, 3, 2))
+    model[1, 0], model[2, 0] = d1 * along, d1 * across
+    model[1, 1], model[2, 1] = d2 * along, d2 * across
+    model[1, 2], model[2, 2] = d2 * across, -d2 * along
+    return np.moveaxis(model - actual, -1, 0)
+
+
+def _parts(axis: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P, Q and S (3, 3) of a turn a about an axis (3,): R = P + Q cos a + S sin a."""
+    along = np.outer(axis, axis)
+    x, y, z = axis
+    return along, np.eye(3) - along, np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

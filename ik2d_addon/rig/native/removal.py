@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take away all that makes a chain native, and leave no trace."""
+
+import bpy
+
+from .empties import remove_empties
+from .state import constraints_of
+
+
+def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
+    """Take away a native chain's drivers, constraints and empties; a chain that is none stays as it is.
+
+    What somebody took away before is no hindrance. The empties of an armature that was duplicated without
+    them are the original's, and stay.
+    """
+    native = settings.native
+    for bone, constraint in list(constraints_of(settings)):
+        _remove_drivers(armature, constraint.path_from_id())
+        bone.constraints.remove(constraint)
+    stand, probe = native.stand, native.probe
+    own = stand is not None and stand.parent in (armature, None)
+    was_live, made_animation = native.was_live, native.made_animation
+    settings.property_unset("native")
+    if own or stand is None:
+        remove_empties(probe, stand)
+    animation = armature.animation_data
+    if made_animation and animation is not None and _is_empty(animation):
+        armature.animation_data_clear()
+    if was_live:
+        settings.live = True
+
+
+def _remove_drivers(armature: bpy.types.Object, path: str) -> None:
+    animation = armature.animation_data
+    for curve in list(animation.drivers) if animation else ():
+        if curve.data_path.startswith(f"{path}."):
+            animation.drivers.remove(curve)
+
+
+def _is_empty(animation: bpy.types.AnimData) -> bool:
+    return not (animation.action or len(animation.drivers) or len(animation.nla_tracks))

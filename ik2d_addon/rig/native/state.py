@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which chains are native, and what belongs to them."""
+
+from collections.abc import Iterator
+
+import bpy
+
+
+def is_native(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether Blender's own drivers turn a chain's bones, or did until somebody took parts away."""
+    return bool(settings.native.is_on)
+
+
+def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
+    """Return the empty that carries a native chain's controls; None for another chain, or where it is gone.
+
+    An armature that was duplicated without its empties has that of the original.
+    """
+    native = settings.native
+    return native.stand if native.is_on and native.stand is not None else None
+
+
+def own_constraints(armature: bpy.types.Object) -> set[str]:
+    """Return the names of the constraints that turn the bones of an armature's native chains."""
+    names = [chain.native.constraint for chain in armature.ik2d.chains if chain.native.is_on]
+    return {*names, *map(scale_name, names)}
+
+
+def constraints_of(
+    settings: bpy.types.PropertyGroup,
+) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """Yield the constraints of a native chain, each with its bone, wherever the bones are by now."""
+    armature, name = settings.id_data, settings.native.constraint
+    for bone in armature.pose.bones if armature.pose is not None and name else ():
+        for constraint in bone.constraints:
+            if _is_named(constraint.name, name):
+                yield bone, constraint
+
+
+def _is_named(found: str, name: str) -> bool:
+    return found in (name, scale_name(name))
+
+
+def scale_name(name: str) -> str:
+    """Return what the constraint is called that changes a bone's length, beside the one that turns it."""
+    return f"{name} Scale"
+
+
+def acts(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether a native chain's constraints turn its bones now: a bake mutes them."""
+    return is_native(settings) and any(not constraint.mute for _, constraint in constraints_of(settings))
+
+
+def sampled_controls(stand: bpy.types.Object) -> tuple[float, float, float]:
+    """Return softness, bend (-1..+1) and influence as a stand, evaluated or not, has them."""
+    softness, bend, over, influence = (float(stand.get(name, default)) for name, default in _DEFAULTS)
+    return softness, max(-1.0, min(1.0, bend * (1.0 - 2.0 * over))), influence
+
+
+_DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence", 1.0))

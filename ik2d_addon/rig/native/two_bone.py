@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two bones in simple expressions: the triangle of core/triangle.py, with softness and stretch.
+
+Driver values are floats of 32 bits. What the tip stays short of full reach by is one of them ("g"), and not
+its distance: of a nearly straight chain this would lose the knee's angle.
+"""
+
+import numpy as np
+
+from .expressions import num
+from .plan import Plan, Shape
+
+# Below this part of the reach lengths count as none, where something is divided by them.
+TINY = 1e-6
+# Bones whose rest matrices are off by less than this part of the reach need not be aimed again.
+_STRAIGHT_ENOUGH = 2e-6
+# Terms of theirs below this part are left out.
+_NOTHING = 1e-9
+DISTANCE = "sqrt(x*x+y*y)"
+SIDE = "bend*(1-2*turn_over)"
+
+
+def plan(shape: Shape) -> Plan:
+    """Return the plan for two bones without limits.
+
+    Between both sides, where it turns over, the knee stands by that part of its angle: see bake/turning.py.
+    """
+    steps = [*softened(shape)]
+    if shape.stretch is not None and shape.stretch.last_only:
+        steps += _last_stretched(shape)
+    else:
+        steps += _evenly_stretched(shape) if shape.stretch else []
+        steps += _turned(shape)
+    root, knee = ("r2", "t2") if any(name == "t2" for name, _ in steps) else ("r", "t")
+    factors: tuple[str, ...] = ()
+    if shape.stretch is not None:
+        factors = ("", "k") if shape.stretch.last_only else ("k", "k")
+    return Plan(tuple(steps), (root, f"{knee}-{num(shape.angles[1])}"), factors)
+
+
+def softened(shape: Shape) -> list[tuple[str, str]]:
+    """Return the steps to "g": what the tip of the rigid chain stays short of full reach by.
+
+    As in core/softness.py and, for bones that may shorten, core/stretch.py.
+    """
+    outer, inner = shape.reach, _inner(shape)
+    room, tiny = num(outer - inner), num(1e-9 * outer)
+    steps = [("w", f"max(min(softness*{num(outer)},{room}),{tiny})")]
+    far = f"max({num(outer)}-{DISTANCE},w*exp(-max({DISTANCE}-{num(outer)}+w,0)/w))"
+    if shape.stretch is None:
+        return [*steps, ("g", far)]
+    steps.append(("f", far))
+    if inner <= TINY * outer or (shape.stretch.last_only and shape.lengths[1] < shape.lengths[0]):
+        return [*steps, ("g", f"clamp(f,0,{room})")]
+    left = f"({room}-min(softness*{num(outer)},{room}))"
+    steps.append(("z", f"max(min(softness*{num(outer)},{left})*(0 if compress==1 else 1),{tiny})"))
+    steps.append(("n", f"z*exp(-max({num(inner)}+z-{DISTANCE},0)/z)"))
+    return [*steps, ("g", f"clamp(min(f,{room}-n),0,{room})")]
+
+
+def _evenly_stretched(shape: Shape) -> list[tuple[str, str]]:
+    """Return the step to "k", the factor of both bones."""
+    reached = f"max({num(shape.reach)}-g,{num(TINY * shape.reach)})"
+    return [("k", f"clamp({DISTANCE}/{reached},{_least()},max(stretch,1)) if {DISTANCE}>0 else 1")]
+
+
+def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
+    """Return the steps to "k", the second bone's factor, to the knee "t" and to the root's turn "r"."""
+    (d1, d2), outer = shape.lengths, shape.reach
+    least = _least() if d2 >= d1 and _inner(shape) > TINY * outer else "1"
+    longer = f"1+({DISTANCE}-{num(outer)}+g)/{num(d2)}"
+    return [
+        ("k", f"clamp({longer},{least},max(stretch,1))"),
+        ("q", f"{num(outer)}-g+(k-1)*{num(d2)}"),
+        ("l", f"k*{num(d2)}"),
+        (
+            "t",
+            f"{SIDE}*2*atan2(sqrt(max(({num(d1)}+l-q)*({num(d1)}+l+q),0)),"
+            f"sqrt(max((q-{num(d1)}+l)*(q+{num(d1)}-l),0)))",
+        ),
+        ("r", _aim(shape, "x", "y", "t", "l")),
+    ]
+
+
+def _least() -> str:
+    return "min(max(compress,.01),1/max(compress,.01))"
+
+
+def _turned(shape: Shape) -> list[tuple[str, str]]:
+    """Return the steps to the knee "t" and the root's turn from rest "r"; aimed again "t2" and "r2"."""
+    outer, inner = shape.reach, _inner(shape)
+    above = f"g*({num(2.0 * outer)}-g)"
+    below = f"({num(outer - inner)}-g)*({num(outer + inner)}-g)"
+    steps = [
+        ("t", f"{SIDE}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"),
+        ("r", _aim(shape, "x", "y", "t")),
+    ]
+    if shape.misses is None or np.abs(shape.misses).sum(axis=(1, 2)).max() <= _STRAIGHT_ENOUGH * outer:
+        return steps
+    part = f"*({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
+    square = "(u*u+v*v)"
+    return [
+        *steps,
+        ("u", f"x{part}{_missed(shape, 0)}"),
+        ("v", f"y{part}{_missed(shape, 1)}"),
+        (
+            "t2",
+            f"{SIDE}*2*atan2(sqrt(max({num(outer * outer, 12)}-{square},0)),"
+            f"sqrt(max({square}-{num(inner * inner, 12)},0)))",
+        ),
+        ("r2", _aim(shape, "u", "v", "t2")),
+    ]
+
+
+def _missed(shape: Shape, axis: int) -> str:
+    """Return what the tip misses by in x or y, with its sign before it."""
+    assert shape.misses is not None
+    pairs = [(a, b) for a in ("", "*cos(r)", "*sin(r)") for b in ("", "*cos(t)", "*sin(t)")]
+    values = zip(shape.misses[axis].ravel(), pairs, strict=True)
+    return "".join(f"{v:+.4g}{a}{b}" for v, (a, b) in values if abs(v) > _NOTHING * shape.reach)
+
+
+def _aim(shape: Shape, x: str, y: str, knee: str, second: str = "") -> str:
+    """Return the root's turn from rest that points the tip at (x, y), with the second angle `knee`.
+
+    second: the variable that has the second bone's length; "" for the length at rest.
+    """
+    d1, d2 = num(shape.lengths[0]), second or num(shape.lengths[1])
+    adjacent, opposite = f"({d1}+{d2}*cos({knee}))", f"{d2}*sin({knee})"
+    aim = f"atan2({y}*{adjacent}-{x}*{opposite},{x}*{adjacent}+{y}*{opposite})"
+    return f"{aim}-{num(shape.headings[0])}"
+
+
+def _inner(shape: Shape) -> float:
+    return float(abs(shape.lengths[0] - shape.lengths[1]))

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Buttons that make chains native and take that away again, and a native chain's controls."""
+
+from bpy.props import BoolProperty
+from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
+
+from ..core import IK2DError
+from ..rig.native.build import Native, make_native
+from ..rig.native.removal import remove_native
+from ..rig.native.state import acts, is_native, stand_of
+from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .registration import register_classes, unregister_classes
+
+_LABELS = {
+    "bend": "Bend",
+    "turn_over": "Turn Over",
+    "softness": "Softness",
+    "influence": "Influence",
+    "stretch": "Stretch",
+    "compress": "Compress",
+}
+
+
+def draw_native(layout: UILayout, context: Context) -> None:
+    """Draw the buttons, and the controls of a chain that is native."""
+    row = layout.row(align=True)
+    row.operator(IK2D_OT_make_native.bl_idname, icon='DRIVER')
+    row.operator(IK2D_OT_remove_native.bl_idname, icon='X')
+    chain = shown_chain(context)
+    stand = stand_of(chain) if chain is not None else None
+    if stand is None:
+        return
+    column = layout.column(align=True)
+    column.use_property_split = column.use_property_decorate = True
+    column.active = acts(chain)
+    for name, label in _LABELS.items():
+        if name in stand:
+            column.prop(stand, f'["{name}"]', text=label)
+
+
+def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[str]]:
+    """Make chains native; return what was made, and a sentence for each that could not be."""
+    made, faults = [], []
+    for chain in chains:
+        try:
+            made.append(make_native(chain.id_data, chain))
+        except IK2DError as error:
+            faults.append(str(error))
+    return made, faults
+
+
+class _OnChains:
+    """What both operators have in common: the active chain, or all enabled ones."""
+
+    bl_options = {'REGISTER', 'UNDO'}
+
+    all: BoolProperty(
+        name="All Chains",
+        description="Every enabled chain of the armature, not the active one alone",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+
+    def chains(self, context: Context, native: bool) -> list[PropertyGroup]:
+        """Return the chains that are meant; of all, those that are native, or are not so or do not act."""
+        if not self.all:
+            return [shown_chain(context)]
+        enabled = [chain for chain in active_armature(context).ik2d.chains if chain.enabled]
+        return [chain for chain in enabled if (is_native(chain) if native else not acts(chain))]
+
+
+class IK2D_OT_make_native(_OnChains, Operator):
+    """Have Blender's own drivers bring the tip to its target: live, exact, and without this add-on"""
+
+    bl_idname = "ik2d.make_native"
+    bl_label = "Make Native"
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context) or _why_no_chain(context)
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        chains = self.chains(context, native=False)
+        made, faults = make_chains_native(chains)
+        for fault in faults:
+            self.report({'ERROR'} if not made else {'WARNING'}, fault)
+        if not made:
+            if not faults:
+                self.report({'ERROR'}, "All enabled chains are native already")
+            return {'CANCELLED'}
+        context.view_layer.update()
+        self.report({'INFO'}, _made_in_words(active_armature(context), chains, made))
+        return {'FINISHED'}
+
+
+def _made_in_words(armature: Object, chains: list[PropertyGroup], made: list[Native]) -> str:
+    if len(made) > 1:
+        return f"{len(made)} chains of '{armature.name}' are native: the file plays without IK 2D"
+    name = next(chain.name for chain in chains if chain.native.stand == made[0].stand)
+    return f"Chain '{name}' is native: the file plays without IK 2D"
+
+
+class IK2D_OT_remove_native(_OnChains, Operator):
+    """Take away the drivers, constraints and empties that make the chain native; its keys show again"""
+
+    bl_idname = "ik2d.remove_native"
+    bl_label = "Remove Native"
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context) or _why_no_chain(context)
+        if not reason and not any(map(is_native, active_armature(context).ik2d.chains)):
+            reason = "No chain is native"
+        return allowed(cls, reason)
+
+    def execute(self, context):
+        chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]
+        if not chains:
+            what = "No enabled chain" if self.all else f"Chain '{shown_chain(context).name}'"
+            self.report({'ERROR'}, f"{what} is {'native' if self.all else 'not native'}")
+            return {'CANCELLED'}
+        names = [chain.name for chain in chains]
+        for chain in chains:
+            remove_native(chain.id_data, chain)
+        context.view_layer.update()
+        said = f"Chain '{names[0]}' is" if len(names) == 1 else f"{len(names)} chains are"
+        self.report({'INFO'}, f"{said} native no more")
+        return {'FINISHED'}
+
+
+def _why_no_chain(context: Context) -> str:
+    """Say why there is no chain to make native; "" where there is one."""
+    return "" if shown_chain(context) is not None else "Add a chain first"
+
+
+classes = (IK2D_OT_make_native, IK2D_OT_remove_native)
+
+
+def register() -> None:
+    """Register the operators."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister the operators."""
+    unregister_classes(classes)
