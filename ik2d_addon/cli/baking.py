@@ -4,7 +4,7 @@
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TextIO
 
 import bpy
@@ -24,23 +24,13 @@ _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
 
 def bake_file(options: argparse.Namespace) -> int:
     """Bake what the options ask for, save it, and return the exit code. Raises IK2DError, Interrupted."""
-    _refuse_empty("--output", options.output)
-    _refuse_empty("--report", options.report)
+    refuse_empty("--output", options.output)
+    refuse_empty("--report", options.report)
     with ExitStack() as open_ones:
         stdout = None
         if reports.goes_to_stdout(options.report):
             stdout = open_ones.enter_context(stdout_to_stderr())
-        output = files.target_of(options.output or options.scene or _opened())
-        files.check_can_write(output)
-        open_ones.enter_context(files.locked(output))
-        if options.scene:
-            scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
-        else:
-            scene.check_opened(forced=options.force)
-            scene.check_windows_read()
-            if scene.is_over_itself(output):
-                scene.check_unchanged()
-        scene.check_no_library(output)
+        output = open_ones.enter_context(opened(options))
         report = options.report and reports.file_of(options.report, output)
         if report:
             open_ones.enter_context(files.locked(report))
@@ -56,7 +46,24 @@ def bake_file(options: argparse.Namespace) -> int:
         return _exit_code(done, options.max_error)
 
 
-def _opened() -> str:
+@contextmanager
+def opened(options: argparse.Namespace) -> Iterator[str]:
+    """Open the file that the options name; yield where it is saved to, kept from other runs meanwhile."""
+    output = files.target_of(options.output or options.scene or _open_one())
+    files.check_can_write(output)
+    with files.locked(output):
+        if options.scene:
+            scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
+        else:
+            scene.check_opened(forced=options.force)
+            scene.check_windows_read()
+            if scene.is_over_itself(output):
+                scene.check_unchanged()
+        scene.check_no_library(output)
+        yield output
+
+
+def _open_one() -> str:
     if not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one, before --command or after bake")
     path: str = bpy.data.filepath
@@ -82,7 +89,13 @@ def _save(
     if options.report is not None:
         text = reports.report_text(options.report, output, done)
         reporting = reports.report_written(options.report, report, text, output, stdout)
-    with reporting, scene.saved_beside(output) as written:
+    with reporting:
+        save(output)
+
+
+def save(output: str) -> None:
+    """Save what is open in its place, in one step; raise IK2DError where it cannot be."""
+    with scene.saved_beside(output) as written:
         stop_if_asked()
         try:
             files.put_in_place(written, output, scene.versions_kept())
@@ -121,7 +134,8 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
         yield f"the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
 
 
-def _refuse_empty(option: str, path: str | None) -> None:
+def refuse_empty(option: str, path: str | None) -> None:
+    """Raise IK2DError for an option whose value is empty."""
     # As a script writes it whose variable is not set; it must not mean "over the scene itself".
     if path == "":
         raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d bake` of several files: a process for each, through the same door, and a line for each."""
+"""`ik2d bake` or `native` of several files: a process for each, by the same door, and a line for each."""
 
 import os
 import signal
@@ -26,12 +26,12 @@ _SAVED, _WARNING, _CHAIN = "ik2d: saved ", "ik2d: warning:", "ik2d:   "
 
 
 def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens_scene: bool) -> int:
-    """Bake each scene in a process of its own; return the worst exit code.
+    """Have each scene baked, or made native, in a process of its own; return the worst exit code.
 
-    arguments: the options that all take. at_once: how many processes run side by side. opens_scene: as in
-    `program.run`. What a process tells is held back and printed whole when it ends, each line after the
-    scene's name, and then a line that says what came of it. Asked to end, it starts no more, passes the
-    signal on once, and waits for those that run.
+    arguments: the command, and the options that all take. at_once: how many processes run side by side.
+    opens_scene: as in `program.run`. What a process tells is held back and printed whole when it ends, each
+    line after the scene's name, and then a line that says what came of it. Asked to end, it starts no more,
+    passes the signal on once, and waits for those that run.
     """
     command = _door(opens_scene)
     environment = _environment() if opens_scene else None
@@ -41,7 +41,7 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
     interrupted: Interrupted | None = None
     while running or (waiting and not interrupted):
         while waiting and len(running) < at_once and not asked_to_end():
-            bake = _Bake(waiting.popleft(), [*command, "bake", *arguments], environment, ended)
+            bake = _Bake(waiting.popleft(), [*command, *arguments], environment, ended)
             running.add(bake)
         if not interrupted and (interrupted := asked_to_end()):
             for bake in running:
@@ -64,13 +64,13 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
 
 
 def _door(opens_scene: bool) -> list[str]:
-    """Return the command that came here, up to `bake`."""
+    """Return the command that came here, up to the command of ours."""
     if opens_scene:
         return [sys.executable, "-m", __package__.rpartition(".")[0]]
     if bpy.data.filepath:
         raise IK2DError(
             f"Blender has opened '{bpy.data.filepath}'; to bake several files, name all of them after bake"
-            " and none before --command"
+            " or native, and none before --command"
         )
     own = sys.argv[1:]
     before = next((i for i, word in enumerate(own) if word in ("--command", "-c")), 0)
@@ -78,7 +78,7 @@ def _door(opens_scene: bool) -> list[str]:
 
 
 class _Bake:
-    """The process that bakes one scene."""
+    """The process that works on one scene."""
 
     def __init__(
         self,

@@ -11,6 +11,8 @@ from ..core import IK2DError
 
 _FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
 _BELOW_ZERO = re.compile(r"-[0-9]")
+# The commands that write each of the files that they name.
+EACH_WRITTEN = ("bake", "native")
 _OF_EACH = ("--output", "--report", "--jobs")
 _MOST_JOBS = 1024
 _DIGITS = 12  # a number with more of them is no frame
@@ -34,8 +36,8 @@ class _Parser(argparse.ArgumentParser):
 def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     """Return the arguments as options; raise IK2DError for those that make no sense.
 
-    opens_scene: whether they must name the .blend; if not, Blender may have opened it. Of a bake, `alike` is
-    what each of several files is to be baked with, as it was given.
+    opens_scene: whether they must name the .blend; if not, Blender may have opened it. Of those that
+    write each file, `alike` is what each of several is to be written with, as it was given.
     """
     joined: list[str] = []
     for argument in arguments:
@@ -49,8 +51,8 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
             raise IK2DError(f"{argument[:-3]} is given without a value; --help lists the options")
     given: list[str] = [_Given(argument) for argument in joined]
     options = _parser(opens_scene).parse_args(given)
-    if options.command == "bake":
-        options.alike = _alike(given[given.index("bake") + 1 :], options.scenes)
+    if options.command in EACH_WRITTEN:
+        options.alike = _alike(given[given.index(options.command) + 1 :], options.scenes)
     return options
 
 
@@ -75,7 +77,7 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add_command in (_add_bake, _add_list, _add_check):
+    for add_command in (_add_bake, _add_list, _add_check, _add_native):
         add_command(commands, opens_scene)
     _add_gather(commands)
     return parser
@@ -93,13 +95,7 @@ def _add_bake(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool
     _add_scenes(parser, opens_scene)
     for add_options in (_add_trust, _add_choices, _add_files, _add_keys, _add_checks):
         add_options(parser)
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=_jobs,
-        default=1,
-        help="of several files, bake this many at once (default: 1)",
-    )
+    _add_jobs(parser)
 
 
 def _add_list(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
@@ -126,6 +122,30 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
     for add_options in (_add_trust, _add_choices, _add_files, _add_keys):
         add_options(parser)
     parser.set_defaults(verify=VERIFY_NOTHING)
+
+
+def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "native",
+        help="make chains native: plain drivers, which need no extension",
+        description="Turn chains into drivers in Blender's simple expressions, which need neither this"
+        " extension nor permission to run scripts, and save the files. Of several files each gets a process"
+        " of its own.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
+    _add_scenes(parser, opens_scene)
+    _add_trust(parser)
+    _add_armature(parser)
+    chosen = parser.add_mutually_exclusive_group(required=True)
+    _add_chain(chosen, "chain to make native, repeatable")
+    chosen.add_argument("--all", action="store_true", help="all enabled chains")
+    parser.add_argument(
+        "--remove", action="store_true", help="take the drivers of native chains away again, without a trace"
+    )
+    _add_output(parser)
+    _add_jobs(parser)
+    parser.set_defaults(report=None)
 
 
 def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -173,20 +193,8 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--armature",
-        metavar="NAME",
-        type=_name,
-        help="armature to bake (default: all that have enabled chains)",
-    )
-    parser.add_argument(
-        "--chain",
-        metavar="NAME",
-        type=_name,
-        action="append",
-        dest="chains",
-        help="chain to bake, repeatable (default: all enabled)",
-    )
+    _add_armature(parser)
+    _add_chain(parser, "chain to bake, repeatable (default: all enabled)")
     parser.add_argument(
         "--frames",
         metavar="A:B[:STEP]",
@@ -196,12 +204,39 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def _add_armature(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--armature",
+        metavar="NAME",
+        type=_name,
+        help="armature whose chains they are (default: all that have enabled chains)",
+    )
+
+
+def _add_chain(parser: argparse._ActionsContainer, words: str) -> None:
+    parser.add_argument("--chain", metavar="NAME", type=_name, action="append", dest="chains", help=words)
+
+
+def _add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_jobs,
+        default=1,
+        help="of several files, work on this many at once (default: 1)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="OUT.blend",
         help="file to save, {name} being the scene's name (default: over the scene itself)",
     )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    _add_output(parser)
     parser.add_argument(
         "--report",
         metavar="OUT.json",

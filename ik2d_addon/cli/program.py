@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import bpy
 
 from ..core import IK2DError
-from . import checking, gathering, listing, scene
+from . import checking, gathering, listing, native, scene
 from .baking import bake_file
 from .console import complain, streams_open
 from .many import bake_each
 from .outputs import jobs_for, named_after
-from .parser import parsed
+from .parser import EACH_WRITTEN, parsed
 from .signals import Interrupted, heeded
 
 EXIT_BAD_INPUT, EXIT_UNEXPECTED = 2, 3
@@ -60,18 +60,18 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
 
 
 def _do(options: argparse.Namespace, opens_scene: bool) -> int:
-    if options.command == "bake":
-        return _bake(options, opens_scene)
+    if options.command in EACH_WRITTEN:
+        return _write(options, opens_scene)
     commands = {"list": listing.list_files, "check": checking.check_files, "gather": gathering.gather}
     return commands[options.command](options)
 
 
-def _bake(options: argparse.Namespace, opens_scene: bool) -> int:
+def _write(options: argparse.Namespace, opens_scene: bool) -> int:
     if len(options.scenes) > 1:
         jobs = jobs_for(options.scenes, options.output, options.report)
-        return bake_each(jobs, options.alike, options.jobs, opens_scene)
+        return bake_each(jobs, [options.command, *options.alike], options.jobs, opens_scene)
     options.scene = options.scenes[0] if options.scenes else None
     name = options.scene or bpy.data.filepath
     options.output = named_after(name, options.output)
     options.report = named_after(name, options.report)
-    return bake_file(options)
+    return {"bake": bake_file, "native": native.native_file}[options.command](options)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ik2d native` of one file: chains become drivers, or cease to be, and the file is saved."""
+
+import argparse
+from collections.abc import Callable, Sequence
+
+import bpy
+
+from ..core import IK2DError
+from ..rig.native import is_native, make_native, remove_native
+from . import scene
+from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
+from .console import complain, say
+from .signals import asked_to_end, stop_if_asked
+
+# How a line is told, and the line.
+_Line = tuple[Callable[[str], None], str]
+_Settings = bpy.types.bpy_struct
+
+
+def native_file(options: argparse.Namespace) -> int:
+    """Make chains native, or take that back, save the file, and return the exit code.
+
+    All that the options name, or nothing: else raises IK2DError, with all that stands against it. Raises
+    Interrupted as a bake does.
+    """
+    refuse_empty("--output", options.output)
+    with opened(options) as output:
+        stop_if_asked()
+        lines = _done(_armatures(options), options)
+        save(output)
+        say(f"ik2d: saved '{output}'")
+        for tell, line in lines:
+            tell(line)
+        if interrupted := asked_to_end():
+            complain(f"ik2d: interrupted when '{output}' was saved already")
+            return interrupted.exit_code
+        return EXIT_DONE
+
+
+def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
+    armatures = armatures_of(options)
+    if options.remove and options.all:
+        armatures = [ob for ob in armatures if any(map(is_native, ob.ik2d.chains))]
+        if not armatures:
+            raise IK2DError("no chain is native; leave --remove out, or name another file")
+    scene.leave_edit_mode(armatures)
+    return armatures
+
+
+def _done(armatures: Sequence[bpy.types.Object], options: argparse.Namespace) -> list[_Line]:
+    """Do to the armatures' chains what the options ask for; return what to tell once it is saved."""
+    lines: list[_Line] = []
+    refused: list[str] = []
+    for armature in armatures:
+        chains = _chains(armature, options)
+        lines += _remove(armature, chains) if options.remove else _make(armature, chains, refused)
+    if refused:
+        raise IK2DError("; ".join(refused))
+    return lines
+
+
+def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Settings]:
+    names = names_wanted(armature, options)
+    if names is None:
+        return [chain for chain in armature.ik2d.chains if (is_native if options.remove else _enabled)(chain)]
+    found = {chain.name: chain for chain in armature.ik2d.chains}
+    for name in names:
+        if name not in found:
+            known = ", ".join(map(repr, found)) or "none"
+            raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
+    return [found[name] for name in dict.fromkeys(names)]
+
+
+def _enabled(chain: _Settings) -> bool:
+    return bool(chain.enabled)
+
+
+def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[_Line]:
+    """Make chains native, and add to `refused` why others cannot be."""
+    told: list[_Line] = []
+    drivers = 0
+    for chain in chains:
+        stop_if_asked()
+        try:
+            native = make_native(armature, chain)
+        except IK2DError as error:
+            refused.append(str(error))
+            continue
+        drivers += native.drivers
+        told.append(
+            (say, f"ik2d:   {chain.name} ({len(native.constraints)} bones): {native.drivers} drivers")
+        )
+        told += [(complain, f"ik2d: warning: {warning}") for warning in native.warnings]
+    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now, by {drivers} drivers"), *told]
+
+
+def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[_Line]:
+    for chain in chains:
+        if not is_native(chain):
+            raise IK2DError(f"the chain '{chain.name}' is not native; leave it out")
+    for chain in chains:
+        remove_native(armature, chain)
+    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native no more")]
+
+
+def _counted(chains: Sequence[_Settings]) -> str:
+    return "1 chain is" if len(chains) == 1 else f"{len(chains)} chains are"
