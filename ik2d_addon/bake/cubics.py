@@ -113,6 +113,16 @@ class Cubics:
         self._swings = JOINTS * reach * _swings(rotations)[:, self._turning]
         self._same_bone = _same_bone(rotations)[np.ix_(self._turning, self._turning)]
 
+    @property
+    def times(self) -> Floats:
+        """(times,) all that were solved."""
+        return self.played.times
+
+    @property
+    def channels(self) -> Floats:
+        """(times, c) as every frame's keys would have them."""
+        return self.played.channels
+
     def fit(self, first: int, last: int) -> tuple[Floats, float]:
         """Return the slopes (2, c) at both ends of a segment, over its whole length, and the tip's error.
 
@@ -125,7 +135,9 @@ class Cubics:
         at_ends, at_slopes = hermite((self.played.times[rows] - self.played.times[first]) / gap)
         unsloped = at_ends @ channels[[first, last]] - channels[rows]
         slopes = gap * self._slopes[[first, last]]
-        slopes = slopes - _solved(at_slopes.T @ at_slopes, at_slopes.T @ (unsloped + at_slopes @ slopes))
+        slopes = slopes - solved_normal(
+            at_slopes.T @ at_slopes, at_slopes.T @ (unsloped + at_slopes @ slopes)
+        )
         best, error, weights = slopes, np.inf, np.ones(len(at_slopes))
         for more in range(PASSES, -1, -1):
             off = unsloped + at_slopes @ slopes
@@ -175,7 +187,7 @@ class Cubics:
         turned = (self._swings[rows] * off[:, self._turning]) @ self._same_bone
         normal = tip.T @ tip + (joint.T @ joint) * np.tile(self._same_bone, (2, 2))
         wanted = tip.T @ (root * astray).ravel() + (joint * np.tile(root * turned, 2)).sum(axis=0)
-        return _solved(normal, wanted).reshape(2, -1)
+        return solved_normal(normal, wanted).reshape(2, -1)
 
 
 def hermite(u: Floats) -> tuple[Floats, Floats]:
@@ -212,7 +224,7 @@ def _same_bone(rotations: Sequence[BoneRotation]) -> Floats:
     return np.equal.outer(numbers, numbers).astype(float)
 
 
-def _solved(normal: Floats, wanted: Floats) -> Floats:
+def solved_normal(normal: Floats, wanted: Floats) -> Floats:
     """Return x (k, ..) of normal equations (k, k); small where these leave a choice.
 
     By elimination: numpy's own solver starts threads for each call, which costs more than the rest.

@@ -10,13 +10,16 @@ import numpy as np
 from ..core import Status
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
-from ..rig.kinematics import Linkage, read_linkage
+from ..rig.hand_turns import OwnTurns, own_turns
+from ..rig.hands import note_posed
+from ..rig.kinematics import Linkage, read_linkage, rotations_of
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, sample_now
 from ..rig.scaling import scale_channels, scales_noted
 from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, Standing, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
+from .hands import hands_held
 from .problem import with_scale
 from .solving import SolvedChain, solve_chain
 
@@ -46,6 +49,7 @@ class Grip:
         self.scene, self.rig, self.samples, self.linkage = scene, rig, samples, linkage
         self.without, self.standing, self.bend = without, standing, bend
         self.written: Sequence[BoneRotation] = ()  # the channels that were written last
+        self._own: OwnTurns | None = None  # what hands show without the chain
 
     @classmethod
     def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "Grip":
@@ -123,20 +127,43 @@ class Grip:
         """Pose the bones as solved: their turns, slides and scales; locked channels stay."""
         scales = scale_channels(self.rig, solved.factors)
         with noted([self.rig]), scales_noted([self.rig], scales):
-            self.turn(solved.turns, [*slide_channels(self.rig, solved.locations), *scales])
+            slides = slide_channels(self.rig, solved.locations)
+            self.turn(solved.turns, [*slides, *scales], solved.factors, solved.locations)
         if self.rig.slides is not None:
             self.standing = standing_now(self.scene, self.rig)
 
-    def turn(self, turns: Floats, others: Sequence[BoneRotation] = ()) -> None:
-        """Turn the bones by turns (1, n) about their local axes, and write other channels of theirs."""
+    def turn(
+        self,
+        turns: Floats,
+        others: Sequence[BoneRotation] = (),
+        factors: Floats | None = None,
+        locations: Floats | None = None,
+    ) -> None:
+        """Turn the bones by turns (1, n) about their local axes, and write other channels of theirs.
+
+        What hangs on the tip and has a rotation of its own goes along. factors and locations: as solved.
+        """
         armature = self.rig.armature
         rotations = bone_rotations(self.rig, turns, before=self.standing.channels)
-        self.written = [*rotations, *others]
+        self.written = [*rotations, *others, *self._hands(turns, factors, locations)]
         for channels in self.written:
             values = getattr(armature.pose.bones[channels.bone], channels.property)
             for index in channels.unlocked(armature):
                 values[index] = channels.values[0, index]
         self.standing.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
+
+    def _hands(
+        self, turns: Floats, factors: Floats | None, locations: Floats | None
+    ) -> Sequence[BoneRotation]:
+        """Return how the hands turn with the bones turned by turns (1, n)."""
+        rig = self.rig
+        if rig.hands is None:
+            return ()
+        if self._own is None:
+            self._own = own_turns(self.scene, rig, [self.scene.frame_float])
+        note_posed(rig.armature.path_resolve(rig.path), rig.hands.bones)
+        rotations = rotations_of(rig, turns)
+        return hands_held(rig, self.samples, rotations, self._own, factors, locations).rotations
 
     def is_held_elsewhere(self) -> bool:
         """Return whether the armature, or the bone above the chain, moved since the chain was read."""

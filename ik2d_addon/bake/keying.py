@@ -4,6 +4,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Protocol
 
 import bpy
 import numpy as np
@@ -19,6 +20,7 @@ from ..rig.slide_bases import slide_channels
 from ..rig.target_keys import target_key_frames
 from .between import doubtful_gaps, shaped_rotations
 from .cubics import Cubics, hermite, read_played
+from .hands import KeyedHands
 from .problem import with_scale
 from .solving import SolvedChain
 
@@ -71,11 +73,30 @@ class KeyedChain:
     rotations: list[BoneRotation]
     doubtful: Rows  # after which frames automatic handles would lead the tip astray
     scales: Sequence[BoneRotation] = ()  # what is keyed beside these, where bones stretch
+    hands: KeyedHands | None = None  # and of what hangs on its tip, where that has its own orientation
+
+    @property
+    def channels(self) -> list[BoneRotation]:
+        """All that is posed, or keyed."""
+        hands = self.hands.rotations if self.hands is not None else ()
+        return [*self.rotations, *self.scales, *hands]
 
     @property
     def keys(self) -> int:
         """How many keys each of its channels gets."""
         return max((len(channels.values) for channels in (*self.rotations, *self.scales)), default=0)
+
+
+class Fit(Protocol):
+    """What fits channels by cubics from key to key."""
+
+    @property
+    def times(self) -> Floats: ...
+
+    @property
+    def channels(self) -> Floats: ...
+
+    def fit(self, first: int, last: int) -> tuple[Floats, float]: ...
 
 
 def plan_keys(
@@ -123,7 +144,9 @@ def key_chain(
             rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
-        rotations, scales = ([_at(each, plan, rows) for each in channels] for channels in (rotations, scales))
+        rotations, scales = (
+            [keyed_at(each, plan, rows) for each in channels] for channels in (rotations, scales)
+        )
     elif plan.bound > 0.0 and len(plan.times) > 1:
         samples = with_scale(chain.rig, samples, chain.factors)
         used = USED - SCALED if scales else USED
@@ -151,7 +174,10 @@ def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRota
     candidates = np.searchsorted(plan.times, plan.candidates).tolist()
     rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
     return [
-        replace(_at(scale, plan, rows), handles=_handles(scale.values[rows], _end_slopes(scale.values, rows)))
+        replace(
+            keyed_at(scale, plan, rows),
+            handles=handles_of(scale.values[rows], _end_slopes(scale.values, rows)),
+        )
         for scale in scales
     ]
 
@@ -206,21 +232,21 @@ def _reduced(
     """
     played = read_played(rig, samples, rotations, plan.times)
     candidates = np.searchsorted(plan.times, plan.candidates).tolist()
-    rows, slopes = yield from _fewest(Cubics(played, rotations), candidates, used * plan.bound)
-    handles = _handles(played.channels[rows], slopes)
+    rows, slopes = yield from fewest(Cubics(played, rotations), candidates, used * plan.bound)
+    handles = handles_of(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
     return [
-        replace(_at(rotation, plan, rows), handles=own)
+        replace(keyed_at(rotation, plan, rows), handles=own)
         for rotation, own in zip(rotations, np.split(handles, widths, axis=2), strict=True)
     ]
 
 
-def _at(rotation: BoneRotation, plan: KeyPlan, rows: Rows) -> BoneRotation:
+def keyed_at(rotation: BoneRotation, plan: KeyPlan, rows: Rows) -> BoneRotation:
     """Return the rotation with keys at some of the plan's times alone."""
     return replace(rotation, frames=plan.pace * np.array(plan.times)[rows], values=rotation.values[rows])
 
 
-def _handles(values: Floats, slopes: Floats) -> Floats:
+def handles_of(values: Floats, slopes: Floats) -> Floats:
     """Return the values of the handles (2, k, c) of keys (k, c) with slopes (k - 1, 2, c) between."""
     handles = np.stack((values, values))
     handles[1, :-1] += slopes[:, 0] / 3.0
@@ -228,7 +254,7 @@ def _handles(values: Floats, slopes: Floats) -> Floats:
     return handles
 
 
-def _fewest(cubics: Cubics, rows: Sequence[int], bound: float) -> Generator[int, None, tuple[Rows, Floats]]:
+def fewest(cubics: Fit, rows: Sequence[int], bound: float) -> Generator[int, None, tuple[Rows, Floats]]:
     """Return the rows to key, and the slopes between: each segment as long as it can be.
 
     rows: those that may be keyed. Between two neighbours there is no choice: that segment stays, be
@@ -241,12 +267,12 @@ def _fewest(cubics: Cubics, rows: Sequence[int], bound: float) -> Generator[int,
         longest, best = _longest(cubics, rows, at, bound, len(slopes) and at - chosen[-2])
         chosen.append(longest)
         slopes.append(best)
-        yield len(cubics.played.times)
-    shape = (len(slopes), 2, cubics.played.channels.shape[1])
+        yield len(cubics.times)
+    shape = (len(slopes), 2, cubics.channels.shape[1])
     return np.array(rows)[chosen], np.array(slopes).reshape(shape)
 
 
-def _longest(cubics: Cubics, rows: Sequence[int], at: int, bound: float, guess: int) -> tuple[int, Floats]:
+def _longest(cubics: Fit, rows: Sequence[int], at: int, bound: float, guess: int) -> tuple[int, Floats]:
     """Return the furthest of the rows that one segment from rows[at] leads to, and its slopes.
 
     guess: how long it may be. Tries twice as long as long as it holds, then halves the gap.

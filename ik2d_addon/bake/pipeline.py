@@ -14,7 +14,9 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig import keys
 from ..rig.armature import RigChain
-from ..rig.clearing import release_slides
+from ..rig.clearing import release_hands, release_slides
+from ..rig.hand_turns import own_turns
+from ..rig.hands import hands_noted
 from ..rig.missing import with_drivers_checked
 from ..rig.order import in_order
 from ..rig.pausing import live_paused
@@ -24,6 +26,8 @@ from ..rig.scaling import scale_channels, scales_back, scales_noted
 from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.target_plane import facing_target
+from .hand_keys import with_hands
+from .hands import KeyedHands, hands_of
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, look_now, play_back
@@ -135,6 +139,7 @@ def _bake_steps(
             warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
     with (
         noted(rigs),
+        hands_noted(rigs),
         keys.written(armature_object, times, rotations),
         scales_noted([chain.solved.rig for chain in solved]),
     ):
@@ -154,6 +159,7 @@ def _bake_steps(
             left_out=left_out,
         )
     release_slides(rigs)
+    release_hands(rigs)
     return report
 
 
@@ -180,24 +186,33 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
                 _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0)
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
-            new = [_posed_chain(chain) for chain in found]
+            new = [
+                _posed_chain(scene, chain, samples)
+                for chain, samples in zip(found, sampling.chains, strict=True)
+            ]
             poses.enter_context(noted([chain.rig for chain in found]))
+            poses.enter_context(hands_noted([chain.rig for chain in found]))
             poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
             scales = [scale for chain in new for scale in chain.scales]
             poses.enter_context(scales_noted(ready, scales))
             solved += new
         solved = _as_given(solved, rigs)
-        played = look_now(scene, [chain.solved for chain in solved])
+        played = look_now(scene, solved)
     return report_of(
         armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL, left_out=left_out
     )
 
 
-def _posed_chain(chain: SolvedChain) -> KeyedChain:
-    """Return the rotations, slides and scales that pose a chain."""
+def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples) -> KeyedChain:
+    """Return the rotations, slides and scales that pose a chain, and the rotations of its hands."""
     rotations = [*bone_rotations(chain.rig, chain.turns), *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
-    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales)
+    hands = None
+    if chain.rig.hands is not None:
+        times = np.array([scene.frame_float])
+        turned = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
+        hands = KeyedHands(turned.rotations, turned, times)
+    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands)
 
 
 def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
@@ -288,12 +303,13 @@ def _solve_frames(
                 chain = yield from _counted(solving, part, total)
                 channels = join.before.channels if join.before else None
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
-                new.append((yield from _counted(keying, part, total)))
+                keyed = yield from _counted(keying, part, total)
+                new.append(with_hands(scene, plan, keyed, samples))
             yield before + 2 * len(times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
-                keyed = keys.animation_times(scene, times)
-                previews.enter_context(keys.previewed(rigs[0].armature, keyed, _rotations(new)))
+                paced = keys.animation_times(scene, times)
+                previews.enter_context(keys.previewed(rigs[0].armature, paced, _rotations(new)))
     return _as_given(solved, rigs), full_scene
 
 
@@ -335,7 +351,7 @@ def _halved(steps: Steps[_Result]) -> Steps[_Result]:
 
 
 def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
-    return [channels for chain in solved for channels in (*chain.rotations, *chain.scales)]
+    return [channels for chain in solved for channels in chain.channels]
 
 
 def _as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:

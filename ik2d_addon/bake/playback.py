@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig.armature import RigChain
 from ..rig.kinematics import rest_to_pose
 from ..rig.sampling import ChainSamples, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan
-from .solving import SolvedChain
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
 # How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.
@@ -29,6 +27,10 @@ class Played:
     distance: Floats  # (m,) tip to target
     in_plane: Floats  # (m,) the part of it in the chain's plane
     off_plane: Floats  # (m,) the part of it along the plane's normal
+    # Of what hangs on the tip, (m,) radians off the orientation that it is to have, and off the one keyed;
+    # NaN where neither is known, None without such.
+    hands_off: Floats | None = None
+    hands_moved: Floats | None = None
 
 
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
@@ -46,18 +48,19 @@ def play_back(
     rigs = [chain.solved.rig for chain in chains]
     times = _times(chains, plan, verify)
     sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False)
-    return [_played(rig, samples, times) for rig, samples in zip(rigs, sampling.chains, strict=True)]
+    return [_played(chain, samples, times) for chain, samples in zip(chains, sampling.chains, strict=True)]
 
 
-def look_now(scene: bpy.types.Scene, solved: Sequence[SolvedChain]) -> list[Played]:
+def look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
     """Measure how far each tip is from its target as the scene stands."""
-    rigs = [chain.rig for chain in solved]
+    rigs = [chain.solved.rig for chain in chains]
     now = np.array([scene.frame_float])
     sampling = sample_now(scene, rigs)
-    return [_played(rig, samples, now) for rig, samples in zip(rigs, sampling.chains, strict=True)]
+    return [_played(chain, samples, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
 
 
-def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
+def _played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
+    rig = chain.solved.rig
     # Between two frames a target, or the armature, may be nowhere.
     known = np.isfinite(samples.targets).all(axis=1) & np.isfinite(samples.world).all(axis=(1, 2))
     lost = known & ~np.isfinite(samples.tips).all(axis=1)
@@ -74,7 +77,10 @@ def _played(rig: RigChain, samples: ChainSamples, times: Floats) -> Played:
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
     in_plane = np.linalg.norm(missed - heights[:, None] * normals, axis=1)
-    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights))
+    off, moved = None, None
+    if chain.hands is not None and samples.hands is not None:
+        off, moved = chain.hands.off(times, samples.hands)
+    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved)
 
 
 def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:

@@ -68,6 +68,8 @@ class ChainReport:
     stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
+    hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
 
     @property
     def errors(self) -> Floats:
@@ -233,7 +235,13 @@ class ChainReport:
             "played_back_between": np.column_stack((self.between_times, self.between)).tolist(),
             **({} if self.stretch is None else {"stretch": self.stretch.tolist()}),
             **({} if self.slides is None else {"slides": self.slides.tolist()}),
+            **({} if self.hands_off is None else {"hands": list(self.hands), "hands_off": self._hands_off()}),
         }
+
+    def _hands_off(self) -> list[float | None]:
+        """Return how far hands are off, in degrees; None where that is not known."""
+        off = [] if self.hands_off is None else self.hands_off.tolist()
+        return [None if np.isnan(degrees) else degrees for degrees in off]
 
     def _slides_in_words(self, i: int) -> str:
         """Return the slides on the i-th frame: "boom=0.5 section=0.25"; no word is a number to a table."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 
+from ..core.inputs import Floats
 from ..rig.armature import FAR_OFF_PLANE
 from ..rig.doctor import askew_words, off_plane_words, uneven_words
 from ..rig.planes import HINGES
@@ -16,6 +17,8 @@ from .solving import SolvedChain
 
 # A joint that turns by more than this many degrees in a frame is worth a word.
 JUMP = 90.0
+# A hand or foot that is further off its rotation, in radians, is worth one, too; 32 bits leave some 1e-6.
+HAND_OFF = 1e-3
 
 
 def report_of(
@@ -82,6 +85,8 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         stretch=None if chain.factors is None else chain.factors[:, -1],
         slides=chain.slides,
         turning=chain.turning,
+        hands=() if rig.hands is None else rig.hands.bones,
+        hands_off=_hands_off(keyed, plan, played),
     )
 
 
@@ -106,6 +111,7 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
     yield from _used_up(chain, frames)
     yield from _turnings(chain, frames, units)
     yield from _jumps(chain, frames)
+    yield from _astray_hands(keyed, plan, played)
     excess, time = _worst_excess(keyed.solved, plan, played)
     if excess > PLAYED_BACK * reach:
         promised = "promised" if plan.bound else "solved"
@@ -114,6 +120,51 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
             f" {promised} (frame {time:g}); {'mute' if rig.ruled else 'look for'} constraints, drivers or"
             " other animation on its bones"
         )
+
+
+def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | None:
+    """Return how far the hands are off what they are to be (frames,), in degrees.
+
+    As played back where that was looked at, else as keyed; NaN on frames without keys of theirs.
+    """
+    if keyed.hands is None:
+        return None
+    frames = np.array(plan.frames, np.float64)
+    off = np.full(len(frames), np.nan)
+    solved = keyed.hands.turned.off.max(axis=1)
+    _, rows, own = np.intersect1d(frames, keyed.hands.times, return_indices=True)
+    off[rows] = solved[own]
+    if played.hands_off is not None:
+        _, rows, own = np.intersect1d(frames, played.times, return_indices=True)
+        off[rows] = np.where(np.isnan(played.hands_off[own]), off[rows], played.hands_off[own])
+    degrees: Floats = np.degrees(off)
+    return degrees
+
+
+def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
+    """Yield a sentence where locks keep hands from turning, and where something else than keys turns them."""
+    hands, rig = keyed.hands, keyed.solved.rig
+    if hands is None or rig.hands is None:
+        return
+    off = hands.turned.off
+    for k, bone in enumerate(rig.hands.bones):
+        worst = int(np.argmax(off[:, k]))
+        if off[worst, k] > HAND_OFF:
+            yield (
+                f"Chain '{rig.name}': '{bone}' is up to {np.degrees(off[worst, k]):.2g} degrees off"
+                f" the rotation that it is to have (frame {hands.times[worst]:g}), as its locks hold it;"
+                " unlock its rotation"
+            )
+    if played.hands_moved is not None and not np.isnan(played.hands_moved).all():
+        worst = int(np.nanargmax(played.hands_moved))
+        moved = float(played.hands_moved[worst])
+        if moved > HAND_OFF + hands.bound:
+            names = ", ".join(f"'{bone}'" for bone in rig.hands.bones)
+            yield (
+                f"Chain '{rig.name}': Blender plays {names} back up to {np.degrees(moved):.2g} degrees off"
+                f" what was keyed (frame {played.times[worst]:g}); look for constraints, drivers or other"
+                " animation there"
+            )
 
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:

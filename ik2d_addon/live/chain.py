@@ -7,21 +7,22 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..bake.solving import solve_chain
+from ..bake.solving import SolvedChain, solve_chain
 from ..core import IK2DError
 from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
 from ..rig.order import refuse_moved_target
 from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
-from ..rig.pose import BoneChannels
+from ..rig.pose import BoneChannels, BoneRotation
 from ..rig.sampling import ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
+from .hands import hands_now, write_hands
 from .lean import Lean, read_lean
 from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
 from .space import Affine, affine, inverse, moved, product, turned
-from .unseen import is_unseen, place_by_curves
+from .unseen import is_unseen, place_by_curves, turn_by_curves
 from .words import MEMORY, Outcome
 from .writing import write, writers_of
 
@@ -50,6 +51,7 @@ class LiveChain:
         self._above: str | None = above.name if above else None
         self._held: _Held | None = None
         self._frame: _Frame | None = None
+        self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
         self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
         self._owner = 0  # the scene that posed it last
         self._poses_in: dict[int, list[float]] = {}  # by scene
@@ -69,6 +71,8 @@ class LiveChain:
         elif not held.faces(frame):
             held = self._held = _Held(self, frame, held)
         turns = held.turns(self, frame)
+        if self.rig.hands is not None:
+            self._hands = hands_now(scene, held.rig, _samples(self, frame), turns, held.solved)
         self.outcome, self._frame = held.outcome, frame
         return turns
 
@@ -92,6 +96,8 @@ class LiveChain:
         own = scene.session_uid
         beside = self._held.beside if self._held else []
         pose = [*turns, *(value[-1] for value in values_of(beside))] if beside else turns
+        if self._hands:
+            pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
         same = self._poses_in.get(own) == pose
         self._poses_in[own] = pose
         if same and not frame_changed and self._owner not in (0, own):
@@ -106,18 +112,31 @@ class LiveChain:
             return False
         held = self._held
         turned = write(self.armature, frame.own, held.writers, turns)
+        if self._hands:
+            turned |= write_hands(held.rig, frame.bones, self._hands)
         return bool(held.beside) and write_lengths(held.rig, frame.own, held.beside) or turned
 
 
 class _Frame:
     """What a depsgraph shows of what a chain hangs on and follows."""
 
-    __slots__ = ("base", "bend", "influence", "own", "scene", "softness", "target", "world")
+    __slots__ = (
+        "aim",
+        "base",
+        "bend",
+        "bones",
+        "influence",
+        "own",
+        "scene",
+        "softness",
+        "target",
+        "world",
+    )
 
     def __init__(self, chain: LiveChain, scene: Any, depsgraph: Any, shown: bpy.types.Object) -> None:
         self.scene = scene
         self.world: Matrix = shown.matrix_world
-        bones = shown.pose.bones
+        self.bones = bones = shown.pose.bones
         self.own = [bones[name] for name in chain.rig.bones]
         self.base: Matrix | None = bones[chain._above].matrix if chain._above else None
         if chain.armature.ik2d.chains[chain.index].name != chain.name:
@@ -127,10 +146,15 @@ class _Frame:
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig
         target = rig.target.evaluated_get(depsgraph)
+        follow = rig.hands is not None and rig.hands.follow
+        self.aim: Matrix | None = target.matrix_world.to_3x3() if follow else None
         if not target.is_evaluated or chain.is_unseen(depsgraph):
             self.target = place_by_curves(rig, scene, depsgraph)
+            self.aim = turn_by_curves(rig, scene) if follow else None
         elif rig.subtarget:
-            self.target = target.matrix_world @ target.pose.bones[rig.subtarget].head
+            bone = target.pose.bones[rig.subtarget]
+            self.target = target.matrix_world @ bone.head
+            self.aim = (target.matrix_world @ bone.matrix).to_3x3() if follow else None
         else:
             self.target = target.matrix_world.translation
 
@@ -153,6 +177,7 @@ class _Held:
         self.outcome: Outcome | None = None
         self._changes_lengths = changes_lengths(rig)
         self.beside: list[BoneChannels] = []  # the channels beside the rotations
+        self.solved: SolvedChain | None = None  # where bones change their lengths
         self.lean: Lean | None = read_lean(rig, samples, chain.straight)
         if chain._straight and chain.straight is None:
             chain.straight = self.lean if rig is chain.rig else read_lean(chain.rig, samples)
@@ -254,6 +279,7 @@ class _Held:
         samples = without_own_slides(frame.scene, rig, samples)
         solved = finished(solve_chain(rig, samples, times, without=without))
         self.beside = channels_of(solved) if self._changes_lengths else []
+        self.solved = solved if self._changes_lengths else None
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         eased = frame.softness > 0.0 or frame.influence < 1.0 or abs(frame.bend) < 1.0
         self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))
@@ -300,4 +326,5 @@ def _samples(chain: LiveChain, frame: _Frame) -> ChainSamples:
         bases=np.array([bases], np.float64),
         tips=np.zeros((1, 3)),
         settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
+        aims=None if frame.aim is None else np.array([frame.aim], np.float64),
     )

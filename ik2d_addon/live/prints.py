@@ -14,6 +14,8 @@ _NO_SETTINGS = {"rna_type", "enabled", "live", "live_status", "softness", "influ
 _NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
 _NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "plane_taken", "is_off_plane"}
 _NO_SETTINGS |= {"is_scaled", "scale_base", "scale_posed", "slid", "slide_base", "accepted_off_plane"}
+_NO_SETTINGS |= {"hands_posed"}
+_VECTORS = {"plane_normal", "hand_offset"}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Of an object or a bone, what others move it by.
@@ -32,6 +34,7 @@ def fingerprint(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         tuple(tuple(_values(joint)) for joint in joints if joint is not None),
         above and above.name,
         tuple(tuple(_of_bone(bone)) for bone in bones),
+        tuple(_hands(armature, settings, bones[-1]) if bones and settings.hand_rotation != 'NONE' else ()),
         tuple(_moved_by(settings.target, settings.subtarget)),
     )
 
@@ -50,7 +53,7 @@ def _names(kind: type) -> tuple[str, ...]:
 def _values(group: bpy.types.PropertyGroup) -> Iterator[Any]:
     for name in _names(type(group)):
         value = getattr(group, name)
-        yield value[:] if name == "plane_normal" else value
+        yield value[:] if name in _VECTORS else value
 
 
 def _of_bone(bone: bpy.types.PoseBone) -> Iterator[Any]:
@@ -65,6 +68,20 @@ def _of_bone(bone: bpy.types.PoseBone) -> Iterator[Any]:
     yield locks
     if any(locks):  # what is locked off its rest holds the bone
         yield (*bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle)
+
+
+def _hands(
+    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
+) -> Iterator[Any]:
+    """Yield what says which bones on a chain's tip have an orientation of their own, and how they turn."""
+    for bone in tip.children:
+        yield (*_of_bone(bone), tuple(_of_constraints(bone)))
+        yield tuple(constraint.influence > 0.0 for constraint in bone.constraints)
+    yield tuple((chain.enabled, chain.tip, chain.bone_count) for chain in armature.ik2d.chains)
+    if settings.subtarget and settings.target and settings.target.type == 'ARMATURE':
+        aim = settings.target.data.bones.get(settings.subtarget)
+        yield aim and aim.matrix_local.copy().freeze()
+    yield len(armature.animation_data.drivers) if armature.animation_data else 0
 
 
 def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:

@@ -2,11 +2,12 @@
 """Where a target is that Blender does not evaluate, as it is disabled in viewports or in renders."""
 
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ..core import IK2DError
 from ..rig.armature import RigChain
 from ..rig.compat import existing_fcurves, plays
+from ..rig.pose import rotation_property
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -58,3 +59,20 @@ def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.
             index = curve.array_index
             place[index] = curve.evaluate(scene.frame_current_final) + target.delta_location[index]
     return place
+
+
+def turn_by_curves(rig: RigChain, scene: bpy.types.Scene) -> Matrix:
+    """Return the axes (3 x 3) that a target's own rotation and its curves give it, as `place_by_curves`."""
+    target = rig.target
+    mode = target.rotation_mode
+    values = getattr(target, rotation_property(mode)).copy() if mode != 'AXIS_ANGLE' else None
+    if values is None:
+        values = Vector(target.rotation_axis_angle)
+    for curve in existing_fcurves(target):
+        if curve.data_path == rotation_property(mode) and plays(target, curve):
+            values[curve.array_index] = curve.evaluate(scene.frame_current_final)
+    mirrored = Matrix.Diagonal(target.scale)
+    if mode == 'QUATERNION':
+        return target.delta_rotation_quaternion.to_matrix() @ values.normalized().to_matrix() @ mirrored
+    turned = Matrix.Rotation(values[0], 3, values[1:]) if mode == 'AXIS_ANGLE' else values.to_matrix()
+    return target.delta_rotation_euler.to_matrix() @ turned @ mirrored

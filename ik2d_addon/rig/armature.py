@@ -13,6 +13,7 @@ from ..core.inputs import Floats
 from .axes import normal_in_bone
 from .damaged import refuse_broken_rest, refuse_damaged
 from .dependencies import Node, parents, walk
+from .hands import Hands, read_hands
 from .joints import Joints, read_joints, read_limits
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
@@ -51,6 +52,7 @@ class RigChain:
     stretching: Stretching | None = None  # None where no bone changes its length
     slides: Slides | None = None  # None where all bones are rigid
     slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
+    hands: Hands | None = None  # None where all that hangs on the tip stays as it is
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,6 +107,8 @@ def read_chain(
     turning = read_joints(settings, bones, _normals(plane, bones))
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
+    hands, left_alone = read_hands(settings, bones[-1])
+    carried = carried_note(settings.name, bones, stretching) if stretching else ()
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -124,10 +128,11 @@ def read_chain(
         path=settings.path_from_id(),
         joints=turning,
         plane_taken=taken,
-        notes=carried_note(settings.name, bones, stretching) if stretching else (),
+        notes=(*carried, *left_alone),
         stretching=stretching,
         slides=slides,
         slide_weight=settings.slide_weight,
+        hands=hands,
     )
 
 
@@ -249,8 +254,8 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
         )
     if settings.solver == 'ARC' and is_sliding:
         raise IK2DError(
-            f"Chain '{settings.name}' has bones that slide, but the Arc solver takes rigid ones; turn Slide off"
-            " or set the solver to Automatic"
+            f"Chain '{settings.name}' has bones that slide, but the Arc solver takes rigid ones; turn Slide"
+            " off or set the solver to Automatic"
         )
     return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
 
@@ -273,8 +278,8 @@ def _refuse_on_arc(
     for found, what, way_out in causes:
         if found.any():
             raise IK2DError(
-                f"Chain '{settings.name}': its bone '{bones[int(found.argmax())].name}' {what}, but with the Arc"
-                f" solver all joints turn freely; {way_out} or set the solver to Automatic"
+                f"Chain '{settings.name}': its bone '{bones[int(found.argmax())].name}' {what}, but with the"
+                f" Arc solver all joints turn freely; {way_out} or set the solver to Automatic"
             )
 
 

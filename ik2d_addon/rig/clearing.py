@@ -9,6 +9,7 @@ import numpy as np
 from ..core import IK2DError
 from . import compat, keys
 from .armature import RigChain
+from .hands import forget_posed, posed_hands, put_hands_back
 from .pose import ROTATIONS
 from .scaling import put_scales_back, scaled_joints
 from .slide_bases import put_back, slid_joints
@@ -46,6 +47,19 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
             curves = compat.existing_fcurves(rig.armature)
             _clear(rig.armature, [curve for curve in curves if (curve.data_path, curve.array_index) in slid])
             put_back(rig.armature, bones)
+
+
+def release_hands(rigs: Sequence[RigChain]) -> None:
+    """Clear the bones on chains' tips that are left as they are again of baked keys, and put them back."""
+    for rig in rigs:
+        settings = rig.armature.path_resolve(rig.path)
+        left = set(posed_hands(settings)) - set(rig.hands.bones if rig.hands is not None else ())
+        if left:
+            paths = baked_paths(rig.armature, sorted(left))
+            curves = compat.existing_fcurves(rig.armature)
+            _clear(rig.armature, [curve for curve in curves if curve.data_path in paths])
+            put_hands_back(settings, left)
+            forget_posed(settings, left)
 
 
 def _clear(

@@ -27,6 +27,7 @@ _OF_CHAIN = (
     "compress",
     "stretch_bones",
     "slide_weight",
+    "hand_rotation",
 )
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
 _OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")

@@ -247,6 +247,41 @@ def _blender_tips(
     return tails[:, :3]
 
 
+def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Floats:
+    """Return the tip bone's pose matrices (frames, 4, 4) for local rotations, (frames, 3, 3) for each bone.
+
+    samples: with the scale and the locations that the bones are to have.
+    """
+    held = samples.parent
+    for i, (bone, rotation) in enumerate(zip(rig.pose_bones, rotations, strict=True)):
+        own = _own(bone, samples.bases[:, i], rig.joints.fixed[i])
+        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ _turned(rotation) @ own
+        held = posed(bone, held, bases)
+    assert held is not None  # of a chain, which has a bone
+    return held
+
+
+def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
+    """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
+    if not _takes_all(bone, bases[:, :3, 3]):
+        return _posed(bone, parent, bases)
+    if parent is None:
+        return _rest(bone) @ bases
+    return parent @ (inverse(_rest(bone.parent)) @ _rest(bone)) @ bases
+
+
+def rotations_of(rig: RigChain, turns: Floats) -> list[Floats]:
+    """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n)."""
+    return [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+
+
+def _turned(rotation: Floats) -> Floats:
+    """Return rotations (frames, 3, 3) as (frames, 4, 4)."""
+    turned = np.zeros((len(rotation), 4, 4)) + np.eye(4)
+    turned[:, :3, :3] = rotation
+    return turned
+
+
 def _rotations(axis: Floats, turns: Floats) -> Floats:
     """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
     cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v

@@ -34,6 +34,10 @@ class ChainSamples:
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) where the tip stands, in the world
     settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
+    # Of a chain with hands, (frames, 3, 3) the target's axes in the world, and (frames, k, 3, 3) those of the
+    # hands in the armature's pose space, as they stand
+    aims: Floats | None = None
+    hands: Floats | None = None
 
     @property
     def softness(self) -> Floats:
@@ -59,6 +63,8 @@ class ChainSamples:
             self.bases[rows],
             self.tips[rows],
             self.settings[rows],
+            None if self.aims is None else self.aims[rows],
+            None if self.hands is None else self.hands[rows],
         )
 
     @classmethod
@@ -155,9 +161,9 @@ def _sampling(
     checked: bool,
 ) -> Sampling:
     """Give each chain its part of a record, in the order of the rows; those of the times are checked."""
-    places = {target: record.places[:, k] for k, target in enumerate(targets)}
+    numbers = {target: k for k, target in enumerate(targets)}
     samples = [
-        _of_chain(chain, record, places[chain.target, chain.subtarget], own).at(rows.tolist())
+        _of_chain(chain, record, numbers[chain.target, chain.subtarget], own).at(rows.tolist())
         for chain, own in zip(chains, record.settings, strict=True)
     ]
     if checked:
@@ -209,6 +215,7 @@ class _Record:
 
     world: Floats  # (frames, 4, 4) the armature object
     places: Floats  # (frames, targets, 3) in the world
+    aims: Floats  # (frames, targets, 3, 3) the axes of the targets there
     bones: dict[str, int]  # where a bone's numbers are in the following
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
@@ -230,7 +237,8 @@ def _record(
     show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
     frames, names = len(times), _needed_bones(chains)
     rows = np.array([armature.pose.bones.find(name) for name in names])
-    world, found = np.empty((frames, 4, 4)), []
+    world, found, aims = np.empty((frames, 4, 4)), [], []
+    turning = any(chain.hands is not None and chain.hands.follow for chain in chains)
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
     settings = [
@@ -249,7 +257,10 @@ def _record(
         if not np.isfinite(kept["matrix_basis"][i]).all():
             _leave_out_rotations(evaluated, names, kept["matrix_basis"][i])
         for probe in probes:
-            found.extend(probe.evaluated_get(depsgraph).matrix_world.translation)
+            matrix = probe.evaluated_get(depsgraph).matrix_world
+            found.extend(matrix.translation)
+            if turning:
+                aims.append(matrix.to_3x3())
         if animated:
             for chain, own in zip(chains, settings, strict=True):
                 if not chain.path:  # bones that are no chain
@@ -258,9 +269,11 @@ def _record(
                 own[i] = shown.softness, bend_of(shown), shown.influence
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
+    axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)
     # Blender hands them over column by column.
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
-    return _Record(world, places, {name: row for row, name in enumerate(names)}, poses, bases, settings)
+    numbers = {name: row for row, name in enumerate(names)}
+    return _Record(world, places, axes, numbers, poses, bases, settings)
 
 
 def _leave_out_rotations(
@@ -288,22 +301,29 @@ def _needed_bones(chains: Sequence[RigChain]) -> list[str]:
     """Return the names of the chains' bones, and of those above them."""
     names = dict.fromkeys(name for chain in chains for name in chain.bones)
     above = (chain.pose_bones[0].parent for chain in chains)
-    return list(names | dict.fromkeys(bone.name for bone in above if bone))
+    hands = (name for chain in chains if chain.hands is not None for name in chain.hands.bones)
+    return list(names | dict.fromkeys(bone.name for bone in above if bone) | dict.fromkeys(hands))
 
 
-def _of_chain(chain: RigChain, record: _Record, places: Floats, settings: Floats) -> ChainSamples:
-    """Pick what concerns one chain, whose target is at the places (frames, 3)."""
+def _of_chain(chain: RigChain, record: _Record, target: int, settings: Floats) -> ChainSamples:
+    """Pick what concerns one chain, by the number of its target."""
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
     parent = record.poses[:, record.bones[above.name]].astype(np.float64) if above else None
     tails = record.poses[:, rows[-1]] @ np.array((0.0, chain.pose_bones[-1].bone.length, 0.0, 1.0))
+    hands, hand_rows = (
+        chain.hands,
+        [record.bones[name] for name in (chain.hands.bones if chain.hands else ())],
+    )
     return ChainSamples(
-        targets=places,
+        targets=record.places[:, target],
         world=record.world,
         parent=parent,
         bases=record.bases[:, rows].astype(np.float64),
         tips=(record.world @ tails[..., None])[:, :3, 0],
         settings=settings,
+        aims=record.aims[:, target] if hands is not None and hands.follow else None,
+        hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
     )
 
 

@@ -13,6 +13,7 @@ from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
 from ..rig.clearing import clear_keys, locked_channels
 from ..rig.compat import select_bone
+from ..rig.hands import posed_hands
 from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
 from ..rig.slide_bases import put_back
@@ -58,8 +59,10 @@ def clear_bake(
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
-    """Return the bones of some chains, each once."""
-    names = (bones_of(chain.id_data.data, chain.tip, chain.bone_count) for chain in chains)
+    """Return the bones of some chains, with the hands that these have turned, each once."""
+    names = (
+        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *posed_hands(chain)] for chain in chains
+    )
     return list(dict.fromkeys(name for bones in names for name in bones))
 
 
@@ -67,7 +70,7 @@ def select_baked(armature: Object, report: BakeReport) -> None:
     """In Pose Mode select the bones that were baked, and no others: then the timeline shows their keys."""
     if armature.mode != 'POSE':
         return
-    baked = {name for chain in report.chains for name in chain.bones}
+    baked = {name for chain in report.chains for name in (*chain.bones, *chain.hands)}
     for bone in armature.pose.bones:
         select_bone(bone, bone.name in baked)
 

@@ -24,6 +24,7 @@ FOLDER = str(Path(__file__).resolve().parent)
 VALUES = (
     "solver",
     "softness",
+    "hand_rotation",
     "stretch",
     "compress",
     "stretch_bones",

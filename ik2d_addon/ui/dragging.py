@@ -84,6 +84,7 @@ class Drag:
         self.tip = chain.tip if chain is not None else tip
         self._kept: dict[tuple[str, str], tuple[float, ...]] = {}
         self._bend = chain.bend if chain is not None else ""
+        self._hands_posed = chain.hands_posed if chain is not None else ""
         self._notes = [_notes(joint) for joint in chain.joints] if chain is not None else []
         self.offset: Floats = np.zeros(2)
         self.solved: SolvedChain | None = None
@@ -105,7 +106,8 @@ class Drag:
         self.target = None
         if (rig.target, rig.subtarget) != (self.armature, self.tip):
             self.target = TargetMove.of(rig.target, rig.subtarget, self.grip.target)
-        for bone in rig.pose_bones:
+        hands = rig.hands.bones if rig.hands is not None else ()
+        for bone in (*rig.pose_bones, *(self.armature.pose.bones[name] for name in hands)):
             for name in (rotation_property(bone.rotation_mode), "location", "scale"):
                 self._kept.setdefault((bone.name, name), tuple(getattr(bone, name)))
 
@@ -173,6 +175,8 @@ class Drag:
             self.target.put_back()
         if self.chain is not None and self.chain.bend != self._bend:
             self.chain.bend = self._bend
+        if self.chain is not None and self.chain.hands_posed != self._hands_posed:
+            self.chain.hands_posed = self._hands_posed
         bpy.context.view_layer.update()
 
     def _put_bones_back(self) -> None:

@@ -14,6 +14,7 @@ from bpy.types import FCurve, Object, PropertyGroup, Scene
 
 from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
+from ..rig.hands import posed_hands
 from ..rig.renames import bones_of
 from ..rig.stretching import ALONG
 
@@ -33,6 +34,7 @@ _NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert
 _NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "owner"}
 _NO_SETTINGS |= {"plane_taken", "is_off_plane", "is_scaled", "scale_base", "scale_posed"}
 _NO_SETTINGS |= {"accepted_off_plane", "slid", "slide_base", "live", "live_status"}
+_NO_SETTINGS |= {"hands_posed"}
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 
 
@@ -42,23 +44,30 @@ def bake_mark(chain: PropertyGroup) -> str:
     return _mark(
         settings=_settings(chain),
         target=list(_target(chain)),
-        keys=_keys(armature, baked_paths(armature, _bones(chain)) | _moved_paths(chain)),
+        keys=_keys(
+            armature, baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
+        ),
     )
 
 
 def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
     """Return the mark of a chain's solve: settings, the frame, the target and the pose on it."""
     armature = chain.id_data
-    bones = [armature.pose.bones[name] for name in _bones(chain) if _has(armature, name)]
+    bones = [
+        armature.pose.bones[name] for name in (*_bones(chain), *posed_hands(chain)) if _has(armature, name)
+    ]
     target = chain.target
-    place = list(target.matrix_world.translation) if target is not None else None
+    matrix = target.matrix_world if target is not None else None
     if target is not None and chain.subtarget and target.pose is not None:
         bone = target.pose.bones.get(chain.subtarget)
-        place = list(target.matrix_world @ bone.head) if bone else None
+        matrix = matrix @ bone.matrix if bone else None
+    place = [] if matrix is None else list(matrix.translation)
+    if matrix is not None and chain.hand_rotation == 'TARGET':
+        place += [value for row in matrix.to_3x3() for value in row]
     return _mark(
         settings=_settings(chain),
         frame=scene.frame_current_final,
-        target=(target.name if target else "", place and [f"{value:.5g}" for value in place]),
+        target=(target.name if target else "", [f"{value:.5g}" for value in place]),
         pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_moved(chain, bone))] for bone in bones],
     )
 

@@ -10,6 +10,7 @@ from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIL
 from ..live.rigs import problem_of_live
 from ..rig.armature import chosen_solver
 from ..rig.doctor import shared_bones
+from ..rig.hands import hanging_bones
 from ..rig.renames import bones_of
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step
@@ -198,6 +199,8 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         if chain.stretch != 1.0 or chain.compress != 1.0:
             field(column, context, chain, "stretch_bones")
         field(column, context, chain, "influence")
+        if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
+            field(column, context, chain, "hand_rotation")
         column.separator()
         flipped = chain.bend == 'NEGATIVE'
         column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
@@ -238,6 +241,12 @@ class IK2D_PT_joints(_ChainSidebar, Panel):
             slide = column.column(align=True)
             field(slide, context, joint, "slide_min")
             field(slide, context, joint, "slide_max")
+
+
+def has_hands(armature: Object, chain: PropertyGroup) -> bool:
+    """Return whether a bone hangs on the end of the chain's tip: a hand or a foot."""
+    tip = armature.pose.bones.get(chain.tip) if armature.pose else None
+    return tip is not None and bool(hanging_bones(tip))
 
 
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:

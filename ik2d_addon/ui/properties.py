@@ -21,7 +21,9 @@ from bpy.types import PropertyGroup
 from ..core import IK2DError
 from ..live.rigs import RIGS, key_of, status_of
 from ..rig.armature import chain_bones
+from ..rig.hands import note_offset
 from ..rig.renames import follow_joints, free_name, remember
+from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
 from .native_settings import IK2D_PG_native
 from .registration import register_classes, unregister_classes
 
@@ -125,11 +127,12 @@ def _plane_changed(chain, _context):
 
 
 def _target_changed(chain, _context):
-    """Note where the target's bone stands, to find it again when it is renamed."""
+    """Note how the target stands, and its bone, to find that again when it is renamed."""
     RIGS.mark()
     chain.property_unset("subtarget_place")
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
         remember(chain.subtarget_place, chain.target.data, chain.subtarget)
+    note_offset(chain)
 
 
 def _minimum_changed(joint, _context):
@@ -604,6 +607,9 @@ class IK2D_PG_chain(PropertyGroup):
         override=OVERRIDABLE,
         update=_solving_changed,
     )
+    hand_rotation: HAND_ROTATION
+    hand_offset: HAND_OFFSET
+    hands_posed: HANDS_POSED
     start_from: EnumProperty(
         name="Start From",
         description="The pose from which CCD starts at each frame",

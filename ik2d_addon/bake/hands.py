@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hands and feet of a chain that was solved: how they turn, and whether they play so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.inputs import Floats
+from ..rig.armature import RigChain
+from ..rig.hand_turns import OwnTurns, TurnedHands, angles_between, turned_hands
+from ..rig.hands import orientations
+from ..rig.kinematics import rotations_of
+from ..rig.pose import BoneRotation
+from ..rig.sampling import ChainSamples
+from .problem import with_scale
+from .solving import SolvedChain
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedHands:
+    """The rotations of a chain's hands to key, and how these have them stand."""
+
+    rotations: list[BoneRotation]
+    turned: TurnedHands  # at the times
+    times: Floats  # (m,)
+    bound: float = 0.0  # radians that reducing keys may cost
+
+    def off(self, times: Floats, hands: Floats) -> tuple[Floats, Floats]:
+        """Return how far hands (frames, k, 3, 3), played back at times, are off (frames,), in radians.
+
+        From what they are to be, and from what was keyed; NaN where neither is known.
+        """
+        rows = np.searchsorted(self.times, times).clip(max=len(self.times) - 1)
+        known = self.times[rows] == times
+        shown = orientations(hands)
+        both = (
+            np.where(known, angles_between(shown, there[rows]).max(axis=1), np.nan)
+            for there in (self.turned.wanted, self.turned.shown)
+        )
+        first, second = both
+        return first, second
+
+
+def hands_of(chain: SolvedChain, samples: ChainSamples, own: OwnTurns) -> TurnedHands:
+    """Return how the hands turn of a chain that was solved at the sampled frames."""
+    rotations = rotations_of(chain.rig, chain.turns)
+    return hands_held(chain.rig, samples, rotations, own, chain.factors, chain.locations)
+
+
+def hands_held(
+    rig: RigChain,
+    samples: ChainSamples,
+    rotations: Sequence[Floats],
+    own: OwnTurns,
+    factors: Floats | None,
+    locations: Floats | None,
+) -> TurnedHands:
+    """Return the same for local rotations, (frames, 3, 3) for each bone, factors and locations as solved."""
+    assert rig.hands is not None
+    samples = with_scale(rig, samples, factors)
+    if locations is not None:
+        bases = samples.bases.copy()
+        bases[:, :, :3, 3] = locations
+        samples = replace(samples, bases=bases)
+    return turned_hands(rig, samples, rotations, own, rig.hands)

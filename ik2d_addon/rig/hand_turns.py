@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hands and feet: the local rotations that give them their orientation, in their channels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from . import compat, keys
+from .armature import RigChain
+from .hands import REST, Hands, orientations
+from .joints import locked_channels
+from .kinematics import posed, tip_poses
+from .pose import BoneRotation, matrices, rotation_property
+from .sampling import ChainSamples
+
+# Under a scale that differs from axis to axis a turn turns what is seen by another angle: so often, at the
+# most, what is still missing is added, until it is less than what 32 bits hold.
+_ROUNDS, _FINE = 24, 1e-8
+# Euler angles of which some are locked: rounds over the others, each the best as the rest stand.
+_SWEEPS = 30
+# A quaternion's vector that is shorter than this has no direction.
+_NO_AXIS = 1e-9
+
+Curves = Mapping[tuple[str, int], bpy.types.FCurve]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTurns:
+    """What hands show without their chain: by keys made by hand, else at rest."""
+
+    values: list[Floats]  # of each its rotation channels (frames, c), in its own mode
+    before: dict[str, Floats]  # the channels (c,) of keys before the frames, to go on from
+
+    def at(self, rows: Sequence[int] | slice) -> "OwnTurns":
+        """Return the same at some of the frames alone."""
+        return OwnTurns([values[rows] for values in self.values], self.before)
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedHands:
+    """How hands are turned over some frames."""
+
+    rotations: list[BoneRotation]  # of those that may turn at all
+    wanted: Floats  # (frames, k, 3, 3) the orientations that they are to have, in the armature's pose space
+    shown: Floats  # (frames, k, 3, 3) those that they have
+
+    @property
+    def off(self) -> Floats:
+        """(frames, k) radians between the two, where locked channels keep a hand from turning."""
+        return angles_between(self.wanted, self.shown)
+
+
+def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnTurns:
+    """Return what the hands of a chain show at some frames by keys made by hand, else at rest."""
+    with compat.channels_copied(rig.armature) as holder:
+        curves = holder.fcurves if holder else ()
+        found = {(curve.data_path, curve.array_index): curve for curve in curves}
+        playing = {place: curve for place, curve in found.items() if compat.plays(rig.armature, curve)}
+        before = _before(scene, rig, times[0], playing)
+        by_hand = {
+            (path, index): playing[path, index]
+            for path, index in _places(rig)
+            if (path, index) in playing and keys.keep_hand_made(playing[path, index])
+        }
+        return OwnTurns(_values(scene, rig, times, by_hand), before)
+
+
+def own_turns_now(scene: bpy.types.Scene, rig: RigChain) -> OwnTurns:
+    """Do the same for the current frame, and change nothing: no copy is made.
+
+    Raises IK2DError where a curve holds keys of a bake among those made by hand.
+    """
+    places, by_hand = set(_places(rig)), {}
+    for curve in compat.existing_fcurves(rig.armature):
+        place = curve.data_path, curve.array_index
+        if place not in places or not compat.plays(rig.armature, curve):
+            continue
+        made = keys.made_by_hand(curve)
+        if made.any() and not made.all():
+            raise IK2DError(
+                f"Chain '{rig.name}': what hangs on its tip has keys made by hand, and those of a bake are"
+                " among them; clear the bake"
+            )
+        if made.any():
+            by_hand[place] = curve
+    return OwnTurns(_values(scene, rig, [scene.frame_float], by_hand), {})
+
+
+def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:
+    """Return what a bake does to keys that were made by hand in its range."""
+    places, found = set(_places(rig)), set()
+    start, end = sorted(keys.strip_times(rig.armature, keys.animation_times(scene, [first, last])).tolist())
+    for curve in compat.existing_fcurves(rig.armature):
+        if (curve.data_path, curve.array_index) in places:
+            found |= {
+                point.co[0]
+                for point in curve.keyframe_points
+                if point.type != 'GENERATED'
+                and start - keys.SAME_FRAME <= point.co[0] <= end + keys.SAME_FRAME
+            }
+    if not found:
+        return []
+    return [
+        f"Chain '{rig.name}': keys made by hand on {len(found)} frames turn what hangs on its tip, and the"
+        " bake has put its own in their place; undo it before you bake again, or keep a copy of the action"
+    ]
+
+
+def turned_hands(
+    rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats], own: OwnTurns, hands: Hands
+) -> TurnedHands:
+    """Return how the hands turn for local rotations, (frames, 3, 3) for each bone of the chain.
+
+    samples: with the scale and the locations that the bones are to have. Where the chain's influence is
+    below 1 they turn a part of the way from their own rotations.
+    """
+    held = tip_poses(rig, samples, rotations)
+    found, wanted, shown = [], [], []
+    for name, values in zip(hands.bones, own.values, strict=True):
+        bone = rig.armature.pose.bones[name]
+        free = matrices(bone.rotation_mode, values)
+        turned = _local(bone, held, _wanted(bone, samples, hands) @ free)
+        turned = _blended(free, turned, samples.influence)
+        channels = _channels(bone, turned, values, own.before.get(name))
+        wanted.append(_shown(bone, held, turned))
+        shown.append(_shown(bone, held, matrices(bone.rotation_mode, channels)))
+        if not _is_held(bone):
+            found.append(BoneRotation(name, rotation_property(bone.rotation_mode), channels))
+    return TurnedHands(found, np.stack(wanted, axis=1), np.stack(shown, axis=1))
+
+
+def angles_between(one: Floats, other: Floats) -> Floats:
+    """Return the angles (..) in radians between orientations (.., 3, 3)."""
+    apart = np.linalg.norm(one - other, axis=(-2, -1))
+    angles: Floats = 2.0 * np.arcsin((apart / np.sqrt(8.0)).clip(max=1.0))
+    return angles
+
+
+def _wanted(bone: bpy.types.PoseBone, samples: ChainSamples, hands: Hands) -> Floats:
+    """Return the orientations (frames, 3, 3) that a hand has in pose space if it is not turned itself."""
+    rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
+    if not hands.follow or samples.aims is None:
+        return np.broadcast_to(rest, (len(samples.world), 3, 3))
+    armature = orientations(samples.world[:, :3, :3])
+    wanted: Floats = np.swapaxes(armature, 1, 2) @ orientations(samples.aims) @ hands.offset @ rest
+    return wanted
+
+
+def _shown(bone: bpy.types.PoseBone, held: Floats, turned: Floats) -> Floats:
+    """Return the orientations (frames, 3, 3) of a bone that is turned so on its parent's (frames, 4, 4)."""
+    bases = np.zeros((len(held), 4, 4)) + np.eye(4)
+    bases[:, :3, :3] = turned
+    return orientations(posed(bone, held, bases)[:, :3, :3])
+
+
+def _local(bone: bpy.types.PoseBone, held: Floats, wanted: Floats) -> Floats:
+    """Return the local rotations (frames, 3, 3) that give a bone its wanted orientations (frames, 3, 3)."""
+    turned = np.zeros_like(wanted) + np.eye(3)
+    for _ in range(_ROUNDS):
+        missing = np.swapaxes(_shown(bone, held, turned), 1, 2) @ wanted
+        turned = turned @ missing
+        if np.abs(missing - np.eye(3)).max() <= _FINE:
+            break
+    return turned
+
+
+def _blended(free: Floats, turned: Floats, influence: Floats) -> Floats:
+    """Return rotations (frames, 3, 3) a part of the way from the first to the second."""
+    if (influence == 1.0).all():
+        return turned
+    blended = turned.copy()
+    for i in np.flatnonzero(influence != 1.0):
+        one, other = (Matrix(each[i].tolist()).to_quaternion() for each in (free, turned))
+        blended[i] = one.slerp(other, float(influence[i])).to_matrix()
+    return blended
+
+
+# --- Channels ----------------------------------------------------------------
+
+
+def _is_held(bone: bpy.types.PoseBone) -> bool:
+    """Return whether locks keep a bone from turning at all."""
+    four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE') and bone.lock_rotations_4d
+    return all(bone.lock_rotation) or (four and bone.lock_rotation_w)
+
+
+def _channels(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
+    """Return the channels (frames, c) for rotations (frames, 3, 3), or the nearest that locks leave.
+
+    own: (frames, c) those without the chain, in which locked channels stay. before: (c,) to go on from.
+    """
+    if _is_held(bone):
+        return own
+    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
+        return _eulers(bone, turned, own, before)
+    values = _quaternions(turned, np.array(bone.lock_rotation))
+    go_on = _axis_angles if bone.rotation_mode == 'AXIS_ANGLE' else _alike
+    return np.where(locked_channels(bone), own, go_on(values, before))
+
+
+def _quaternions(turned: Floats, locks: Floats) -> Floats:
+    """Return quaternions (frames, 4) of rotations: the nearest that turn about no locked axis (3,)."""
+    found = np.array([Matrix(each).to_quaternion() for each in turned.tolist()], np.float64)
+    found[:, 1:][:, locks.astype(bool)] = 0.0
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.where(lengths > _NO_AXIS, found / np.maximum(lengths, _NO_AXIS), (1.0, 0.0, 0.0, 0.0))
+
+
+def _alike(quaternions: Floats, before: Floats | None) -> Floats:
+    """Return quaternions (frames, 4) with the signs that go on from frame to frame."""
+    first = np.array(REST["rotation_quaternion"]) if before is None else before
+    along = (quaternions * np.vstack((first, quaternions[:-1]))).sum(axis=1)
+    alike: Floats = quaternions * np.cumprod(np.where(along < 0.0, -1.0, 1.0))[:, None]
+    return alike
+
+
+def _axis_angles(quaternions: Floats, before: Floats | None) -> Floats:
+    """Return angle and axis (frames, 4) that go on from frame to frame."""
+    first = None
+    if before is not None:
+        first = np.array(Quaternion(before[1:], before[0]), np.float64)
+    found = _alike(quaternions, first)
+    sines = np.linalg.norm(found[:, 1:], axis=1)
+    known = np.flatnonzero(sines > _NO_AXIS)
+    values = np.zeros((len(found), 4))
+    axis = found[known[0], 1:] / sines[known[0]] if len(known) else np.array((0.0, 1.0, 0.0))
+    last = 0.0
+    if before is not None and before[1:].any():
+        last, axis = float(before[0]), before[1:]
+    for i, (quaternion, sine) in enumerate(zip(found, sines, strict=True)):
+        if sine > _NO_AXIS:
+            own = quaternion[1:] / sine
+            axis = own if own @ axis >= 0.0 else -own
+        angle = 2.0 * np.arctan2(quaternion[1:] @ axis, quaternion[0])
+        last = angle + 2.0 * np.pi * np.round((last - angle) / (2.0 * np.pi))
+        values[i] = last, *axis
+    return values
+
+
+def _eulers(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
+    """Return Euler angles (frames, 3) that go on from frame to frame; locked ones stay."""
+    order, locks = bone.rotation_mode, np.array(locked_channels(bone))
+    values = np.empty((len(turned), 3))
+    last = Matrix.Identity(3).to_euler(order)
+    if before is not None:
+        last[:] = before
+    for i, each in enumerate(turned.tolist()):
+        last = Matrix(each).to_euler(order, last)
+        values[i] = last
+    if not locks.any():
+        return values
+    values[:, locks] = own[:, locks]
+    free = [k for k in range(3) if not locks[k]]
+    for _ in range(_SWEEPS if len(free) > 1 else 1):
+        for k in free:
+            values[:, k] = _best_angle(order, values, k, turned)
+    start = np.zeros((1, 3)) if before is None else before[None]
+    going_on: Floats = np.unwrap(np.vstack((start, values)), axis=0)[1:]
+    return going_on
+
+
+def _best_angle(order: str, values: Floats, k: int, wanted: Floats) -> Floats:
+    """Return the angle (frames,) about one axis that brings Euler angles nearest to rotations.
+
+    With the parts before and after it, R = A R_k B, it is that of the largest trace of B W^T A R_k.
+    """
+    later, earlier = values.copy(), values.copy()
+    place = order.index('XYZ'[k])
+    for letter in order[: place + 1]:
+        later[:, 'XYZ'.index(letter)] = 0.0
+    for letter in order[place:]:
+        earlier[:, 'XYZ'.index(letter)] = 0.0
+    n = matrices(order, earlier) @ np.swapaxes(wanted, 1, 2) @ matrices(order, later)
+    i, j = (k + 1) % 3, (k + 2) % 3
+    angle: Floats = np.arctan2(n[:, i, j] - n[:, j, i], n[:, i, i] + n[:, j, j])
+    return angle
+
+
+# --- Keys made by hand -------------------------------------------------------
+
+
+def _places(rig: RigChain) -> list[tuple[str, int]]:
+    """Return the path and index of each rotation channel of the hands."""
+    bones = [rig.armature.pose.bones[name] for name in rig.hands.bones] if rig.hands else []
+    found = [(bone.path_from_id(rotation_property(bone.rotation_mode)), bone) for bone in bones]
+    return [(path, index) for path, bone in found for index in range(len(_now(bone)))]
+
+
+def _now(bone: bpy.types.PoseBone) -> Floats:
+    return np.array(getattr(bone, rotation_property(bone.rotation_mode)), np.float64)
+
+
+def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> list[Floats]:
+    """Return the rotation channels (frames, c) of each hand by curves, else at rest; locked ones as they are.
+
+    Raises IK2DError where they are no numbers, or no rotation.
+    """
+    shown, found = keys.strip_times(rig.armature, keys.animation_times(scene, times)), []
+    for name in rig.hands.bones if rig.hands else ():
+        bone = rig.armature.pose.bones[name]
+        prop = rotation_property(bone.rotation_mode)
+        values = np.tile(np.where(_locks(bone), _now(bone), REST[prop]), (len(times), 1))
+        path = bone.path_from_id(prop)
+        for index in range(values.shape[1]):
+            if curve := curves.get((path, index)):
+                values[:, index] = [curve.evaluate(time) for time in shown]
+        good = np.isfinite(values).all(axis=1)
+        if len(REST[prop]) == 4:
+            part = values if prop == "rotation_quaternion" else values[:, 1:]
+            good &= np.linalg.norm(part, axis=1) > 0.0
+        if not good.all():
+            raise IK2DError(
+                f"Chain '{rig.name}': bone '{name}' on its tip has no rotation at frame"
+                f" {times[int(np.argmin(good))]:g}; delete its keys there, or unlock its channels"
+            )
+        found.append(values)
+    return found
+
+
+def _locks(bone: bpy.types.PoseBone) -> list[bool]:
+    return [True] * 4 if _is_held(bone) and len(_now(bone)) == 4 else locked_channels(bone)
+
+
+def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves) -> dict[str, Floats]:
+    """Return the channels of each hand at its last key before a frame, where it has any."""
+    first = float(keys.strip_times(rig.armature, keys.animation_times(scene, [start]))[0])
+    found = {}
+    for name in rig.hands.bones if rig.hands else ():
+        bone = rig.armature.pose.bones[name]
+        path = bone.path_from_id(rotation_property(bone.rotation_mode))
+        own = {index: curves[path, index] for index in range(4) if (path, index) in curves}
+        times = [
+            point.co[0]
+            for curve in own.values()
+            for point in curve.keyframe_points
+            if point.co[0] < first - keys.SAME_FRAME
+        ]
+        if times:
+            values = _now(bone)
+            for index, curve in own.items():
+                values[index] = curve.evaluate(max(times))
+            if np.isfinite(values).all():
+                found[name] = values
+    return found

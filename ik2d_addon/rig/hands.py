@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What hangs on a chain's tip, hands and feet: which bones of it can have an orientation of their own."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..core.inputs import Floats
+from . import compat
+from .renames import bones_of
+
+# As it is; as in rest, whatever turns above it; as the target is turned.
+FREE, KEPT, FOLLOWING = 'NONE', 'WORLD', 'TARGET'
+# What hangs on the tip begins at its end: beyond this part of its length. Twist bones do not.
+_AT_END = 0.75
+# Numbers of a rotation that are no rotation by more than this are a damaged file's.
+_DAMAGED = 1e-3
+# What a pose bone's rotation channels are at rest.
+REST = {
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Hands:
+    """The bones on a chain's tip that have an orientation of their own."""
+
+    bones: tuple[str, ...]
+    follow: bool  # the target's rotation; else they are as in rest
+    offset: Floats  # (3, 3) the armature's orientation as the target sees it where it is not turned
+
+
+def hanging_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """Return the bones that hang on the end of a chain's tip and turn with it."""
+    length = tip.bone.length
+    into = tip.bone.matrix_local.inverted_safe()
+    return [
+        bone
+        for bone in tip.children
+        if bone.bone.use_inherit_rotation and (into @ bone.bone.head_local).y >= _AT_END * length
+    ]
+
+
+def read_hands(
+    settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
+) -> tuple[Hands | None, tuple[str, ...]]:
+    """Return the hands of a chain that ends in `tip`, and a sentence for each bone that is left as it is.
+
+    None where the setting leaves all of them as they are, or none is left.
+    """
+    if settings.hand_rotation not in (KEPT, FOLLOWING):
+        return None, ()
+    name, follow = settings.name, settings.hand_rotation == FOLLOWING
+    bones, notes = [], []
+    hanging = hanging_bones(tip)
+    for bone in hanging:
+        reason = _why_left(settings, bone)
+        if reason:
+            notes.append(f"Chain '{name}': '{bone.name}' on its tip is left as it is: {reason}")
+        else:
+            bones.append(bone.name)
+    if not hanging:
+        notes.append(f"Chain '{name}': no bone hangs on the end of '{tip.name}' that could be a hand or foot")
+    if not bones:
+        return None, tuple(notes)
+    return Hands(tuple(bones), follow, _offset(settings)), tuple(notes)
+
+
+def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> str:
+    """Return what else turns a bone, and what to do about it; "" for nothing."""
+    for constraint in bone.constraints:
+        if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
+            return f"its constraint '{constraint.name}' rules it; mute that, or set Hand or Foot to As It Is"
+    armature = settings.id_data
+    for other in armature.ik2d.chains:
+        if (
+            other != settings
+            and other.enabled
+            and bone.name in bones_of(armature.data, other.tip, other.bone_count)
+        ):
+            return f"it is of the chain '{other.name}'"
+    return "drivers turn it; remove them, or set Hand or Foot to As It Is" if _is_driven(bone) else ""
+
+
+def _is_driven(bone: bpy.types.PoseBone) -> bool:
+    animation = bone.id_data.animation_data
+    paths = {bone.path_from_id(name) for name in REST}
+    drivers = animation.drivers if animation else ()
+    return any(curve.data_path in paths and not curve.mute for curve in drivers)
+
+
+# --- The target where it is not turned ---------------------------------------
+
+
+def orientations(matrices: Floats) -> Floats:
+    """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
+
+    Y is their own; X is as near to theirs as it can be; a map that mirrors keeps that.
+    """
+    y = _unit(matrices[..., 1])
+    x = matrices[..., 0]
+    x = _unit(x - (x * y).sum(axis=-1, keepdims=True) * y)
+    z = np.cross(x, y)
+    mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
+    found: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
+    return found
+
+
+def _unit(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(float).tiny)
+    return unit
+
+
+def note_offset(settings: bpy.types.PropertyGroup) -> None:
+    """Note how a chain's armature stands as its target sees it: there its hands are as in rest."""
+    target = settings.target
+    if settings.hand_rotation == FOLLOWING and target is not None:
+        bpy.context.view_layer.update()
+        own, other = (_orientation(ob.matrix_world) for ob in (settings.id_data, target))
+        settings.hand_offset = (other.T @ own).ravel().tolist()
+
+
+def _offset(settings: bpy.types.PropertyGroup) -> Floats:
+    """Return what was noted, and for a target that is a bone what takes its rest pose off it."""
+    noted = np.array(settings.hand_offset, np.float64).reshape(3, 3)
+    if not np.isfinite(noted).all() or abs(abs(np.linalg.det(noted)) - 1.0) > _DAMAGED:
+        noted = np.eye(3)
+    target, subtarget = settings.target, settings.subtarget
+    bone = target.data.bones.get(subtarget) if subtarget and target and target.type == 'ARMATURE' else None
+    return noted if bone is None else _orientation(bone.matrix_local).T @ noted
+
+
+def _orientation(matrix: Matrix) -> Floats:
+    return orientations(np.array(matrix, np.float64)[:3, :3])
+
+
+# --- Going back --------------------------------------------------------------
+
+
+def posed_hands(settings: bpy.types.PropertyGroup) -> list[str]:
+    """Return the bones on a chain's tip that solves and bakes of it have turned, and that are still there."""
+    if not settings.hands_posed or settings.id_data.pose is None:
+        return []
+    names = settings.hands_posed.split("\n")
+    return [name for name in names if name in settings.id_data.pose.bones]
+
+
+def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
+    """Note that bones on a chain's tip are about to be turned."""
+    known = posed_hands(settings)
+    if not set(bones) <= set(known):
+        settings.hands_posed = "\n".join(dict.fromkeys((*known, *bones)))
+
+
+@contextmanager
+def hands_noted(chains: Iterable[Any]) -> Iterator[None]:
+    """Note the hands of chains (`RigChain`) that are about to be turned; not if what follows fails."""
+    found = [
+        (rig.armature.path_resolve(rig.path), rig.hands.bones) for rig in chains if rig.hands is not None
+    ]
+    before = [settings.hands_posed for settings, _ in found]
+    try:
+        for settings, bones in found:
+            note_posed(settings, bones)
+        yield
+    except BaseException:
+        for (settings, _), known in zip(found, before, strict=True):
+            settings.hands_posed = known
+        raise
+
+
+def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:
+    """Put bones that a chain no longer turns back to rest and forget them; those that have keys stay."""
+    keyed = {curve.data_path for curve in compat.existing_fcurves(settings.id_data)}
+    gone = set()
+    for name in bones:
+        bone = settings.id_data.pose.bones[name]
+        if not keyed.intersection(map(bone.path_from_id, REST)):
+            gone.add(name)
+            for prop, rest in REST.items():
+                getattr(bone, prop)[:] = rest
+    forget_posed(settings, gone)
+
+
+def forget_posed(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:
+    """Forget that a chain has turned bones on its tip."""
+    gone = set(bones)
+    settings.hands_posed = "\n".join(name for name in posed_hands(settings) if name not in gone)

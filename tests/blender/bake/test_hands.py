@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hands of a solved chain, and how far they are off as they are played back."""
+
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from ik2d_addon.bake.hands import KeyedHands
+from ik2d_addon.rig.hand_turns import TurnedHands
+
+
+def test_what_is_off_is_told_apart_and_only_where_it_is_known():
+    wanted = np.tile(np.eye(3), (3, 1, 1, 1))
+    shown = np.array([np.array(Matrix.Rotation(angle, 3, 'X'))[None] for angle in (0.0, 0.2, 0.2)])
+    played = np.array([np.array(Matrix.Rotation(angle, 3, 'X'))[None] for angle in (0.0, 0.5, 0.2, 0.7)])
+    hands = KeyedHands([], TurnedHands([], wanted, shown), np.array([1.0, 2.0, 4.0]))
+    assert hands.turned.off[:, 0] == pytest.approx((0.0, 0.2, 0.2), abs=1e-6)
+    off, moved = hands.off(np.array([1.0, 2.0, 4.0, 5.0]), 3.0 * played)
+    assert off[:3] == pytest.approx((0.0, 0.5, 0.2), abs=1e-6)
+    assert moved[:3] == pytest.approx((0.0, 0.3, 0.0), abs=1e-6)
+    assert np.isnan(off[3]) and np.isnan(moved[3])
