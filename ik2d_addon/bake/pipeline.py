@@ -18,6 +18,7 @@ from ..rig.clearing import release_hands, release_slides
 from ..rig.hand_turns import own_turns
 from ..rig.hands import hands_noted
 from ..rig.missing import with_drivers_checked
+from ..rig.native.muting import natives_muted
 from ..rig.order import in_order
 from ..rig.pausing import live_paused
 from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
@@ -91,7 +92,7 @@ def bake_steps(
     """Do what `bake` does, bit by bit: yield (frames done, frames in all); return the BakeReport.
 
     Keys are written when all is solved, then played back. Live chains keep still meanwhile, and those that
-    are baked are live no more. Closed before its end, it leaves
+    are baked are live no more; the constraints of native ones are muted. Closed before its end, it leaves
     everything as it was; but where the full scene has to be evaluated (BakeReport.full_scene),
     stepping through its frames undoes changes by hand to animated properties that were not keyed,
     as any change of the frame does.
@@ -127,6 +128,19 @@ def _bake_steps(
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
     refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
+    with natives_muted(armature_object, [rig.name for rig in rigs]):
+        return (yield from _bake_rigs(armature_object, scene, rigs, left_out, frames, options))
+
+
+def _bake_rigs(
+    armature_object: bpy.types.Object,
+    scene: bpy.types.Scene,
+    rigs: Sequence[RigChain],
+    left_out: Sequence[str],
+    frames: list[int],
+    options: BakeOptions,
+) -> Steps[BakeReport]:
+    """Solve, key and play back chains on some frames."""
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options))
     rotations = _rotations(solved)

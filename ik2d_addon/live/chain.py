@@ -12,6 +12,7 @@ from ..core import IK2DError
 from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
+from ..rig.native.state import is_native
 from ..rig.order import refuse_moved_target
 from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose import BoneChannels, BoneRotation
@@ -23,7 +24,7 @@ from .lean import Lean, read_lean
 from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
 from .space import Affine, affine, inverse, moved, product, turned
 from .unseen import is_unseen, place_by_curves, turn_by_curves
-from .words import MEMORY, Outcome
+from .words import MEMORY, NATIVE, Outcome
 from .writing import write, writers_of
 
 # A target that leaves the plane through a straight chain by less than this part of its distance from the
@@ -39,6 +40,8 @@ class LiveChain:
         self.armature, self.name, self.index = armature, settings.name, index
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
+        if is_native(settings):
+            raise IK2DError(f"Chain '{settings.name}' {NATIVE}")
         rig = with_inputs_checked(read_chain(armature, settings))
         if rig.has_memory:
             raise IK2DError(f"Chain '{rig.name}' {MEMORY}")

@@ -32,6 +32,7 @@ def fingerprint(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     return (
         tuple(_values(settings)),
         tuple(tuple(_values(joint)) for joint in joints if joint is not None),
+        settings.native.is_on,
         above and above.name,
         tuple(tuple(_of_bone(bone)) for bone in bones),
         tuple(_hands(armature, settings, bones[-1]) if bones and settings.hand_rotation != 'NONE' else ()),

@@ -11,6 +11,7 @@ MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
     " Start From to Rest Pose, or bake it"
 )
+NATIVE = "is native: its own drivers bring it to its target already; turn Live off, or press Remove Native"
 _MISSED = {
     Status.TOO_FAR: "Target too far: {} short of it",
     Status.TOO_CLOSE: "Target too close: {} off it",

@@ -15,6 +15,7 @@ from .damaged import refuse_broken_rest, refuse_damaged
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
 from .joints import Joints, read_joints, read_limits
+from .native.state import is_native, sampled_controls, stand_of
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
 from .slides import Slides, read_slides
@@ -53,6 +54,7 @@ class RigChain:
     slides: Slides | None = None  # None where all bones are rigid
     slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
     hands: Hands | None = None  # None where all that hangs on the tip stays as it is
+    native: bpy.types.Object | None = None  # the empty that carries a native chain's controls in their place
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -109,6 +111,8 @@ def read_chain(
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     hands, left_alone = read_hands(settings, bones[-1])
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
+    stand = stand_of(settings)
+    softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -118,13 +122,13 @@ def read_chain(
         target=armature if own_tip else settings.target,
         subtarget=settings.tip if own_tip else settings.subtarget,
         solver=_solver(settings, len(bones), slides),
-        bend=bend_of(settings),
+        bend=bend,
         iterations=settings.iterations,
         starts_from_rest=settings.start_from == 'REST',
         root_turns_freely=settings.root_turns_freely,
         tolerance=settings.tolerance or None,
-        softness=settings.softness,
-        influence=settings.influence,
+        softness=softness,
+        influence=influence,
         path=settings.path_from_id(),
         joints=turning,
         plane_taken=taken,
@@ -133,7 +137,12 @@ def read_chain(
         slides=slides,
         slide_weight=settings.slide_weight,
         hands=hands,
+        native=stand,
     )
+
+
+def _controls(settings: bpy.types.PropertyGroup) -> tuple[float, float, float]:
+    return settings.softness, bend_of(settings), settings.influence
 
 
 def bend_of(settings: bpy.types.PropertyGroup) -> float:
@@ -246,6 +255,8 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
             f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
             " Two-Bone solver takes two; set Bones to 2 or the solver to Automatic"
         )
+    if bone_count == 2 and is_native(settings):
+        return 'TWO_BONE'
     is_sliding = slides is not None and slides.any
     if settings.solver == 'TWO_BONE' and is_sliding:
         raise IK2DError(

@@ -16,6 +16,7 @@ from ..core.inputs import Floats
 from . import compat, stage
 from .affine import is_constant
 from .armature import RigChain, bend_of
+from .native.state import sampled_controls
 
 _Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
@@ -261,10 +262,10 @@ def _record(
             found.extend(matrix.translation)
             if turning:
                 aims.append(matrix.to_3x3())
-        if animated:
-            for chain, own in zip(chains, settings, strict=True):
-                if not chain.path:  # bones that are no chain
-                    continue
+        for chain, own in zip(chains, settings, strict=True):
+            if chain.native is not None:
+                own[i] = sampled_controls(chain.native.evaluated_get(depsgraph))
+            elif animated and chain.path:  # not bones that are no chain
                 shown = evaluated.path_resolve(chain.path)
                 own[i] = shown.softness, bend_of(shown), shown.influence
         yield i + 1

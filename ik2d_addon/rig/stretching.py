@@ -12,6 +12,7 @@ from ..core import IK2DError, Stretch
 from ..core.inputs import Floats
 from ..core.stretch import MOST
 from . import compat
+from .native.state import stand_of
 
 # The channel of a bone's scale that lengthens it.
 ALONG = 1
@@ -123,8 +124,12 @@ def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
 
 
 def _limits(settings: bpy.types.PropertyGroup) -> Stretch:
-    compress = max(settings.compress, 1.0 / MOST)  # its least is a little less in 32 bits
-    return Stretch(settings.stretch, compress, settings.stretch_bones == 'LAST')
+    stand = stand_of(settings)
+    stretch, compress = settings.stretch, settings.compress
+    if stand is not None:
+        stretch, compress = float(stand.get("stretch", 1.0)), float(stand.get("compress", 1.0))
+    compress = max(compress, 1.0 / MOST)  # its least is a little less in 32 bits
+    return Stretch(min(max(stretch, 1.0), MOST), compress, settings.stretch_bones == 'LAST')
 
 
 def _was_scaled(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> bool:

@@ -15,6 +15,8 @@ from bpy.types import FCurve, Object, PropertyGroup, Scene
 from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
 from ..rig.hands import posed_hands
+from ..rig.native.controls import NAMES
+from ..rig.native.state import stand_of
 from ..rig.renames import bones_of
 from ..rig.stretching import ALONG
 
@@ -113,7 +115,16 @@ def _settings(chain: PropertyGroup) -> list:
     data = chain.target.data if chain.target is not None and chain.subtarget else None
     bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
     places = [armature.data.bones.find(name) for name in _bones(chain)]
-    return [_values(chain, set(), animated), joints, places, chain.target and chain.target.name, bone]
+    found = [_values(chain, set(), animated), joints, places, chain.target and chain.target.name, bone]
+    return [*found, *_controls(chain)]
+
+
+def _controls(chain: PropertyGroup) -> Iterator[Any]:
+    """Yield what the controls of a native chain are set to, and their keys."""
+    stand = stand_of(chain)
+    if stand is not None:
+        yield [(name, stand[name]) for name in NAMES if name in stand]
+        yield [_samples(curve) for curve in existing_fcurves(stand)]
 
 
 def _values(group: PropertyGroup, left_out: set[str], animated: set[str]) -> list:

@@ -16,10 +16,10 @@ from ..planes import FIRST_X, FIRST_Z
 from ..sampling import finished, sample_steps
 from ..target_plane import facing_target
 from . import limited, two_bone
-from .controls import add_controls, controls_for, refuse_unreadable
+from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, drive, drive_step
 from .empties import add_empties
-from .expressions import euler_angles
+from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
 from .refusals import refuse_unfit
 from .removal import remove_native
@@ -117,13 +117,15 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
 
 def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
     """Make the properties and the constraints of a chain whose empties are there."""
-    add_controls(empties.stand, settings, controls_for(settings, bool(plan.factors)))
+    add_controls(empties.stand, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     for name, expression in plan.steps:
         drive_step(empties, name, expression)
     armature, name, made = rig.armature, settings.native.constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
-        turn = f"turn{i}"
-        drive_step(empties, turn, plan.turns[i])
+        turn = plan.turns[i]
+        if names_in(turn) != [turn]:
+            turn = f"turn{i}"
+            drive_step(empties, turn, plan.turns[i])
         constraint = _constraint(bone, 'LIMIT_ROTATION', name)
         constraint.euler_order = 'XYZ'
         constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True

@@ -33,11 +33,7 @@ STRETCH = (
     Control("stretch", 1.0, 100.0, "How many times as long the bones may get; 1 is off"),
     Control("compress", 0.01, 100.0, "To which part of their length the bones may shorten; 1 is off"),
 )
-
-
-def controls_for(settings: bpy.types.PropertyGroup, stretches: bool) -> tuple[Control, ...]:
-    """Return the controls that a chain gets."""
-    return (*CONTROLS, *(STRETCH if stretches else ()))
+NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH))
 
 
 def add_controls(

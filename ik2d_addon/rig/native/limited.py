@@ -84,12 +84,12 @@ def _aim(d1: float, d2: float, knee: str) -> str:
 def _choose(found: _Candidates, shape: Shape) -> None:
     """Add the steps to "r" and "t": of the candidates the first that is as near as the nearest."""
     (d1, d2), errors = shape.lengths.tolist(), []
+    squares, product = num(d1 * d1 + d2 * d2, 12), num(2.0 * d1 * d2, 12)
     for n, (r, t) in enumerate(found.poses):
-        across = f"X-{num(d1)}*cos({r})-{num(d2)}*cos({r}+{t})"
-        along = f"Y-{num(d1)}*sin({r})-{num(d2)}*sin({r}+{t})"
-        found.step(f"i{n}", across)
-        found.step(f"j{n}", along)
-        errors.append(found.step(f"e{n}", f"sqrt(i{n}*i{n}+j{n}*j{n})"))
+        across = f"X*({num(d1)}*cos({r})+{num(d2)}*cos({r}+{t}))"
+        along = f"Y*({num(d1)}*sin({r})+{num(d2)}*sin({r}+{t}))"
+        square = f"X*X+Y*Y+{squares}+{product}*cos({t})-2*({across}+{along})"
+        errors.append(found.step(f"e{n}", f"sqrt(max({square},0))"))
     found.step("m", f"min({','.join(errors)})+{num(_EQUALLY_NEAR * shape.reach)}")
     chosen = str(len(errors) - 1)
     for n in range(len(errors) - 2, -1, -1):

@@ -73,11 +73,7 @@ def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
         ("k", f"clamp({longer},{least},max(stretch,1))"),
         ("q", f"{num(outer)}-g+(k-1)*{num(d2)}"),
         ("l", f"k*{num(d2)}"),
-        (
-            "t",
-            f"{SIDE}*2*atan2(sqrt(max(({num(d1)}+l-q)*({num(d1)}+l+q),0)),"
-            f"sqrt(max((q-{num(d1)}+l)*(q+{num(d1)}-l),0)))",
-        ),
+        ("t", _knee(f"({num(d1)}+l-q)*({num(d1)}+l+q)", f"(q-{num(d1)}+l)*(q+{num(d1)}-l)")),
         ("r", _aim(shape, "x", "y", "t", "l")),
     ]
 
@@ -91,33 +87,36 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
     outer, inner = shape.reach, _inner(shape)
     above = f"g*({num(2.0 * outer)}-g)"
     below = f"({num(outer - inner)}-g)*({num(outer + inner)}-g)"
-    steps = [
-        ("t", f"{SIDE}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"),
-        ("r", _aim(shape, "x", "y", "t")),
-    ]
+    steps = [("t", _knee(above, below)), ("r", _aim(shape, "x", "y", "t"))]
     if shape.misses is None or np.abs(shape.misses).sum(axis=(1, 2)).max() <= _STRAIGHT_ENOUGH * outer:
         return steps
-    part = f"*({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
-    square = "(u*u+v*v)"
+    # The target and what is missed of it: of the squares, again, nothing that 32 bits would lose.
+    part = f"({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
+    in_reach = f"if {DISTANCE}>{num(inner)} and {DISTANCE}<{num(outer)} else 0"
     return [
         *steps,
-        ("u", f"x{part}{_missed(shape, 0)}"),
-        ("v", f"y{part}{_missed(shape, 1)}"),
-        (
-            "t2",
-            f"{SIDE}*2*atan2(sqrt(max({num(outer * outer, 12)}-{square},0)),"
-            f"sqrt(max({square}-{num(inner * inner, 12)},0)))",
-        ),
-        ("r2", _aim(shape, "u", "v", "t2")),
+        ("u", f"({_missed(shape, 0)}) {in_reach}"),
+        ("v", f"({_missed(shape, 1)}) {in_reach}"),
+        ("s", f"2*(x*u+y*v)*{part}+u*u+v*v"),
+        ("t2", _knee(f"{above}-s", f"{below}+s")),
+        ("p", f"x*{part}+u"),
+        ("q", f"y*{part}+v"),
+        ("r2", _aim(shape, "p", "q", "t2")),
     ]
+
+
+def _knee(above: str, below: str) -> str:
+    """Return the second angle, of what the tip's distance squared has above it and below it to its bounds."""
+    return f"{SIDE}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"
 
 
 def _missed(shape: Shape, axis: int) -> str:
-    """Return what the tip misses by in x or y, with its sign before it."""
+    """Return what the tip misses by in x or y."""
     assert shape.misses is not None
     pairs = [(a, b) for a in ("", "*cos(r)", "*sin(r)") for b in ("", "*cos(t)", "*sin(t)")]
     values = zip(shape.misses[axis].ravel(), pairs, strict=True)
-    return "".join(f"{v:+.4g}{a}{b}" for v, (a, b) in values if abs(v) > _NOTHING * shape.reach)
+    terms = [f"{v:+.4g}{a}{b}" for v, (a, b) in values if abs(v) > _NOTHING * shape.reach]
+    return "".join(terms) or "0"
 
 
 def _aim(shape: Shape, x: str, y: str, knee: str, second: str = "") -> str:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Native chains whose keys shall be seen: their constraints are muted."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from .state import constraints_of
+
+
+@contextmanager
+def natives_muted(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
+    """Mute the constraints of the native ones among the chains of these names; for good, unless it fails."""
+    muted = [
+        (bone.name, constraint.name)
+        for settings in armature.ik2d.chains
+        if settings.name in chains and settings.native.is_on
+        for bone, constraint in constraints_of(settings)
+        if not constraint.mute
+    ]
+    _set(armature, muted, True)
+    try:
+        yield
+    except BaseException:
+        _set(armature, muted, False)
+        raise
+
+
+def _set(armature: bpy.types.Object, constraints: list[tuple[str, str]], mute: bool) -> None:
+    for bone, name in constraints:
+        found = armature.pose.bones[bone].constraints.get(name) if bone in armature.pose.bones else None
+        if found is not None:
+            found.mute = mute
