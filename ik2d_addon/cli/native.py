@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 import bpy
 
 from ..core import IK2DError
-from ..rig.native import is_native, make_native, remove_native
+from ..rig.native.build import make_native
+from ..rig.native.removal import remove_native
+from ..rig.native.state import is_native
 from . import scene
 from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 from .console import complain, say
