@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plane of a chain after where its target goes: for straight chains, and where one asks for it."""
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
@@ -50,7 +52,7 @@ def plane_to_target(
     Raises IK2DError for a chain that cannot be read.
     """
     rig = read_chain(armature, settings)
-    points = target_points(rig, _sampled(scene, rig, first, last))
+    points = target_points(rig, _sampled(scene, rig, _spread(first, last)))
     joints = rest_joints(rig.pose_bones)
     found = {}
     for choice in _CHOICES:
@@ -86,13 +88,18 @@ def keep_plane(
     Raises IK2DError for a chain that cannot be read.
     """
     rig = read_chain(armature, settings)
-    rig = facing_target(rig, _sampled(scene, rig, first, last))
+    rig = facing_target(rig, _sampled(scene, rig, _spread(first, last)))
     settings.plane_normal = rig.plane.normal
     settings.plane = 'CUSTOM'
 
 
-def _sampled(scene: bpy.types.Scene, rig: RigChain, first: int, last: int) -> ChainSamples:
-    times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
+def _spread(first: int, last: int) -> list[float]:
+    """Return the frames to look at of those from `first` to `last`."""
+    times: list[float] = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
+    return times
+
+
+def _sampled(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> ChainSamples:
     steps = sample_steps(scene, [rig], times)
     while True:
         try:
