@@ -37,7 +37,7 @@ def keyed_leg():
     armature, chain = leg()
     for name in ("thigh", "shin"):
         for frame in (1, 40):
-            armature.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+            armature.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame, group=name)
     return armature, chain
 
 
