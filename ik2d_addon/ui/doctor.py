@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..live.prints import fingerprint
 from ..live.rigs import Key, key_of
 from ..rig.armature import RigChain
-from ..rig.compat import existing_channels
+from ..rig.compat import existing_channels, is_selected
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
 from ..rig.pose import rotation_property
@@ -116,13 +116,16 @@ def read(chain: PropertyGroup) -> RigChain | str:
 
 def _print(armature: Object, chain: PropertyGroup) -> Any:
     """Return all that a chain is read from, as far as anybody changes it."""
-    bones = [armature.pose.bones[name] for name in joints_wanted(chain)]
     return (
         armature.as_pointer(),
         armature.data.as_pointer(),
         fingerprint(armature, chain),
-        _animation(armature, chain, bones) if armature.animation_data else (),
+        _animation(armature, chain, _bones(chain)) if armature.animation_data else (),
     )
+
+
+def _bones(chain: PropertyGroup) -> list[PoseBone]:
+    return [chain.id_data.pose.bones[name] for name in joints_wanted(chain)]
 
 
 def _animation(armature: Object, chain: PropertyGroup, bones: list[PoseBone]) -> Any:
@@ -189,6 +192,8 @@ def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
         button.way, button.chain = one.way, chain.name
     elif one.way == 'FLIP':
         button.chain = chain.name
+    elif one.way == 'ADOPT':
+        button.all = not any(map(is_selected, _bones(chain)))
 
 
 # --- The operator ------------------------------------------------------------

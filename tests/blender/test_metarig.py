@@ -2,10 +2,13 @@
 """The main job on a rig that we did not make: the human metarig of Blender's own Rigify."""
 
 import bpy
+import numpy as np
 import pytest
 from rigs import add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake
+from ik2d_addon.rig.armature import read_chain, rest_joints
+from ik2d_addon.rig.doctor import examine
 
 
 @pytest.fixture
@@ -17,6 +20,29 @@ def metarig():
     bpy.ops.object.armature_human_metarig_add()
     yield bpy.context.object
     addon_utils.disable("rigify", default_set=True)
+
+
+def test_nothing_is_wrong_with_its_limbs_of_two_bones(metarig):
+    for tip in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
+        chain = add_chain(metarig, tip, add_target({1: (0, 0, 0.5)}, tip))
+        assert examine(metarig, chain, 1, 40) == [], tip
+
+
+@pytest.mark.parametrize("tip, count", [("hand.L", 3), ("toe.R", 3), ("spine.006", 6), ("f_index.03.L", 3)])
+def test_its_longer_chains_can_be_laid_flat(metarig, tip, count):
+    chain = add_chain(metarig, tip, add_target({1: (0, 0, 0.5)}), count)
+    lengths = np.array([bone.length for bone in metarig.data.bones])
+    before = [finding.kind for finding in examine(metarig, chain, 1, 40)]
+    assert bpy.ops.ik2d.mend(way='FLATTEN') == {'FINISHED'}
+    assert examine(metarig, chain, 1, 40) == [] and before in ([], ['OFF_PLANE'])
+    rig = read_chain(metarig, chain)
+    chain.target.animation_data_clear()
+    chain.target.location = rig.plane.lift(0.6 * rig.plane.project(rest_joints(rig.pose_bones)[-1]))
+    report = bake(metarig, frame_start=1, frame_end=1)
+    assert report.all_reached
+    for _, error in played_back_errors(metarig, chain, (1,)):
+        assert error <= 1e-5 * report.chains[0].reach
+    assert np.abs(np.array([bone.length for bone in metarig.data.bones]) - lengths).max() < 1e-5
 
 
 def test_both_legs_of_the_human_metarig_follow_keyed_feet(metarig):

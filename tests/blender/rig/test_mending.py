@@ -347,6 +347,21 @@ def test_hinges_that_agree_offer_their_plane():
         assert report.all_reached and abs(Vector(plane.normal) @ axis) > 1 - 1e-6
 
 
+def test_a_plane_to_target_brings_the_tip_to_a_target_that_left_the_plane():
+    armature, chain = straight()
+    chain.plane = 'Y'
+    chain.target.animation_data_clear()
+    chain.target.location = (0.0, -0.6, 0.7)
+    assert bpy.ops.ik2d.solve() == {'FINISHED'}
+    (finding,) = examine(armature, chain, 1, 40)
+    assert finding.kind == 'TARGET_OFF_PLANE' and "left the chain's plane" in finding.sentence
+    assert click('PLANE_TO_TARGET') == {'FINISHED'}
+    assert 'TARGET_OFF_PLANE' not in kinds(armature, chain)
+    report = bake(armature, [chain.name], 1, 2)
+    assert report.all_reached
+    assert errors_on((1, 2), armature, chain).max() <= REACHED * report.chains[0].reach
+
+
 def test_a_widened_range_holds_the_rest_pose_and_what_it_held():
     armature, chain = stuck()
     mend('WIDEN', armature, chain)
