@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
-from ..rig.native.state import is_native
+from ..rig.natives import is_native
 from ..rig.order import refuse_moved_target
 from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose import BoneChannels, BoneRotation

@@ -15,7 +15,7 @@ from .damaged import refuse_broken_rest, refuse_damaged
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
 from .joints import Joints, read_joints, read_limits
-from .native.state import is_native, sampled_controls, stand_of
+from .natives import is_native, sampled_controls, stand_of
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
 from .slides import Slides, read_slides

@@ -15,7 +15,7 @@ from . import compat, made
 from .armature import RigChain
 from .axes import ALIGNED, own_axis
 from .keys import animation_times
-from .native.state import own_constraints
+from .natives import own_constraints
 from .slide_bases import location_without_slides
 
 # Constraints that reach up the hierarchy from the bone that has them.

@@ -16,7 +16,7 @@ from ..core.inputs import Floats
 from . import compat, stage
 from .affine import is_constant
 from .armature import RigChain, bend_of
-from .native.state import sampled_controls
+from .natives import sampled_controls
 
 _Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""

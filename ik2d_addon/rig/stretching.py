@@ -12,7 +12,7 @@ from ..core import IK2DError, Stretch
 from ..core.inputs import Floats
 from ..core.stretch import MOST
 from . import compat
-from .native.state import stand_of
+from .natives import stand_of
 
 # The channel of a bone's scale that lengthens it.
 ALONG = 1

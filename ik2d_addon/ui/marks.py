@@ -16,7 +16,7 @@ from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
 from ..rig.hands import posed_hands
 from ..rig.native.controls import NAMES
-from ..rig.native.state import stand_of
+from ..rig.natives import stand_of
 from ..rig.renames import bones_of
 from ..rig.stretching import ALONG
 

@@ -5,10 +5,9 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ..core import IK2DError
-from ..rig.native.build import Native, make_native
-from ..rig.native.removal import remove_native
-from ..rig.native.state import acts, is_native, stand_of
-from .chains import active_armature, allowed, shown_chain, why_not_edit
+from ..rig.native import Native, make_native, remove_native
+from ..rig.natives import acts, is_native, stand_of
+from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
 _LABELS = {
@@ -77,7 +76,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context) or _why_no_chain(context)
+        reason = why_no_chain(context)
         return allowed(cls, reason)
 
     def execute(self, context):
@@ -109,7 +108,7 @@ class IK2D_OT_remove_native(_OnChains, Operator):
 
     @classmethod
     def poll(cls, context):
-        reason = why_not_edit(context) or _why_no_chain(context)
+        reason = why_no_chain(context)
         if not reason and not any(map(is_native, active_armature(context).ik2d.chains)):
             reason = "No chain is native"
         return allowed(cls, reason)
@@ -127,11 +126,6 @@ class IK2D_OT_remove_native(_OnChains, Operator):
         said = f"Chain '{names[0]}' is" if len(names) == 1 else f"{len(names)} chains are"
         self.report({'INFO'}, f"{said} native no more")
         return {'FINISHED'}
-
-
-def _why_no_chain(context: Context) -> str:
-    """Say why there is no chain to make native; "" where there is one."""
-    return "" if shown_chain(context) is not None else "Add a chain first"
 
 
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)

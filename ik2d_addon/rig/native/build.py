@@ -10,6 +10,7 @@ import numpy as np
 from ...core import IK2DError
 from ..armature import RigChain, read_chain
 from ..missing import with_inputs_checked
+from ..natives import acts, constraints_of, is_native, scale_name
 from ..order import refuse_moved_target
 from ..pausing import live_paused
 from ..planes import FIRST_X, FIRST_Z
@@ -23,7 +24,6 @@ from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
 from .refusals import refuse_unfit
 from .removal import remove_native
-from .state import acts, constraints_of, is_native, scale_name
 
 # A straight chain's plane goes through its target's path, of which no more frames than these are looked at.
 _FRAMES = 50
@@ -38,6 +38,7 @@ class Native:
     probe: bpy.types.Object
     constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
     drivers: int
+    warnings: tuple[str, ...] = ()  # what is otherwise than a bake of the chain would have it
 
 
 @live_paused()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from .state import constraints_of
+from ..natives import constraints_of
 
 
 @contextmanager

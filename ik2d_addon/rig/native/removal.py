@@ -3,8 +3,8 @@
 
 import bpy
 
+from ..natives import constraints_of
 from .empties import remove_empties
-from .state import constraints_of
 
 
 def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
