@@ -14,6 +14,7 @@ from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
+    ".ui.adopted",
     ".ui.properties",
     ".ui.chains",
     ".ui.results",

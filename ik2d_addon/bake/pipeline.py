@@ -142,8 +142,8 @@ def _bake_rigs(
 ) -> Steps[BakeReport]:
     """Solve, key and play back chains on some frames."""
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene = yield from _halved(_solve_frames(rigs, scene, plan, options))
-    rotations = _rotations(solved)
+    solved, full_scene = yield from _halved(solve_frames(rigs, scene, plan, options))
+    rotations = rotations_of(solved)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
@@ -206,7 +206,7 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
             ]
             poses.enter_context(noted([chain.rig for chain in found]))
             poses.enter_context(hands_noted([chain.rig for chain in found]))
-            poses.enter_context(posed(armature_object, _rotations(new)))  # what hangs on them sees it
+            poses.enter_context(posed(armature_object, rotations_of(new)))  # what hangs on them sees it
             scales = [scale for chain in new for scale in chain.scales]
             poses.enter_context(scales_noted(ready, scales))
             solved += new
@@ -280,7 +280,7 @@ def _without(
     return turns_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
 
 
-def _solve_frames(
+def solve_frames(
     rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan, options: BakeOptions
 ) -> Steps[tuple[list[KeyedChain], str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
@@ -323,7 +323,7 @@ def _solve_frames(
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = keys.animation_times(scene, times)
-                previews.enter_context(keys.previewed(rigs[0].armature, paced, _rotations(new)))
+                previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
     return _as_given(solved, rigs), full_scene
 
 
@@ -364,7 +364,8 @@ def _halved(steps: Steps[_Result]) -> Steps[_Result]:
         yield (done + 1) // 2, total // 2
 
 
-def _rotations(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
+def rotations_of(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
+    """Return all that the chains' keys are to hold."""
     return [channels for chain in solved for channels in chain.channels]
 
 

@@ -98,6 +98,12 @@ def _clear(
     return removed
 
 
+def baked_keys(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Return whether bakes have left keys on the bones."""
+    curves = _baked(armature, bones, compat.existing_fcurves(armature))
+    return any(not keys.made_by_hand(curve).all() for curve in curves)
+
+
 def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
     """Return the paths of the bones' baked channels whose keys are locked."""
     curves = _baked(armature, bones, compat.existing_fcurves(armature))

@@ -58,7 +58,7 @@ def find_rulers(rig: RigChain, first: float, last: float) -> list[Ruler]:
     times = animation_times(scene, (first, last))
     found = []
     for bone, constraint, bones in _candidates(rig):
-        if _is_active(rig.armature, constraint, times):
+        if is_active(rig.armature, constraint, times):
             found.append(
                 Ruler(
                     kind=constraint.type,
@@ -209,7 +209,7 @@ def _limits_place(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bo
 # --- Whether it does so on some frames ---------------------------------------
 
 
-def _is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
+def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
     """Return whether a constraint acts between two times: it has what it needs, and some influence then."""
     if not _has_targets(constraint):
         return False

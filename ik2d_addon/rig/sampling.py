@@ -141,6 +141,24 @@ def sample_alone(
     return _sampling(chains, targets, record, rows, times, "", checked=True) if record else None
 
 
+def watch(
+    scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
+) -> tuple[Floats, Floats, dict[str, Floats]]:
+    """Return how chains of one armature stand as posed at ascending times (frames), and where targets are.
+
+    Returns the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
+    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them.
+    """
+    forced, record = _forced(scene, chains), None
+    if not stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
+        _, record = finished(_record_isolated(scene, chains, targets, forced, times))
+    if record is None:
+        with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
+            record = finished(_record(scene, chains, probes[: len(targets)], times))
+    poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
+    return record.world, record.places, poses
+
+
 def _targets(chains: Sequence[RigChain]) -> list[Target]:
     return list(dict.fromkeys((chain.target, chain.subtarget) for chain in chains))
 
@@ -173,7 +191,7 @@ def _sampling(
     return Sampling(samples, full_scene)
 
 
-def finished(steps: Generator[int, None, _Result]) -> _Result:
+def finished(steps: Generator[Any, None, _Result]) -> _Result:
     """Run steps to their end and return the result."""
     while True:
         try:

@@ -2,11 +2,25 @@
 """The operators that turn a rig's IK constraints into chains, and give them back."""
 
 from bpy.props import BoolProperty
-from bpy.types import Context, Operator, UILayout
+from bpy.types import Context, Object, Operator, UILayout
 
-from .chains import allowed, why_not_edit
+from ..core import IK2DError
+from ..rig.compat import is_selected
+from .adopted import is_adopted
+from .adopting import (
+    Adoption,
+    adopt,
+    adopted_chains,
+    compare_adopted,
+    plan_adoption,
+    plan_in_words,
+    release_chain,
+)
+from .chains import active_armature, allowed, shown_chain, why_not_edit
 from .registration import register_classes, unregister_classes
-from .text import row_or_column
+from .text import draw_text, row_or_column, text_width, wrapped
+
+_DIALOG_WIDTH = 520
 
 
 class IK2D_OT_adopt(Operator):
@@ -27,9 +41,68 @@ class IK2D_OT_adopt(Operator):
     def poll(cls, context):
         return allowed(cls, why_not_edit(context))
 
+    def invoke(self, context, _event):
+        try:
+            adoption = self._plan(context)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        units = context.scene.unit_settings.system
+        self._lines = [plan_in_words(adoption, i, units) for i in range(len(adoption.plans))]
+        self._notes = adoption.notes
+        return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
+
+    def draw(self, context):
+        """Draw what will be carried over, and what not."""
+        if not hasattr(self, "_lines"):
+            return
+        width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
+        for first, *rest in self._lines:
+            box = self.layout.box().column(align=True)
+            _draw_lines(box, context, first, 'CON_KINEMATIC', width)
+            for line in rest:
+                _draw_lines(box, context, line, 'ERROR', width)
+        for note in self._notes:
+            _draw_lines(self.layout, context, note, 'INFO', width)
+
     def execute(self, context):
-        self.report({'WARNING'}, "No IK constraint to adopt")
-        return {'CANCELLED'}
+        try:
+            adoption = self._plan(context)
+            names = adopt(adoption, context.scene)
+            sentences = compare_adopted(adoption, names, context.scene)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        units = context.scene.unit_settings.system
+        for i in range(len(adoption.plans)):
+            first, *rest = plan_in_words(adoption, i, units)
+            self.report({'INFO'}, first)
+            for line in rest:
+                self.report({'WARNING'}, f"{names[i]}: {line}")
+        for line in (*adoption.notes, *sentences):
+            self.report({'INFO'}, line)
+        listed = ", ".join(f"'{name}'" for name in names)
+        self.report({'INFO'}, f"Adopted {listed}; Bake keys it, Live has it follow")
+        return {'FINISHED'}
+
+    def _plan(self, context: Context) -> Adoption:
+        armature = active_armature(context)
+        names = None if self.all else selected_bones(armature)
+        return plan_adoption(armature, context.scene, names)
+
+
+def selected_bones(armature: Object) -> list[str]:
+    """Return the selected bones of an armature, the active one first."""
+    active = armature.data.bones.active
+    chosen = [bone.name for bone in armature.pose.bones if is_selected(bone)]
+    return sorted(chosen, key=lambda name: active is None or name != active.name)
+
+
+def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
+    """Draw a text over as many lines as the dialog's width asks for."""
+    for line in wrapped(text, width, lambda line: text_width(context, line)):
+        layout.label(text=line, icon=icon)
+        icon = 'BLANK1'
 
 
 class IK2D_OT_release(Operator):
@@ -48,18 +121,43 @@ class IK2D_OT_release(Operator):
 
     @classmethod
     def poll(cls, context):
-        return allowed(cls, why_not_edit(context))
+        reason = why_not_edit(context)
+        if not reason and not adopted_chains(active_armature(context)):
+            reason = "No chain was adopted from an IK constraint"
+        return allowed(cls, reason)
 
     def execute(self, context):
-        self.report({'WARNING'}, "No chain to release")
-        return {'CANCELLED'}
+        armature, chain = active_armature(context), shown_chain(context)
+        names = adopted_chains(armature)
+        if not self.all:
+            if not is_adopted(chain):
+                self.report({'ERROR'}, f"Chain '{chain.name}' was not adopted; choose one that was, or all")
+                return {'CANCELLED'}
+            names = [chain.name]
+        try:
+            sentences = [line for name in reversed(names) for line in release_chain(armature, name)]
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        for sentence in sentences:
+            self.report({'WARNING'}, sentence)
+        self.report({'INFO'}, f"Released {', '.join(map(repr, names))}")
+        return {'FINISHED'}
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
-    """Draw the buttons that adopt and release."""
+    """Draw the buttons that adopt and release, and how far the active chain's pose is from its IK's."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
     row.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
     row.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
+    chain = shown_chain(context)
+    if chain is None or not is_adopted(chain):
+        return
+    column = layout.column(align=True)
+    if chain.adopted.apart:
+        draw_text(column, context, f"{chain.name}: {chain.adopted.apart}.", 'INFO')
+    for line in chain.adopted.lost.splitlines():
+        draw_text(column, context, f"Not carried over: {line}.", 'ERROR')
 
 
 classes = (IK2D_OT_adopt, IK2D_OT_release)

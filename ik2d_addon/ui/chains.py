@@ -21,6 +21,7 @@ from ..rig.renames import (
 )
 from ..rig.slide_bases import base_of
 from ..rig.slides import slide_directions
+from .adopted import give_back, is_adopted
 from .properties import joints_wanted, sync_joints
 from .registration import register_classes, unregister_classes
 
@@ -58,16 +59,28 @@ def add_chain(
 
 
 def remove_chain(armature: Object) -> str:
-    """Remove the active chain and return its name; its neighbour becomes the active one."""
+    """Remove the active chain and return its name; its neighbour becomes the active one.
+
+    IK constraints that it was adopted from are given back.
+    """
     settings, chain = armature.ik2d, active_chain(armature)
     if chain is None:
         raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
-    name = chain.name
+    if is_adopted(chain):
+        give_back(chain)
+    name = drop_chain(armature, settings.active_index)
+    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
+    return name
+
+
+def drop_chain(armature: Object, index: int) -> str:
+    """Remove the chain at a place of the list, and nothing else; return its name."""
+    chains = armature.ik2d.chains
+    name = str(chains[index].name)
     try:
-        settings.chains.remove(settings.active_index)
+        chains.remove(index)
     except TypeError as error:  # how Blender refuses it for an override
         raise IK2DError(f"Chain '{name}' comes from the linked library: disable it instead") from error
-    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
     return name
 
 

@@ -23,6 +23,7 @@ from ..live.rigs import RIGS, key_of, status_of
 from ..rig.armature import chain_bones
 from ..rig.hands import note_offset
 from ..rig.renames import follow_joints, free_name, remember
+from .adopted import IK2D_PG_adopted
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
 from .native_settings import IK2D_PG_native
 from .registration import register_classes, unregister_classes
@@ -675,6 +676,13 @@ class IK2D_PG_chain(PropertyGroup):
         name="CCD Walk",
         description="Where a walk through plain CCD has come to",
         type=IK2D_PG_ccd_walk,
+        override=OVERRIDABLE,
+        options=HIDDEN,
+    )
+    adopted: PointerProperty(
+        name="Adopted",
+        description="IK constraints that the chain stands for, and what gives them back",
+        type=IK2D_PG_adopted,
         override=OVERRIDABLE,
         options=HIDDEN,
     )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far the pose that chains give is from one that was there before, frame by frame; nothing is keyed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from ..rig import keys
+from ..rig.adopt.watching import Watched, watched
+from ..rig.pausing import live_paused
+from ..rig.sampling import finished
+from .keying import KeyPlan
+from .pipeline import rotations_of, solve_frames
+from .request import BakeOptions, read_rigs, scene_of
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How far the bones of a chain are from where they were, at the most."""
+
+    angle: float  # radians, of a bone's orientation
+    bone: str
+    angle_frame: int
+    tip: float  # a length in the world
+    tip_frame: int
+
+
+def compare(
+    armature: bpy.types.Object, chains: dict[str, Sequence[str]], before: Watched
+) -> dict[str, Apart]:
+    """Return how far chains, {name: bones from root to tip}, pose their bones from how they stood before.
+
+    On the frames of `before`, in Blender's own evaluation of keys that are made and taken away again. Raises
+    IK2DError where a chain cannot be solved.
+    """
+    scene, frames = scene_of(armature), list(before.frames)
+    with live_paused():
+        rigs, _ = read_rigs(armature, list(chains), frames)
+        every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
+        plan = KeyPlan(frames, frames, own=every)
+        solved, _ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
+        with keys.previewed(armature, keys.animation_times(scene, frames), rotations_of(solved)):
+            after = watched(scene, armature, list(chains.values()), [], frames)
+    return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
+
+
+def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched) -> Apart:
+    angles = np.array([_angles(before.poses[bone], after.poses[bone]) for bone in bones])
+    bone, row = np.unravel_index(int(np.argmax(angles)), angles.shape)
+    tips = [
+        (watch.world[:, :3, :3] @ watch.joints(armature, bones)[:, -1, :, None])[..., 0]
+        + watch.world[:, :3, 3]
+        for watch in (before, after)
+    ]
+    distances = np.linalg.norm(tips[1] - tips[0], axis=1)
+    furthest = int(np.argmax(distances))
+    return Apart(
+        float(angles[bone, row]),
+        bones[int(bone)],
+        before.frames[int(row)],
+        float(distances[furthest]),
+        before.frames[furthest],
+    )
+
+
+def _angles(before: Floats, after: Floats) -> Floats:
+    """Return the angles (frames,) between the orientations of matrices (frames, 4, 4), scaled or not."""
+    one, other = (
+        each[:, :3, :3] / np.linalg.norm(each[:, :3, :3], axis=1)[:, None] for each in (before, after)
+    )
+    turn = np.swapaxes(one, 1, 2) @ other
+    across = np.stack(
+        (turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]), axis=1
+    )
+    angles: Floats = np.arctan2(np.linalg.norm(across, axis=1), np.trace(turn, axis1=1, axis2=2) - 1.0)
+    return angles

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The animation of a chain that stands for that of an IK constraint: made, and taken away again."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+import bpy
+import numpy as np
+
+from .. import compat, keys, made
+
+# What holds F-Curves, from the outside in.
+LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
+_MODIFIER_OWN = {"rna_type", "type", "name", "is_valid", "active", "show_expanded", "use_additive"}
+
+
+def levels_of(armature: bpy.types.Object) -> set[str]:
+    """Return which of what holds an armature's F-Curves is there."""
+    animation = armature.animation_data
+    if animation is None:
+        return set()
+    action = animation.action
+    if action is None:
+        return {"DATA"}
+    if not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+        return {"DATA", "ACTION"}
+    found = {"DATA", "ACTION"}
+    if animation.action_slot is not None:
+        found.add("SLOT")
+    if len(action.layers):
+        found.add("LAYER")
+        if len(action.layers[0].strips):
+            found.add("STRIP")
+    return found | ({"BAG"} if compat.existing_channels(armature) is not None else set())
+
+
+def key_steps(
+    armature: bpy.types.Object,
+    path: str,
+    group: str,
+    steps: Iterable[tuple[int, float]],
+    scene: bpy.types.Scene,
+) -> None:
+    """Key a property at some frames to values that it keeps until the next."""
+    with ExitStack() as undo:
+        curve = made.fcurve(made.channels(armature, undo), path, 0, group, undo)
+        for frame, value in steps:
+            time = keys.action_time(armature, scene, frame)
+            curve.keyframe_points.insert(time, value).interpolation = 'CONSTANT'
+        curve.update()
+        undo.pop_all()
+
+
+def copy_animation(armature: bpy.types.Object, source: str, path: str, group: str) -> None:
+    """Have the property at `path` animated as the one at `source` is, by its driver or its F-Curve."""
+    animation = armature.animation_data
+    driver = animation.drivers.find(source) if animation else None
+    if driver is not None and not driver.mute:
+        animation.drivers.from_existing(src_driver=driver).data_path = path
+        return
+    holder = compat.existing_channels(armature)
+    curve = holder.fcurves.find(source) if holder else None
+    if curve is None:
+        return
+    with ExitStack() as undo:
+        holder = made.channels(armature, undo)
+        new = made.fcurve(holder, path, 0, group, undo)
+        _copy_curve(holder.fcurves.find(source), new)
+        undo.pop_all()
+
+
+def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
+    columns = keys._columns(source)
+    keys._fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
+    curve.extrapolation = source.extrapolation
+    for modifier in source.modifiers:
+        copy = curve.modifiers.new(modifier.type)
+        for prop in modifier.bl_rna.properties:
+            if prop.identifier not in _MODIFIER_OWN and not prop.is_readonly:
+                setattr(copy, prop.identifier, getattr(modifier, prop.identifier))
+
+
+def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Sequence[str], last: str) -> None:
+    """Remove all animation of properties whose paths begin with `prefix`, and what was made to hold it.
+
+    group: the channel group that goes when it is empty. levels: which of LEVELS were made, and go where they
+    are empty. last: what `last_slot_identifier` was.
+    """
+    animation = armature.animation_data
+    if animation is None:
+        return
+    for driver in [driver for driver in animation.drivers if driver.data_path.startswith(prefix)]:
+        animation.drivers.remove(driver)
+    holder = compat.existing_channels(armature)
+    if holder is not None:
+        for curve in [curve for curve in holder.fcurves if curve.data_path.startswith(prefix)]:
+            holder.fcurves.remove(curve)
+        if group:
+            made._remove_empty_group(compat.place_of(holder), group)
+    action = animation.action
+    if action is not None and levels and not compat.has_curves(action):
+        _remove_levels(armature, action, levels, last)
+    if "DATA" in levels:
+        made._remove_empty_animation_data(armature)
+
+
+def _remove_levels(
+    armature: bpy.types.Object, action: bpy.types.Action, levels: Sequence[str], last: str
+) -> None:
+    """Remove what is empty of what was made in an action, from the inside out; or all of that."""
+    animation = armature.animation_data
+    if "ACTION" in levels:
+        animation.action = None
+        if hasattr(animation, "last_slot_identifier"):
+            animation.last_slot_identifier = last
+        bpy.data.actions.remove(action)
+        return
+    handle = getattr(animation, "action_slot_handle", 0)
+    if "BAG" in levels:
+        made._remove_empty_bag(action, handle)
+    if "STRIP" in levels:
+        made._remove_empty_strip(action)
+    if "LAYER" in levels:
+        made._remove_empty_layer(action)
+    if "SLOT" in levels:
+        made._leave_empty_slot(armature, action, handle, last)
+        made._remove_empty_slot(action, handle)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bones the IK constraints of an armature move, and which of these a selected bone means."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from ..rulers import is_active
+from .rigify import original_of, originals
+
+# Constraints by which a bone follows the place or the turn of another.
+_COPIES = ('COPY_TRANSFORMS', 'COPY_ROTATION', 'COPY_LOCATION', 'CHILD_OF', 'ARMATURE')
+# As far, from bone to bone, those are followed.
+_STEPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """Bones that IK constraints move, and these."""
+
+    armature: bpy.types.Object
+    bones: tuple[str, ...]  # root to tip
+    constraints: tuple[tuple[str, str], ...]  # (bone, constraint), the one that acts now first
+    cut: str = ""  # the bone above it that another limb has, where it reached further up
+
+    @property
+    def main(self) -> bpy.types.KinematicConstraint:
+        """The constraint that a chain is made of."""
+        bone, name = self.constraints[0]
+        return self.armature.pose.bones[bone].constraints[name]
+
+    @property
+    def owners(self) -> set[str]:
+        """The bones that have the constraints."""
+        return {bone for bone, _ in self.constraints}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The limbs of an armature, and how many IK constraints are left alone."""
+
+    limbs: tuple[Limb, ...]
+    idle: int = 0  # muted, without a target or an influence, or of no bones
+    helpers: int = 0  # of Rigify: limbs that steer others' targets alone
+
+
+def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
+    """Return the limbs that IK moves at some of the times (of actions); each bone is in one of them.
+
+    Of two that share bones the second one begins below these.
+    """
+    grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    idle = 0
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type != 'IK':
+                continue
+            reached = _reached(bone, constraint)
+            if reached and is_active(armature, constraint, times):
+                grouped.setdefault(reached, []).append((bone.name, constraint.name))
+            else:
+                idle += 1
+    limbs = [Limb(armature, bones, _acting_first(armature, each)) for bones, each in grouped.items()]
+    main = _followed_alone(limbs)
+    return Found(tuple(_apart(main)), idle, len(limbs) - len(main))
+
+
+def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint) -> tuple[str, ...]:
+    """Return the bones, root to tip, that a constraint moves: up from its own bone, or from the parent."""
+    if constraint.ik_type != 'COPY_POSE':
+        return ()
+    line = [bone, *bone.parent_recursive]
+    if not constraint.use_tail:
+        line = line[1:]
+    line = line[: constraint.chain_count or len(line)]
+    return tuple(one.name for one in reversed(line))
+
+
+def _acting_first(
+    armature: bpy.types.Object, constraints: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Return constraints, those that act now before those that do at other times; of two, the first rules."""
+
+    def acts(place: tuple[str, str]) -> bool:
+        constraint = armature.pose.bones[place[0]].constraints[place[1]]
+        return not constraint.mute and constraint.influence > 0.0
+
+    return tuple(sorted(constraints, key=acts, reverse=True))
+
+
+def _followed_alone(limbs: list[Limb]) -> list[Limb]:
+    """Return the limbs that Rigify's own bones follow; all of a rig that is not Rigify's."""
+    followed = {
+        source
+        for limb in limbs[:1]
+        for name in originals(limb.armature)
+        for source in _followed(limb.armature, name)
+    }
+    return [limb for limb in limbs if followed.intersection(limb.bones)] or limbs
+
+
+def _apart(limbs: Iterable[Limb]) -> Iterator[Limb]:
+    """Yield limbs that share no bone: what an earlier one has is cut off from a later one."""
+    taken: set[str] = set()
+    for limb in limbs:
+        own: list[str] = []
+        for name in reversed(limb.bones):
+            if name in taken:
+                break
+            own.append(name)
+        if not own:
+            continue
+        cut = limb.bones[-len(own) - 1] if len(own) < len(limb.bones) else ""
+        taken.update(own)
+        yield Limb(limb.armature, tuple(reversed(own)), limb.constraints, cut)
+
+
+def limbs_meant(limbs: Sequence[Limb], names: Iterable[str]) -> list[Limb]:
+    """Return the limbs that bones of these names are meant for.
+
+    A bone of a limb, one that has its constraint, the target or the pole; what follows one of these,
+    or steers the target; of a rig of Rigify's any bone of that limb.
+    """
+    meant = [limb for name in names for limb in _meant(limbs, name)]
+    return [limb for limb in limbs if limb in meant]
+
+
+def _meant(limbs: Sequence[Limb], name: str) -> list[Limb]:
+    if not limbs:
+        return []
+    armature = limbs[0].armature
+    for start in dict.fromkeys((*original_of(armature, name), name)):
+        waiting, seen = [start], {start}
+        for _ in range(_STEPS):
+            for part in (_has_bone, _is_target, _is_pole):
+                found = [limb for one in waiting for limb in limbs if part(limb, one)]
+                if found:
+                    return found
+            waiting = [one for each in waiting for one in _followed(armature, each) if one not in seen]
+            seen.update(waiting)
+    steered = [limb for limb in limbs if name in _above_target(limb)]
+    return steered if len(steered) == 1 else []
+
+
+def _has_bone(limb: Limb, name: str) -> bool:
+    return name in limb.bones or name in limb.owners
+
+
+def _is_target(limb: Limb, name: str) -> bool:
+    return bool(limb.main.target == limb.armature and limb.main.subtarget == name)
+
+
+def _is_pole(limb: Limb, name: str) -> bool:
+    constraints = (limb.armature.pose.bones[bone].constraints[own] for bone, own in limb.constraints)
+    return any(each.pole_target == limb.armature and each.pole_subtarget == name for each in constraints)
+
+
+def _above_target(limb: Limb) -> list[str]:
+    """Return the bones that the target's bone hangs on."""
+    if limb.main.target != limb.armature:
+        return []
+    return [bone.name for bone in limb.armature.pose.bones[limb.main.subtarget].parent_recursive]
+
+
+def _followed(armature: bpy.types.Object, name: str) -> list[str]:
+    """Return the bones of the same armature that a bone follows by constraints."""
+    bone = armature.pose.bones.get(name)
+    sources = [
+        source
+        for constraint in (bone.constraints if bone else ())
+        if constraint.type in _COPIES
+        for source in getattr(constraint, "targets", (constraint,))
+    ]
+    return [source.subtarget for source in sources if source.target == armature and source.subtarget]

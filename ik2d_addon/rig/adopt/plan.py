@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chain takes over from an IK constraint, in plain data, and in words what it cannot."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from ...core import Plane
+from ...core.inputs import Floats
+from ...core.stretch import MOST
+from .. import compat
+from ..affine import inverse
+from ..armature import rest_joints
+from ..axes import normal_in_bone
+from ..limits import Range, limits_elsewhere, limits_of_bones
+from ..planes import choose_plane, line_of
+from ..rulers import is_active
+from ..sampling import Target
+from .limbs import Limb
+from .rigify import originals, stem_of
+from .watching import Watched
+
+# A pose that encloses less than this part of the reach's square with the line to its tip bends to no side.
+_STRAIGHT = 1e-3
+# Planes further apart than this (radians) are two.
+_APART = np.radians(0.5)
+# Targets nearer to the plane than this part of the reach are in it.
+_IN_PLANE = 1e-5
+# Constraints that a chain has as limits, or that neither turn nor move a bone.
+_CARRIED = ('LIMIT_ROTATION', 'LIMIT_SCALE', 'MAINTAIN_VOLUME')
+_SCALE_FREE = ('NONE', 'NONE_LEGACY', 'ALIGNED')
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A chain that does what an IK constraint does, as far as a chain can."""
+
+    limb: Limb
+    target: bpy.types.Object
+    subtarget: str
+    plane_normal: Floats | None  # (3,) in rest space; None for the plane that is taken without any
+    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0) from which frame on it bends to which side
+    limits: dict[str, Range]
+    weights: dict[str, float]
+    locks: dict[str, tuple[bool, bool, bool]]  # of the rotation, what the IK locks say
+    influence: float
+    stretch: float
+    stretches_last: bool
+    off_plane: float  # the furthest that the target is off the plane, a length in the world
+    off_plane_frame: int
+    carried: tuple[str, ...]  # what is carried over, a line each
+    lost: tuple[str, ...] = field(default=())  # what is not, a line each
+
+    @property
+    def name(self) -> str:
+        """The limb's tip."""
+        return self.limb.bones[-1]
+
+    @property
+    def title(self) -> str:
+        """What an animator calls it: of Rigify's limbs the part that they begin with, else the tip."""
+        if originals(self.limb.armature):
+            return stem_of(self.limb.bones[0]).replace("_ik", "")
+        return self.name
+
+
+@dataclass(frozen=True)
+class _NoSettings:
+    """What a chain without settings has in their place."""
+
+    name: str
+
+
+def targets_of(limbs: Sequence[Limb]) -> list[Target]:
+    """Return the targets and poles of limbs, each once."""
+    found: dict[Target, None] = {}
+    for limb in limbs:
+        main = limb.main
+        found[main.target, _bone_of(main.target, main.subtarget)] = None
+        if main.pole_target is not None:
+            found[main.pole_target, _bone_of(main.pole_target, main.pole_subtarget)] = None
+    return list(found)
+
+
+def _bone_of(target: bpy.types.Object, subtarget: str) -> str:
+    there = target.type == 'ARMATURE' and subtarget in target.data.bones
+    return subtarget if there else ""
+
+
+def read_plan(limb: Limb, watched: Watched) -> Plan:
+    """Return what a chain takes over from a limb's constraint, by how its bones stood on the watched frames.
+
+    Raises IK2DError where the limb's bones have no plane.
+    """
+    armature, main = limb.armature, limb.main
+    bones = [armature.pose.bones[name] for name in limb.bones]
+    locks = {bone.name: _locks(bone) for bone in bones}
+    with _locked(bones, locks):
+        rest = rest_joints(bones)
+        plane, _ = choose_plane(_NoSettings(limb.bones[-1]), 'AUTO', bones, rest)
+        spans, to_rest = _spans(armature, limb, watched)
+        own = _own_plane(rest, plane, spans)
+        plane = own or plane
+        limits, slanted = limits_of_bones(bones, plane)
+    reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
+    target = main.target, _bone_of(main.target, main.subtarget)
+    off, off_frame = _off_plane(plane, to_rest, watched, target, reach)
+    sides = _sides(watched.frames, spans @ plane.normal / reach**2)
+    stretches = main.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones)
+    plan = Plan(
+        limb=limb,
+        target=target[0],
+        subtarget=target[1],
+        plane_normal=None if own is None else own.normal,
+        sides=sides,
+        limits=limits,
+        weights=_weights(bones, plane),
+        locks=locks,
+        influence=float(main.influence),
+        stretch=MOST if stretches else 1.0,
+        stretches_last=not all(bone.bone.inherit_scale in _SCALE_FREE for bone in bones[1:]),
+        off_plane=off,
+        off_plane_frame=off_frame,
+        carried=(),
+    )
+    lost = [
+        *_lost(plan, bones, watched.frames),
+        *_lost_limits(bones, slanted),
+        *_turned(plan, watched, to_rest, plane),
+    ]
+    return Plan(**{**plan.__dict__, "carried": tuple(_carried(plan)), "lost": tuple(lost)})
+
+
+# --- Numbers -----------------------------------------------------------------
+
+
+def _locks(bone: bpy.types.PoseBone) -> tuple[bool, bool, bool]:
+    """Return the axes that IK may not turn a bone about, where these leave it one or none; else nothing."""
+    locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
+    return locks if sum(locks) > 1 else (False, False, False)
+
+
+@contextmanager
+def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, tuple[bool, bool, bool]]) -> Iterator[None]:
+    """Give bones other locks of their rotation for a while: those that IK heeds, which are all it does."""
+    with ExitStack() as undo:
+        for bone in bones:
+            undo.callback(set_locks, bone, tuple(bone.lock_rotation), bone.lock_rotations_4d)
+            set_locks(bone, locks[bone.name], False)
+        yield
+
+
+def set_locks(bone: bpy.types.PoseBone, locks: Sequence[bool], four: bool) -> None:
+    """Set the locks of a bone's rotation. four: whether each of four channels has its own."""
+    bone.lock_rotation, bone.lock_rotations_4d = locks, four
+
+
+def _spans(armature: bpy.types.Object, limb: Limb, watched: Watched) -> tuple[Floats, Floats]:
+    """Return which way the limb bends on each frame, and what takes the armature's space to that at rest.
+
+    Of the first, (frames, 3) in rest space, the length is twice the area between limb and the line to its
+    tip, and the direction is the axis that it bends about. The second is (frames, 4, 4).
+    """
+    joints = watched.joints(armature, limb.bones)
+    root = armature.pose.bones[limb.bones[0]]
+    to_rest = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
+    if root.parent is not None:
+        rest = np.array(root.parent.bone.matrix_local, np.float64)
+        to_rest = rest @ inverse(watched.poses[root.parent.name])
+    at_rest = (to_rest[:, None, :3, :3] @ joints[..., None])[..., 0] + to_rest[:, None, :3, 3]
+    spokes = at_rest[:, 1:] - at_rest[:, :1]
+    spans = np.cross(spokes[:, :-1], spokes[:, 1:]).sum(axis=1)
+    return _by_the_pole(limb, watched, to_rest, spokes[:, -1], at_rest[:, 0], spans), to_rest
+
+
+def _by_the_pole(
+    limb: Limb, watched: Watched, to_rest: Floats, lines: Floats, roots: Floats, spans: Floats
+) -> Floats:
+    """Return the spans, those of frames on which the limb is straight by where the pole is.
+
+    Blender's IK never bends a limb that is straight at rest and pushed along itself.
+    """
+    main = limb.main
+    if main.pole_target is None:
+        return spans
+    places = watched.targets[main.pole_target, _bone_of(main.pole_target, main.pole_subtarget)]
+    to_rest = to_rest @ inverse(watched.world)
+    poles = (to_rest[:, :3, :3] @ places[..., None])[..., 0] + to_rest[:, :3, 3] - roots
+    asides = np.cross(poles, lines)
+    sizes, squares = np.linalg.norm(asides, axis=1), (lines**2).sum(axis=1)
+    straight = (np.linalg.norm(spans, axis=1) <= _STRAIGHT * squares) & (sizes > _STRAIGHT * squares)
+    scale = np.where(straight, 2.0 * _STRAIGHT * squares / np.where(sizes > 0.0, sizes, 1.0), 0.0)
+    filled: Floats = np.where(straight[:, None], scale[:, None] * asides, spans)
+    return filled
+
+
+def _own_plane(rest: Floats, plane: Plane, spans: Floats) -> Plane | None:
+    """Return the plane that a straight limb bends in on the frames; None where `plane` does as well."""
+    reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
+    bent = spans[np.linalg.norm(spans, axis=1) > _STRAIGHT * reach**2]
+    if not Plane.is_straight(rest) or not len(bent):
+        return None
+    _, _, axes = np.linalg.svd(bent, full_matrices=False)
+    normal = axes[0] * np.sign(axes[0] @ bent[0])
+    line = line_of(rest)
+    if np.linalg.norm(np.cross(normal, line)) <= np.sin(_APART):
+        return None
+    found = Plane.facing(rest, normal, along=line)
+    return found if np.linalg.norm(np.cross(found.normal, plane.normal)) > np.sin(_APART) else None
+
+
+def _off_plane(
+    plane: Plane, to_rest: Floats, watched: Watched, target: Target, reach: float
+) -> tuple[float, int]:
+    """Return how far off the plane the target is at the most, a length in the world, and on which frame."""
+    to_rest = to_rest @ inverse(watched.world)
+    places = (to_rest[:, :3, :3] @ watched.targets[target][..., None])[..., 0] + to_rest[:, :3, 3]
+    heights = np.abs((places - plane.origin) @ plane.normal)
+    worst = int(np.argmax(heights))
+    if heights[worst] <= _IN_PLANE * reach:
+        return 0.0, watched.frames[worst]
+    size = abs(np.linalg.det(to_rest[worst, :3, :3])) ** (1.0 / 3.0)
+    return float(heights[worst] / size), watched.frames[worst]
+
+
+def _sides(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], ...]:
+    """Return from which frame on the limb bends to which side, of areas (frames,) in squares of the reach.
+
+    Straight, it bends to the side that it bent to before, and at first to that which comes next.
+    """
+    bent = np.flatnonzero(np.abs(areas) > _STRAIGHT)
+    found: list[tuple[int, float]] = []
+    for row in bent:
+        side = float(np.sign(areas[row]))
+        if not found:
+            found.append((frames[0], side))
+        elif found[-1][1] != side:
+            found.append((frames[row], side))
+    return tuple(found) or ((frames[0], 1.0),)
+
+
+def _weights(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> dict[str, float]:
+    """Return how willingly bones turn, of those that are stiff about the axis that they turn about."""
+    weights = {}
+    for bone in bones:
+        stiffness = np.array((bone.ik_stiffness_x, bone.ik_stiffness_y, bone.ik_stiffness_z))
+        about = float(stiffness @ normal_in_bone(plane, bone) ** 2)
+        if about > 0.0:
+            weights[bone.name] = 1.0 - about
+    return weights
+
+
+# --- Words -------------------------------------------------------------------
+
+
+def _carried(plan: Plan) -> Iterator[str]:
+    limb, main = plan.limb, plan.limb.main
+    follows = plan.subtarget or plan.target.name
+    yield f"{_count(len(limb.bones), 'bone')} ({', '.join(limb.bones)}) to '{follows}'"
+    if limb.cut:
+        yield f"it begins below '{limb.cut}', which another chain moves"
+    if main.pole_target is not None:
+        pole = main.pole_subtarget or main.pole_target.name
+        yield f"the pole '{pole}' as the side that it bends to"
+    if len(plan.sides) > 1:
+        yield f"the side that it bends to, keyed: it changes {_count(len(plan.sides) - 1, 'time')}"
+    if plan.limits:
+        yield f"limits of {_listed(plan.limits)}"
+    hinges = [name for name, locks in plan.locks.items() if any(locks)]
+    if hinges:
+        yield f"IK locks of {_listed(hinges)} as hinges"
+    if plan.weights:
+        yield f"stiffness of {_listed(plan.weights)} as weights"
+    kind = animation_of(limb, "influence")
+    if kind or plan.influence < 1.0:
+        yield f"the influence{f', {kind}' if kind else f' {plan.influence:.3g}'}"
+    if plan.stretch > 1.0:
+        yield f"stretch, as far as it takes{', by the last bone alone' if plan.stretches_last else ''}"
+
+
+def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
+    main = plan.limb.main
+    if main.use_rotation:
+        yield "its target's rotation: the tip follows the place alone"
+    if main.weight < 1.0:
+        yield f"its position weight {main.weight:.3g}: the tip goes all the way"
+    if plan.stretch > 1.0 and plan.stretches_last:
+        yield "stretch of the other bones, which inherit scale: they would shear"
+    if "strips" in animation_of(plan.limb, "influence"):
+        yield "its influence as NLA strips have it"
+    own = [bone.name for bone in bones if _is_turned(bone)]
+    if own:
+        yield f"turns of {_listed(own)} beside the IK, which a bake replaces"
+    driven = [bone.name for bone in bones if _is_driven(bone)]
+    if driven:
+        yield f"the drivers on the rotation of {_listed(driven)}: they win over a chain's keys"
+    acting = _others(plan.limb, bones, times)
+    if acting:
+        yield f"{_listed(acting)}: they act on top of the chain's keys, or in place of them"
+    targets = {(c.target, c.subtarget) for c in _constraints(plan.limb)}
+    if len(targets) > 1:
+        yield "the other targets that its bones have IK constraints to"
+
+
+def _others(limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
+    """Return the other constraints that act on the bones, as "Child Of of thigh"; limits are carried over."""
+    return [
+        f"{constraint.name} of {bone.name}"
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.type not in _CARRIED
+        and (bone.name, constraint.name) not in limb.constraints
+        and is_active(limb.armature, constraint, [times[0], times[-1]])
+    ]
+
+
+def _constraints(limb: Limb) -> list[bpy.types.KinematicConstraint]:
+    return [limb.armature.pose.bones[bone].constraints[name] for bone, name in limb.constraints]
+
+
+def _lost_limits(bones: Sequence[bpy.types.PoseBone], slanted: Sequence[str]) -> Iterator[str]:
+    if slanted:
+        yield f"limits of {_listed(slanted)}, which turn about none of their own axes in the plane"
+    elsewhere = limits_elsewhere(bones)
+    if elsewhere:
+        yield f"the Limit Rotation of {_listed(elsewhere)}, which is not in Local Space"
+
+
+def _turned(plan: Plan, watched: Watched, to_rest: Floats, plane: Plane) -> Iterator[str]:
+    """Yield a line where the IK turned the limb out of the plane that the chain keeps to."""
+    root = plan.limb.armature.pose.bones[plan.limb.bones[0]]
+    axes = (to_rest @ watched.poses[root.name])[:, :3, :3] @ normal_in_bone(plane, root)
+    across = np.linalg.norm(np.cross(axes, plane.normal), axis=1)
+    angles = np.arctan2(across, axes @ plane.normal)
+    worst = int(np.argmax(angles))
+    if angles[worst] > np.pi - _APART:
+        yield (
+            f"half a turn of the bones about themselves, as at frame {watched.frames[worst]}: the chain bends"
+            " them to the other side as they are"
+        )
+    elif angles[worst] > _APART:
+        yield (
+            f"turns out of its plane, of up to {np.degrees(angles[worst]):.1f}° at frame"
+            f" {watched.frames[worst]}: the chain stays in it"
+        )
+
+
+def animation_of(limb: Limb, name: str) -> str:
+    """Return how a property of the main constraint is animated: "keyed", "driven", "in NLA strips" or ""."""
+    animation = limb.armature.animation_data
+    if animation is None:
+        return ""
+    path = limb.main.path_from_id(name)
+    driver = animation.drivers.find(path)
+    if driver is not None and not driver.mute:
+        return "driven"
+    curve = _find(compat.existing_channels(limb.armature), path)
+    if curve is not None and compat.plays(limb.armature, curve):
+        return "keyed"
+    strips = compat.playing_strips(animation)
+    return "in NLA strips" if any(_find(compat.strip_channels(strip), path) for strip in strips) else ""
+
+
+def _find(holder: compat.Channels | None, path: str) -> bpy.types.FCurve | None:
+    return holder.fcurves.find(path) if holder else None
+
+
+def _is_turned(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone's own rotation is not that of rest, or is keyed."""
+    paths = [bone.path_from_id(name) for name in ("rotation_quaternion", "rotation_euler")]
+    holder = compat.existing_channels(bone.id_data)
+    if any(_find(holder, path) for path in paths):
+        return True
+    return bool(bone.matrix_basis.to_quaternion().angle > _APART)
+
+
+def _is_driven(bone: bpy.types.PoseBone) -> bool:
+    animation = bone.id_data.animation_data
+    start = f"{bone.path_from_id()}.rotation_"
+    return animation is not None and any(
+        curve.data_path.startswith(start) and not curve.mute for curve in animation.drivers
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(names: Collection[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How bones stand over the frames of an action, as Blender evaluates them, and where targets are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.inputs import Floats
+from ..compat import has_curves
+from ..dependencies import influences, walk
+from ..pausing import live_paused
+from ..sampling import Target, watch
+
+# Of a longer action every second frame is looked at, or every third, to be done within seconds.
+MOST_FRAMES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """The pose of some bones over the frames."""
+
+    frames: tuple[int, ...]
+    world: Floats  # (frames, 4, 4) the armature object's matrix
+    poses: dict[str, Floats]  # of each bone, and of those above the chains: (frames, 4, 4)
+    targets: dict[Target, Floats]  # (frames, 3) in the world
+
+    def joints(self, armature: bpy.types.Object, bones: Sequence[str]) -> Floats:
+        """Return the heads of bones, and the last one's tail, (frames, n + 1, 3), in the armature's space."""
+        heads = [self.poses[name][:, :3, 3] for name in bones]
+        tail = self.poses[bones[-1]] @ (0.0, armature.data.bones[bones[-1]].length, 0.0, 1.0)
+        return np.stack([*heads, tail[:, :3]], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bones:
+    """Bones that are no chain, for the sampling: what a RigChain has that it asks for."""
+
+    armature: bpy.types.Object
+    bones: tuple[str, ...]
+    softness: float = 0.0
+    bend: float = 1.0
+    influence: float = 0.0
+    path: str = ""
+
+    @property
+    def pose_bones(self) -> list[bpy.types.PoseBone]:
+        return [self.armature.pose.bones[name] for name in self.bones]
+
+
+def frames_of(
+    scene: bpy.types.Scene, armature: bpy.types.Object, targets: Iterable[bpy.types.Object]
+) -> list[int]:
+    """Return the frames of the action that moves an armature, and of those that move its targets.
+
+    At most MOST_FRAMES, evenly spread; the frame that is shown where nothing is animated.
+    """
+    ends: list[float] = []
+    pace = scene.render.frame_map_old / scene.render.frame_map_new
+    for block, _ in walk([(armature, ""), *((target, "") for target in targets)], influences):
+        animation = getattr(block, "animation_data", None)
+        if animation is None:
+            continue
+        if animation.action is not None and has_curves(animation.action):
+            ends += [end / pace for end in animation.action.frame_range]
+        if len(animation.nla_tracks):
+            ends += [scene.frame_start, scene.frame_end]
+    if not ends:
+        return [scene.frame_current]
+    first, last = floor(min(ends)), ceil(max(ends))
+    step = ceil((last - first + 1) / MOST_FRAMES)
+    return sorted({*range(first, last + 1, step), last})
+
+
+def watched(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    limbs: Sequence[Sequence[str]],
+    targets: Sequence[Target],
+    frames: Sequence[int],
+) -> Watched:
+    """Return how limbs, bones from root to tip, stand on some frames, and where targets are."""
+    chains: list[Any] = [_Bones(armature, tuple(bones)) for bones in limbs]
+    with live_paused():
+        world, places, poses = watch(scene, chains, targets, frames)
+    by_target = {target: places[:, k] for k, target in enumerate(targets)}
+    return Watched(tuple(frames), world, poses, by_target)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chain keeps of the IK constraints that it stands for, and giving these back."""
+
+from bpy.props import (
+    BoolProperty,
+    BoolVectorProperty,
+    CollectionProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    StringProperty,
+)
+from bpy.types import Constraint, PoseBone, PropertyGroup
+
+from ..rig.adopt.animating import LEVELS, levels_of, take_away
+from ..rig.adopt.silence import silence, unsilence
+from ..rig.renames import bones_of, straighten
+from .registration import register_classes, unregister_classes
+
+_OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+_GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
+_HIDDEN = {'HIDDEN'}
+_OF_BONE = {"override": _OVERRIDABLE, "options": _HIDDEN}
+
+# What a bone is given back: its rotation mode first, since setting that converts the rest.
+_KEPT = (
+    "rotation_mode",
+    "rotation_quaternion",
+    "rotation_euler",
+    "rotation_axis_angle",
+    "location",
+    "scale",
+    "lock_rotation",
+    "lock_rotations_4d",
+    "lock_scale",
+)
+
+
+class IK2D_PG_taken(PropertyGroup):
+    """One IK constraint that was muted."""
+
+    bone: StringProperty(name="Bone", description="Bone that has the constraint", **_OF_BONE)
+    constraint: StringProperty(name="Constraint", description="Name of the constraint", **_OF_BONE)
+    note: StringProperty(name="Note", description="What was muted, and how it was before", **_OF_BONE)
+
+
+class IK2D_PG_kept_bone(PropertyGroup):
+    """How a bone of the chain was before."""
+
+    name: StringProperty(name="Name", description="Name of the bone", **_OF_BONE)
+    rotation_mode: StringProperty(name="Rotation Mode", description="Its rotation mode", **_OF_BONE)
+    rotation_quaternion: FloatVectorProperty(
+        name="Quaternion", description="Its rotation as a quaternion", size=4, **_OF_BONE
+    )
+    rotation_euler: FloatVectorProperty(
+        name="Euler", description="Its rotation as Euler angles", size=3, **_OF_BONE
+    )
+    rotation_axis_angle: FloatVectorProperty(
+        name="Axis Angle", description="Its rotation as axis and angle", size=4, **_OF_BONE
+    )
+    location: FloatVectorProperty(name="Location", description="Its location", size=3, **_OF_BONE)
+    scale: FloatVectorProperty(name="Scale", description="Its scale", size=3, **_OF_BONE)
+    lock_rotation: BoolVectorProperty(
+        name="Lock Rotation", description="Locks of its rotation", size=3, **_OF_BONE
+    )
+    lock_rotations_4d: BoolProperty(
+        name="Lock Rotations", description="Whether each of four channels has a lock", **_OF_BONE
+    )
+    lock_scale: BoolVectorProperty(name="Lock Scale", description="Locks of its scale", size=3, **_OF_BONE)
+
+
+class IK2D_PG_adopted(PropertyGroup):
+    """The IK constraints that a chain stands for; none of a chain that was not adopted."""
+
+    constraints: CollectionProperty(
+        name="Constraints", type=IK2D_PG_taken, override=_GROWING, options=_HIDDEN
+    )
+    bones: CollectionProperty(name="Bones", type=IK2D_PG_kept_bone, override=_GROWING, options=_HIDDEN)
+    made: BoolProperty(
+        name="Made",
+        description="Whether the chain was made of the constraints, and goes with them",
+        **_OF_BONE,
+    )
+    path: StringProperty(name="Path", description="Path to the chain when it was made", **_OF_BONE)
+    group: StringProperty(name="Group", description="Channel group that was made for it", **_OF_BONE)
+    levels: StringProperty(name="Levels", description="What was made to hold its animation", **_OF_BONE)
+    last_slot: StringProperty(name="Last Slot", description="Last slot before, by its name", **_OF_BONE)
+    active_index: IntProperty(name="Active Index", description="Active chain before", **_OF_BONE)
+    carried: StringProperty(name="Carried", description="What the chain took over, by lines", **_OF_BONE)
+    lost: StringProperty(name="Lost", description="What it could not take over, by lines", **_OF_BONE)
+    apart: StringProperty(
+        name="Apart", description="How far its pose is from the one before, in words", **_OF_BONE
+    )
+    angle: FloatProperty(
+        name="Angle", description="Furthest that a bone is turned from where it was", **_OF_BONE
+    )
+    tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **_OF_BONE)
+
+
+def is_adopted(chain: PropertyGroup) -> bool:
+    """Return whether a chain stands for IK constraints, which it has muted."""
+    return len(chain.adopted.constraints) > 0
+
+
+# --- Keeping -----------------------------------------------------------------
+
+
+def take(chain: PropertyGroup, bone: PoseBone, constraint: Constraint) -> None:
+    """Mute a constraint and keep what gives it back; raise IK2DError as `silence` does."""
+    note = silence(bone.id_data, constraint)
+    taken = chain.adopted.constraints.add()
+    taken.bone, taken.constraint, taken.note = bone.name, constraint.name, note
+
+
+def keep_bones(chain: PropertyGroup) -> None:
+    """Keep how the chain's bones are, root to tip."""
+    armature = chain.id_data
+    for name in bones_of(armature.data, chain.tip, chain.bone_count):
+        kept = chain.adopted.bones.add()
+        kept.name = name
+        for key in _KEPT:
+            setattr(kept, key, getattr(armature.pose.bones[name], key))
+
+
+def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], last_slot: str) -> None:
+    """Note what was made to hold the chain's animation.
+
+    before: the levels that were there. groups: the channel groups. last_slot: of the animation data.
+    """
+    adopted = chain.adopted
+    made = levels_of(chain.id_data) - before
+    adopted.levels = " ".join(level for level in LEVELS if level in made)
+    adopted.group = "" if chain.name in groups else chain.name
+    adopted.last_slot = last_slot
+
+
+# --- Giving back -------------------------------------------------------------
+
+
+def give_back(chain: PropertyGroup) -> list[str]:
+    """Give back the constraints that a chain stands for, its bones' settings, and the channels it made.
+
+    Returns a sentence for each thing that is gone. The chain itself stays, and was not adopted then.
+    """
+    armature, adopted = chain.id_data, chain.adopted
+    straighten(armature)
+    gone = []
+    for taken in adopted.constraints:
+        found = _found(chain, taken)
+        if found is None:
+            gone.append(
+                f"The IK constraint '{taken.constraint}' of bone '{taken.bone}' is gone: there is nothing to"
+                " unmute"
+            )
+        else:
+            gone += unsilence(armature, found, taken.note)
+    gone += _give_back_bones(chain)
+    if adopted.made:
+        for path in dict.fromkeys((chain.path_from_id(), adopted.path)):
+            if path == chain.path_from_id() or not _is_path_of_another(chain, path):
+                take_away(armature, f"{path}.", adopted.group, adopted.levels.split(), adopted.last_slot)
+    chain.property_unset("adopted")
+    armature.update_tag()
+    return gone
+
+
+def _is_path_of_another(chain: PropertyGroup, path: str) -> bool:
+    others = (other for other in chain.id_data.ik2d.chains if other != chain)
+    return any(other.path_from_id() == path for other in others)
+
+
+def _found(chain: PropertyGroup, taken: PropertyGroup) -> Constraint | None:
+    """Return the constraint that was taken: of the bone of its name, or of one of the limb renamed since."""
+    bones = chain.id_data.pose.bones
+    names = [taken.bone]
+    if taken.bone not in bones:
+        own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
+        below = [child.name for name in own[-1:] for child in bones[name].children_recursive]
+        names = [*reversed(own), *below]
+    for name in names:
+        bone = bones.get(name)
+        constraint = bone.constraints.get(taken.constraint) if bone is not None else None
+        if constraint is not None and constraint.type == 'IK':
+            return constraint
+    return None
+
+
+def _give_back_bones(chain: PropertyGroup) -> list[str]:
+    bones, kept = chain.id_data.pose.bones, chain.adopted.bones
+    now = [joint.name for joint in chain.joints]
+    gone = []
+    for i, each in enumerate(kept):
+        bone = bones.get(each.name)
+        if bone is None and len(now) == len(kept):  # joints follow bones that are renamed
+            bone = bones.get(now[i])
+        if bone is None:
+            gone.append(f"Bone '{each.name}' is gone: its locks and its pose stay as they are")
+            continue
+        for key in _KEPT:
+            setattr(bone, key, getattr(each, key))
+    return gone
+
+
+classes = (IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)
+
+
+def register() -> None:
+    """Register what chains keep."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister what chains keep."""
+    unregister_classes(classes)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making chains of IK constraints, and releasing them: functions that scripts can call."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.types import Object, PropertyGroup, Scene
+
+from ..bake import solve
+from ..bake.comparing import Apart, compare
+from ..bake.report import length_text
+from ..core import IK2DError
+from ..rig import keys
+from ..rig.adopt.animating import copy_animation, key_steps, levels_of
+from ..rig.adopt.limbs import Limb, limbs_meant, limbs_of
+from ..rig.adopt.plan import Plan, animation_of, read_plan, targets_of
+from ..rig.adopt.silence import why_not_silence
+from ..rig.adopt.watching import Watched, frames_of, watched
+from ..rig.clearing import baked_keys
+from ..rig.compat import existing_channels
+from ..rig.renames import bone_names, bones_of, straighten, unique_name
+from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
+from .chains import add_chain, drop_chain
+from .properties import sync_joints
+
+_SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
+
+
+@dataclass(frozen=True, eq=False)
+class Adoption:
+    """What adopting would make of an armature's IK constraints."""
+
+    armature: Object
+    plans: tuple[Plan, ...]
+    takers: dict[int, str]  # of plans, by their place: the chain that is there and takes the constraints
+    watched: Watched | None
+    notes: tuple[str, ...]  # sentences about what is left alone
+
+
+def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -> Adoption:
+    """Return what would be made of the constraints of the limbs that bones are meant for; None: of all.
+
+    Changes nothing. Raises IK2DError where there is nothing to adopt.
+    """
+    straighten(armature)
+    bpy.context.view_layer.update()  # drivers say which of several constraints acts
+    shown = frames_of(scene, armature, [])
+    found = limbs_of(armature, keys.animation_times(scene, [shown[0], shown[-1]]))
+    limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
+    if not limbs:
+        raise IK2DError(_why_none(armature, names, found.idle))
+    notes = []
+    for limb in [*limbs]:
+        reason = _why_not(limb)
+        if reason:
+            notes.append(f"Left alone: {reason}")
+            limbs.remove(limb)
+    if not limbs:
+        raise IK2DError(notes[0])
+    targets = targets_of(limbs)
+    frames = frames_of(scene, armature, [target for target, _ in targets])
+    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames)
+    plans = []
+    for limb in limbs:
+        try:
+            plans.append(read_plan(limb, seen))
+        except IK2DError as error:
+            notes.append(f"Left alone: {error}")
+    if not plans:
+        raise IK2DError(notes[0])
+    if names is None:
+        notes += _left_alone(found.idle, found.helpers)
+    takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
+    return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
+
+
+def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
+    if names is None:
+        rest = f" that acts: {idle} are muted, without a target or without influence" if idle else ""
+        return f"Armature '{armature.name}' has no IK constraint{rest}"
+    if not names:
+        return "Select a bone of the limb to adopt in Pose Mode, or adopt all"
+    which = f"'{names[0]}'" if len(names) == 1 else f"the {len(names)} selected bones"
+    return f"No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all"
+
+
+def _why_not(limb: Limb) -> str:
+    bones = limb.armature.pose.bones
+    reasons = (
+        why_not_silence(limb.armature, bones[bone].constraints[name]) for bone, name in limb.constraints
+    )
+    return next(filter(None, reasons), "")
+
+
+def _left_alone(idle: int, helpers: int) -> list[str]:
+    notes = []
+    if idle:
+        one = "constraint, which is" if idle == 1 else "constraints, which are"
+        notes.append(f"Left alone: {idle} IK {one} muted, or without a target or influence")
+    if helpers:
+        notes.append(f"Left alone: IK of {helpers} of Rigify's own limbs, which steer others' targets")
+    return notes
+
+
+def _taker(plan: Plan) -> str:
+    """Return the enabled chain that has bones of the plan's already; "" for none."""
+    armature = plan.limb.armature
+    for chain in armature.ik2d.chains:
+        if chain.enabled and set(bones_of(armature.data, chain.tip, chain.bone_count)) & set(plan.limb.bones):
+            return str(chain.name)
+    return ""
+
+
+def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
+    """Return what the i-th plan will take over, a line, and lines for what it will not."""
+    plan = adoption.plans[i]
+    if i in adoption.takers:
+        own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
+        return [f"{adoption.takers[i]}: is a chain already, and stays as it is; mutes {own}"]
+    lines = [f"{plan.title}: {'; '.join(plan.carried)}"]
+    if plan.off_plane > 0.0:
+        off = length_text(plan.off_plane, unit_system)
+        lines.append(f"The target leaves the plane, by up to {off} at frame {plan.off_plane_frame}")
+    return lines + [f"Not carried over: {line}" for line in plan.lost]
+
+
+# --- Adopting ----------------------------------------------------------------
+
+
+def adopt(adoption: Adoption, scene: Scene) -> list[str]:
+    """Make the chains and mute the constraints; return the names of the chains that have them now.
+
+    They pose their bones at the current frame; nothing is keyed but what the constraints had keyed. Where
+    something goes wrong, all is as it was.
+    """
+    armature, before = adoption.armature, adoption.armature.ik2d.active_index
+    done: list[str] = []
+    try:
+        for i, plan in enumerate(adoption.plans):
+            if i in adoption.takers:
+                _take_all(armature.ik2d.chains[adoption.takers[i]], plan)
+                done.append(adoption.takers[i])
+                continue
+            chain = add_chain(armature, plan.name, len(plan.limb.bones))
+            chain.name = _name_for(armature, plan)
+            done.append(chain.name)
+            chain.adopted.made, chain.adopted.active_index = True, before
+            _set_up(armature, chain, plan, scene)
+    except Exception:
+        for name in reversed(done):
+            release_chain(armature, name)
+        raise
+    made = [name for i, name in enumerate(done) if i not in adoption.takers]
+    if made:
+        armature.ik2d.active_index = armature.ik2d.chains.find(made[0])
+    return done
+
+
+def _name_for(armature: Object, plan: Plan) -> str:
+    """Return a free name for a plan's chain, the last in the list."""
+    taken = {chain.name for chain in armature.ik2d.chains if chain.name != armature.ik2d.chains[-1].name}
+    return unique_name(plan.title, taken, bone_names(armature) - {plan.name})
+
+
+def _take_all(chain: PropertyGroup, plan: Plan) -> None:
+    bones = plan.limb.armature.pose.bones
+    for bone, name in plan.limb.constraints:
+        take(chain, bones[bone], bones[bone].constraints[name])
+
+
+def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) -> None:
+    """Give a new chain all that its plan says."""
+    name = chain.name
+    keep_bones(chain)
+    _take_all(chain, plan)
+    chain.target, chain.subtarget = plan.target, plan.subtarget
+    sync_joints(chain)
+    chain.bend = _SIDES[plan.sides[0][1]]
+    if plan.plane_normal is not None:
+        chain.plane, chain.plane_normal = 'CUSTOM', plan.plane_normal
+    for bone, locks in plan.locks.items():
+        posed, joint = armature.pose.bones[bone], chain.joints[bone]
+        posed.lock_rotation, posed.lock_rotations_4d = locks, False
+        joint.weight = plan.weights.get(bone, 1.0)
+        if bone in plan.limits:
+            joint.use_limit = True
+            joint.limit_min, joint.limit_max = plan.limits[bone]
+        if plan.stretch > 1.0:
+            posed.lock_scale = (posed.lock_scale[0], False, posed.lock_scale[2])
+    chain.stretch = plan.stretch
+    chain.stretch_bones = 'LAST' if plan.stretches_last else 'ALL'
+    chain.influence = plan.influence
+    chain.adopted.path = chain.path_from_id()
+    chain.adopted.carried, chain.adopted.lost = "\n".join(plan.carried), "\n".join(plan.lost)
+    _animate(armature, name, plan, scene)
+
+
+def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
+    """Key the chain's bend, and have its influence animated as the constraint's is."""
+    chain, animation = armature.ik2d.chains[name], armature.animation_data
+    levels, holder = levels_of(armature), existing_channels(armature)
+    groups = {group.name for group in holder.groups} if holder else set()
+    last_slot = getattr(animation, "last_slot_identifier", "")
+    path = chain.path_from_id()
+    if len(plan.sides) > 1:
+        values = {1.0: 0.0, -1.0: 1.0}
+        key_steps(armature, f"{path}.bend", name, [(f, values[side]) for f, side in plan.sides], scene)
+    if animation_of(plan.limb, "influence"):
+        copy_animation(armature, plan.limb.main.path_from_id("influence"), f"{path}.influence", name)
+    keep_animation(chain, levels, groups, last_slot)
+
+
+def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> list[str]:
+    """Note on the chains how far their pose is from the one before; return that in a sentence each.
+
+    Then pose them at the current frame.
+    """
+    armature, made = adoption.armature, {}
+    for name, plan in zip(names, adoption.plans, strict=True):
+        chain = armature.ik2d.chains[name]
+        if chain.adopted.made and chain.enabled:
+            made[name] = plan.limb.bones
+    if not made or adoption.watched is None:
+        return []
+    found, sentences = _compared(armature, made, adoption.watched), []
+    for name in made:
+        adopted, result = armature.ik2d.chains[name].adopted, found[name]
+        if isinstance(result, Apart):
+            adopted.angle, adopted.tip = result.angle, result.tip
+            adopted.apart = _apart_in_words(result, adoption.watched, scene)
+        else:
+            adopted.apart = f"not compared with the IK: {result}"
+        sentences.append(f"{name}: {adopted.apart}")
+    with suppress(IK2DError):
+        solve(armature, list(made))
+    return sentences
+
+
+def _compared(
+    armature: Object, chains: dict[str, Sequence[str]], before: Watched
+) -> dict[str, Apart | IK2DError]:
+    """Return how far each chain is from before, all in one go; or, each by itself, what keeps one from it."""
+    try:
+        return dict(compare(armature, chains, before))
+    except IK2DError as error:
+        if len(chains) == 1:
+            return dict.fromkeys(chains, error)
+    return {
+        name: result
+        for own in chains.items()
+        for name, result in _compared(armature, dict([own]), before).items()
+    }
+
+
+def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
+    count = len(seen.frames)
+    tip = length_text(apart.tip, scene.unit_settings.system)
+    where = "" if count == 1 else f" at frame {apart.angle_frame}"
+    at = "" if count == 1 else f" at frame {apart.tip_frame}"
+    step = seen.frames[1] - seen.frames[0] if count > 1 else 1
+    every = f" (every {step}th looked at)" if step > 1 else ""
+    return (
+        f"over {count} {'frame' if count == 1 else 'frames'}{every} its pose is up to"
+        f" {np.degrees(apart.angle):.2f}° (bone '{apart.bone}'{where}) and its tip {tip}{at} from the IK's"
+    )
+
+
+# --- Releasing ---------------------------------------------------------------
+
+
+def adopted_chains(armature: Object) -> list[str]:
+    """Return the names of the chains that stand for IK constraints."""
+    return [chain.name for chain in armature.ik2d.chains if is_adopted(chain)]
+
+
+def release_chain(armature: Object, name: str) -> list[str]:
+    """Give back what a chain was adopted from, and remove it unless it was there before.
+
+    Returns a sentence for each thing that could not be given back. Keys of bakes stay.
+    """
+    settings = armature.ik2d
+    chain = settings.chains[name]
+    made, index = chain.adopted.made, chain.adopted.active_index
+    sentences = []
+    if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
+        sentences.append(f"Keys of a bake of '{name}' stay: Clear Bake before Release takes them away")
+    sentences += give_back(chain)
+    if made:
+        drop_chain(armature, settings.chains.find(name))
+        settings.active_index = max(0, min(index, len(settings.chains) - 1))
+    return sentences

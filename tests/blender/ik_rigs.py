@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rigs with IK constraints as people build them, for the tests that adopt these."""
+
+from math import pi
+
+import bpy
+import numpy as np
+from rigs import add_armature, add_target, evaluated_tip
+
+LAST = 20
+HIP, KNEE, ANKLE, TOE = (0, 0, 2.0), (0, -0.1, 1.0), (0, 0, 0.1), (0, -0.3, 0.0)
+# Of the target, in the plane x = 0 and within reach of the hip.
+PATH = {1: (0, 0.2, 0.3), 10: (0, -0.7, 0.7), LAST: (0, 0.6, 0.6)}
+
+
+def leg_with_foot(knee=KNEE, turned: float = 0.0) -> bpy.types.Object:
+    """Add a body with a leg of two bones in the plane x = 0, and a foot below it; frames 1 to LAST."""
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    return add_armature(
+        {
+            "body": (HIP, (0, 0, 2.6), "", 0.0),
+            "thigh": (HIP, knee, "body", turned),
+            "shin": (knee, ANKLE, "thigh", turned),
+            "foot": (ANKLE, TOE, "shin", 0.0),
+        }
+    )
+
+
+def add_ik(
+    armature: bpy.types.Object, bone: str, target: bpy.types.Object, count: int, **settings
+) -> bpy.types.KinematicConstraint:
+    """Add an IK constraint to a bone."""
+    constraint = armature.pose.bones[bone].constraints.new('IK')
+    constraint.target, constraint.chain_count = target, count
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    return constraint
+
+
+def from_the_tip(path=PATH) -> bpy.types.Object:
+    """Have the shin follow a target by an IK constraint of its own."""
+    armature = leg_with_foot()
+    add_ik(armature, "shin", add_target(path), 2)
+    return armature
+
+
+def from_below() -> bpy.types.Object:
+    """Have the constraint on the foot, which starts at its parent."""
+    armature = leg_with_foot()
+    add_ik(armature, "foot", add_target(PATH), 2, use_tail=False)
+    return armature
+
+
+def to_the_root() -> bpy.types.Object:
+    """Have a constraint that reaches up to the root, of a leg that hangs on nothing."""
+    armature = add_armature({"thigh": (HIP, KNEE, "", 0.2), "shin": (KNEE, ANKLE, "thigh", 0.1)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    add_ik(armature, "shin", add_target(PATH), 0)
+    return armature
+
+
+def with_pole(
+    path=PATH, y: dict[int, float] | None = None, knee=(0, -0.03, 1.05), turned: float = 0.0
+) -> bpy.types.Object:
+    """Have a pole say which way the knee of a leg points; y: {frame: its place}, -3 in front."""
+    armature = leg_with_foot(knee, turned)
+    pole = add_target({frame: (0, place, 1.0) for frame, place in (y or {1: -3.0}).items()}, "Pole")
+    for curve in _curves(pole):
+        for key in curve.keyframe_points:
+            key.interpolation = 'CONSTANT'
+    constraint = add_ik(armature, "shin", add_target(path), 2, pole_target=pole)
+    _aim(armature, constraint)
+    return armature
+
+
+def _aim(armature: bpy.types.Object, constraint: bpy.types.KinematicConstraint) -> None:
+    """Set the pole's angle so that the knee points to it, as riggers do by trying."""
+    pole = constraint.pole_target.location
+    turns = []
+    for angle in np.linspace(-pi, pi, 17):
+        constraint.pole_angle = angle
+        bpy.context.scene.frame_set(10)
+        knee = evaluated_tip(armature, "thigh")
+        turns.append(((knee - pole).length, angle))
+    constraint.pole_angle = min(turns)[1]
+    bpy.context.scene.frame_set(1)
+
+
+def _curves(ob: bpy.types.Object):
+    from ik2d_addon.rig.compat import existing_fcurves
+
+    return existing_fcurves(ob)
+
+
+def pole_in_front() -> bpy.types.Object:
+    """Return the leg whose knee points forwards."""
+    return with_pole()
+
+
+def pole_behind() -> bpy.types.Object:
+    """Return the leg whose knee points backwards."""
+    return with_pole(y={1: 3.0})
+
+
+def pole_goes_behind() -> bpy.types.Object:
+    """Return the leg whose knee points forwards, and from frame 12 on backwards."""
+    return with_pole(y={1: -3.0, 12: 3.0})
+
+
+def keyed_influence() -> bpy.types.Object:
+    """Have an influence that comes and goes."""
+    armature = from_the_tip()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    for frame, value in ((1, 1.0), (10, 0.25), (LAST, 1.0)):
+        constraint.influence = value
+        constraint.keyframe_insert("influence", frame=frame)
+    return armature
+
+
+def driven_influence() -> bpy.types.Object:
+    """Have a custom property switch the IK."""
+    armature = from_the_tip()
+    body = armature.pose.bones["body"]
+    body["IK"] = 1.0
+    _drive(armature, armature.pose.bones["shin"].constraints[0], "influence")
+    return armature
+
+
+def driven_mute() -> bpy.types.Object:
+    """Have a custom property mute the IK; it does not."""
+    armature = from_the_tip()
+    armature.pose.bones["body"]["IK"] = 0.0
+    _drive(armature, armature.pose.bones["shin"].constraints[0], "mute")
+    return armature
+
+
+def keyed_mute() -> bpy.types.Object:
+    """Have the IK's mute keyed: off all the time."""
+    armature = from_the_tip()
+    armature.pose.bones["shin"].constraints[0].keyframe_insert("mute", frame=1)
+    return armature
+
+
+def _drive(armature: bpy.types.Object, constraint: bpy.types.Constraint, name: str) -> None:
+    driver = constraint.driver_add(name).driver
+    driver.type = 'AVERAGE'
+    variable = driver.variables.new()
+    variable.targets[0].id = armature
+    variable.targets[0].data_path = 'pose.bones["body"]["IK"]'
+    armature.update_tag()
+
+
+def hinges() -> bpy.types.Object:
+    """Have a knee that IK locks make a hinge, with limits, a stiff thigh, and locks of channels."""
+    armature = leg_with_foot()
+    knee, thigh = armature.pose.bones["shin"], armature.pose.bones["thigh"]
+    knee.lock_ik_y = knee.lock_ik_z = True
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, -0.4, 2.0
+    thigh.ik_stiffness_x = 0.5
+    knee.lock_rotation = (True, True, True)
+    thigh.lock_rotation, thigh.lock_rotations_4d = (True, False, True), True
+    add_ik(armature, "shin", add_target(PATH), 2)
+    return armature
+
+
+def stretching() -> bpy.types.Object:
+    """Have bones that stretch to a target out of reach."""
+    armature = from_the_tip({1: (0, 0.2, 0.3), 10: (0, -0.7, 0.7), LAST: (0, 1.4, 0.1)})
+    for name in ("thigh", "shin"):
+        armature.pose.bones[name].ik_stretch = 0.1
+        armature.pose.bones[name].lock_scale = (True, True, True)
+        armature.data.bones[name].inherit_scale = 'ALIGNED'
+    return armature
+
+
+def marionette() -> bpy.types.Object:
+    """Have a leg whose target hangs on a stick by a Child Of, and so does the body, by a second one."""
+    armature = from_the_tip()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    hand = add_target({1: (0, 0, 3.0), LAST: (0, 0.3, 3.2)}, "Stick")
+    for holder in (constraint.target, armature.pose.bones["body"]):
+        child = holder.constraints.new('CHILD_OF')
+        child.target = hand
+        child.inverse_matrix = hand.matrix_world.inverted()
+    return armature
+
+
+def hanging_limb() -> bpy.types.Object:
+    """Have a leg without a parent that hangs on the body by a Child Of of the thigh's own."""
+    armature = add_armature(
+        {
+            "body": (HIP, (0, 0, 2.6), "", 0.0),
+            "thigh": (HIP, KNEE, "", 0.0),
+            "shin": (KNEE, ANKLE, "thigh", 0.0),
+        }
+    )
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    child = armature.pose.bones["thigh"].constraints.new('CHILD_OF')
+    child.target, child.subtarget = armature, "body"
+    child.inverse_matrix = armature.data.bones["body"].matrix_local.inverted()
+    add_ik(armature, "shin", add_target(PATH), 2)
+    return armature
+
+
+def tail_of_five() -> bpy.types.Object:
+    """Have five bones that bend to one side."""
+    bones, place, parent = {}, np.array((0.0, 0.0, 2.0)), ""
+    for i in range(5):
+        tail = place + 0.4 * np.array((0.0, np.sin(0.25 * i), -np.cos(0.25 * i)))
+        bones[f"tail{i}"] = (tuple(place), tuple(tail), parent, 0.0)
+        place, parent = tail, f"tail{i}"
+    armature = add_armature(bones)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    add_ik(armature, "tail4", add_target({1: (0, 0.9, 0.6), LAST: (0, 1.2, 1.2)}), 5)
+    return armature
+
+
+# Rigs whose targets stay in the plane and in reach.
+IN_PLANE = [
+    from_the_tip,
+    from_below,
+    to_the_root,
+    pole_in_front,
+    pole_behind,
+    pole_goes_behind,
+    driven_influence,
+    driven_mute,
+    keyed_mute,
+    stretching,
+    marionette,
+    tail_of_five,
+]
+ALL_RIGS = [*IN_PLANE, keyed_influence, hinges, hanging_limb]

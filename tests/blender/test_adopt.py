@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""IK constraints become chains that do what they did, and come back to the bit."""
+
+import bpy
+import ik_rigs
+import numpy as np
+import pytest
+from ik_rigs import ALL_RIGS, IN_PLANE, LAST
+from rigs import evaluated_tip, played_back_errors
+from snapshots import differences
+from whole_rig import whole_rig
+
+from ik2d_addon.rig.compat import existing_fcurves
+
+ON_TARGET = 1e-5  # of the reach
+# Rigs that Blender's IK poses otherwise: it stretches within reach, sticks at limits, and bends unevenly.
+OTHER_SHAPES = (ik_rigs.stretching, ik_rigs.hinges, ik_rigs.tail_of_five)
+# Rigs whose pole has Blender roll the bones by half a turn.
+ROLLED = (ik_rigs.pole_behind, ik_rigs.pole_goes_behind)
+FRAMES = range(1, LAST + 1)
+
+
+def built(make) -> bpy.types.Object:
+    """Return the rig as it stands evaluated on the first frame."""
+    armature = make()
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+def reach(armature, chain) -> float:
+    return sum(armature.data.bones[joint.name].length for joint in chain.joints)
+
+
+def knees(armature) -> np.ndarray:
+    """Return where the thigh's tail is on all frames, as evaluated."""
+    found = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        found.append(tuple(evaluated_tip(armature, "thigh")))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("make", ALL_RIGS, ids=lambda make: make.__name__)
+def test_adopted_and_released_it_is_the_same_to_the_bit(make):
+    armature = built(make)
+    before = whole_rig(armature)
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    (chain,) = armature.ik2d.chains
+    assert chain.adopted.apart and not chain.adopted.apart.startswith("not compared")
+    assert differences(before, whole_rig(armature))
+    bpy.context.scene.frame_set(7)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.view_layer.update()
+    assert not differences(before, whole_rig(armature))
+
+
+@pytest.mark.parametrize("make", IN_PLANE, ids=lambda make: make.__name__)
+def test_adopted_and_baked_the_tips_are_on_their_targets(make):
+    armature = built(make)
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    (chain,) = armature.ik2d.chains
+    constraint = next(c for bone in armature.pose.bones for c in bone.constraints if c.type == 'IK')
+    bpy.ops.ik2d.bake()
+    for frame, error in played_back_errors(armature, chain, FRAMES):
+        assert error <= ON_TARGET * reach(armature, chain), frame
+        assert constraint.mute
+
+
+@pytest.mark.parametrize("make", [*IN_PLANE, ik_rigs.hinges], ids=lambda make: make.__name__)
+def test_what_it_says_of_the_pose_before_is_what_a_bake_plays(make):
+    armature = built(make)
+    bones = [bone.name for bone in armature.pose.bones]
+    before = {}
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        before[frame] = poses(armature, bones)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ik2d.adopt(all=True)
+    (chain,) = armature.ik2d.chains
+    bpy.ops.ik2d.bake()
+    angles, tips = [], []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        now = poses(armature, bones)
+        angles += [
+            before[frame][joint.name]
+            .to_quaternion()
+            .rotation_difference(now[joint.name].to_quaternion())
+            .angle
+            for joint in chain.joints
+        ]
+        tail = (0.0, armature.data.bones[chain.tip].length, 0.0, 1.0)
+        places = [np.array(poses_[chain.tip]) @ tail for poses_ in (before[frame], now)]
+        tips.append(np.linalg.norm(places[0] - places[1]))
+    assert chain.adopted.angle == pytest.approx(max(angles), abs=2e-3)
+    assert chain.adopted.tip == pytest.approx(max(tips), abs=2e-5)
+    if make in ROLLED:  # the chain bends the other way instead
+        assert np.degrees(chain.adopted.angle) > 179.0 and "half a turn" in chain.adopted.lost
+    elif make not in OTHER_SHAPES:
+        assert np.degrees(chain.adopted.angle) < 1.0 and chain.adopted.tip < 0.005
+    assert f"{np.degrees(chain.adopted.angle):.2f}°" in chain.adopted.apart
+
+
+def poses(armature, bones) -> dict:
+    evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return {name: evaluated.matrix_world @ evaluated.pose.bones[name].matrix for name in bones}
+
+
+def test_the_pose_stays_and_nothing_is_keyed():
+    armature = built(ik_rigs.from_the_tip)
+    bpy.context.scene.frame_set(10)
+    knee = evaluated_tip(armature, "thigh")
+    bpy.ops.ik2d.adopt(all=True)
+    bpy.context.view_layer.update()
+    assert armature.animation_data is None
+    assert (evaluated_tip(armature, "thigh") - knee).length < 1e-3
+
+
+@pytest.mark.parametrize("make", [ik_rigs.pole_in_front, ik_rigs.pole_behind, ik_rigs.pole_goes_behind])
+def test_the_pole_is_the_side_that_the_chain_bends_to(make):
+    armature = built(make)
+    before = knees(armature)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.bake()
+    assert np.abs(knees(armature) - before).max() < 0.01
+    forwards = before[:, 1] < 0.0
+    assert forwards[2] != (make is ik_rigs.pole_behind)
+
+
+def test_a_side_that_changes_is_keyed_and_holds_until_it_changes():
+    armature = built(ik_rigs.pole_goes_behind)
+    before = knees(armature)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ik2d.adopt(all=True)
+    (curve,) = [curve for curve in existing_fcurves(armature) if curve.data_path.endswith(".bend")]
+    assert [key.co[0] for key in curve.keyframe_points] == [1.0, 12.0]
+    assert {key.interpolation for key in curve.keyframe_points} == {'CONSTANT'}
+    assert len({key.co[1] for key in curve.keyframe_points}) == 2
+    bpy.ops.ik2d.bake()
+    assert np.abs(knees(armature) - before).max() < 0.01
+
+
+def test_a_straight_leg_bends_in_the_plane_of_its_pole():
+    armature = built(lambda: ik_rigs.with_pole(knee=(0, 0.0, 1.05), turned=0.9))
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    assert chain.plane == 'CUSTOM'
+    assert abs(chain.plane_normal[0]) == pytest.approx(1.0, abs=1e-3)
+    bpy.ops.ik2d.bake()
+    assert (knees(armature)[:, 1] < 0.0).all()  # Blender's IK is locked up
+    for frame, error in played_back_errors(armature, chain, FRAMES):
+        assert error <= ON_TARGET * reach(armature, chain), frame
+
+
+def test_a_keyed_influence_is_the_chains():
+    armature = built(ik_rigs.keyed_influence)
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    constraint = armature.pose.bones["shin"].constraints[0]
+    for frame in (1, 4, 10, 17):
+        bpy.context.scene.frame_set(frame)
+        assert chain.influence == pytest.approx(constraint.influence, abs=1e-6)
+
+
+def test_a_driven_influence_is_the_chains():
+    armature = built(ik_rigs.driven_influence)
+    bpy.ops.ik2d.adopt(all=True)
+    for value in (0.3, 0.8):
+        armature.pose.bones["body"]["IK"] = value
+        armature.update_tag()
+        bpy.context.view_layer.update()
+        assert armature.ik2d.chains[0].influence == pytest.approx(value)
+
+
+def test_limits_locks_and_stiffness_are_the_joints():
+    armature = built(ik_rigs.hinges)
+    bpy.ops.ik2d.adopt(all=True)
+    thigh, knee = armature.ik2d.chains[0].joints
+    low, high = knee.limit_min, knee.limit_max
+    assert knee.use_limit and sorted((abs(low), abs(high))) == pytest.approx([0.4, 2.0])
+    assert thigh.weight == pytest.approx(0.5, abs=0.01) and knee.weight == 1.0
+    assert tuple(armature.pose.bones["shin"].lock_rotation) == (False, True, True)
+    assert tuple(armature.pose.bones["thigh"].lock_rotation) == (False, False, False)
+    bpy.ops.ik2d.bake()
+    for frame, error in played_back_errors(armature, armature.ik2d.chains[0], FRAMES):
+        assert error < 1e-4, frame
+
+
+def test_stretch_goes_as_far_as_it_takes():
+    armature = built(ik_rigs.stretching)
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    assert chain.stretch == 100.0 and chain.stretch_bones == 'ALL'
+    assert "stretch" in chain.adopted.carried and "stretch" not in chain.adopted.lost
+
+
+def test_bones_that_would_shear_leave_the_stretch_to_the_last():
+    armature = built(ik_rigs.stretching)
+    armature.data.bones["shin"].inherit_scale = 'FULL'
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    assert chain.stretch_bones == 'LAST' and "shear" in chain.adopted.lost
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda c: setattr(c, "use_rotation", True), "target's rotation"),
+        (lambda c: setattr(c, "weight", 0.5), "weight 0.5"),
+        (lambda c: c.id_data.pose.bones["thigh"].constraints.new('COPY_ROTATION'), None),
+        (lambda c: setattr(c.id_data.pose.bones["thigh"], "location", (0, 0, 0)), None),
+        (lambda c: setattr(c.id_data.pose.bones["thigh"], "rotation_quaternion", (1, 0, 0.3, 0)), "beside"),
+    ],
+)
+def test_what_cannot_be_carried_over_is_said(change, words):
+    armature = built(ik_rigs.from_the_tip)
+    change(armature.pose.bones["shin"].constraints[0])
+    bpy.ops.ik2d.adopt(all=True)
+    lost = armature.ik2d.chains[0].adopted.lost
+    assert words in lost if words else not lost
+
+
+def test_a_child_of_on_the_limb_itself_is_said():
+    armature = built(ik_rigs.hanging_limb)
+    bpy.ops.ik2d.adopt(all=True)
+    assert "Child Of of thigh" in armature.ik2d.chains[0].adopted.lost
