@@ -45,6 +45,7 @@ class _Bones:
     bend: float = 1.0
     influence: float = 0.0
     path: str = ""
+    hands: None = None
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
