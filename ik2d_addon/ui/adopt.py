@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that turn a rig's IK constraints into chains, and give them back."""
 
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ..core import IK2DError
 from ..rig.compat import is_selected
+from ..rig.renames import bones_of
 from .adopted import is_adopted
 from .adopting import (
     Adoption,
@@ -16,7 +17,7 @@ from .adopting import (
     plan_in_words,
     release_chain,
 )
-from .chains import active_armature, allowed, shown_chain, why_not_edit
+from .chains import active_armature, allowed, named_chain, shown_chain, why_not_edit
 from .registration import register_classes, unregister_classes
 from .text import draw_text, row_or_column, text_width, wrapped
 
@@ -34,6 +35,11 @@ class IK2D_OT_adopt(Operator):
         name="All",
         description="Adopt all IK constraints of the armature, not those of the selected bones alone",
         default=False,
+        options={'SKIP_SAVE'},
+    )
+    chain: StringProperty(
+        name="Chain",
+        description="Chain whose bones' IK constraints to adopt, in place of the selected bones'",
         options={'SKIP_SAVE'},
     )
 
@@ -87,7 +93,11 @@ class IK2D_OT_adopt(Operator):
 
     def _plan(self, context: Context) -> Adoption:
         armature = active_armature(context)
-        names = None if self.all else selected_bones(armature)
+        if self.chain:
+            chain = named_chain(context, self.chain)
+            names: list[str] | None = bones_of(armature.data, chain.tip, chain.bone_count)
+        else:
+            names = None if self.all else selected_bones(armature)
         return plan_adoption(armature, context.scene, names)
 
 

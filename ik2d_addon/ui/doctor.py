@@ -190,7 +190,7 @@ def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
     button = row.operator(name, text=one.label, icon=icon)
     if one.way not in _OPERATORS:
         button.way, button.chain = one.way, chain.name
-    elif one.way == 'FLIP':
+    elif one.way in {'FLIP', 'ADOPT'}:
         button.chain = chain.name
     elif one.way == 'ADOPT':
         button.all = not any(map(is_selected, _bones(chain)))

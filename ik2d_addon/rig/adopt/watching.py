@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
+from ..armature import RigChain
 from ..compat import has_curves
 from ..dependencies import influences, walk
 from ..pausing import live_paused
@@ -35,21 +36,27 @@ class Watched:
         return np.stack([*heads, tail[:, :3]], axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class _Bones:
-    """Bones that are no chain, for the sampling: what a RigChain has that it asks for."""
-
-    armature: bpy.types.Object
-    bones: tuple[str, ...]
-    softness: float = 0.0
-    bend: float = 1.0
-    influence: float = 0.0
-    path: str = ""
-    hands: None = None
-
-    @property
-    def pose_bones(self) -> list[bpy.types.PoseBone]:
-        return [self.armature.pose.bones[name] for name in self.bones]
+def _unsolved(armature: bpy.types.Object, bones: Sequence[str]) -> RigChain:
+    """Return bones as a chain that is sampled and nothing else: it has no plane, and no joints."""
+    nothing: Any = None
+    return RigChain(
+        armature=armature,
+        name="",
+        bones=tuple(bones),
+        plane=nothing,
+        off_plane=0.0,
+        target=armature,
+        subtarget="",
+        solver="",
+        bend=1.0,
+        iterations=0,
+        tolerance=None,
+        softness=0.0,
+        influence=0.0,
+        path="",
+        joints=nothing,
+        plane_taken="",
+    )
 
 
 def frames_of(
@@ -84,7 +91,7 @@ def watched(
     frames: Sequence[int],
 ) -> Watched:
     """Return how limbs, bones from root to tip, stand on some frames, and where targets are."""
-    chains: list[Any] = [_Bones(armature, tuple(bones)) for bones in limbs]
+    chains = [_unsolved(armature, bones) for bones in limbs]
     with live_paused():
         world, places, poses = watch(scene, chains, targets, frames)
     by_target = {target: places[:, k] for k, target in enumerate(targets)}
