@@ -8,6 +8,7 @@ chain = settings.chains[settings.active_index]
 
 chain.solver = 'AUTO'
 chain.softness = 0.0
+chain.hand_rotation = 'NONE'
 chain.stretch = 1.0
 chain.compress = 1.0
 chain.stretch_bones = 'ALL'
