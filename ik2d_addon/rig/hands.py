@@ -163,7 +163,9 @@ def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
 def hands_noted(chains: Iterable[Any]) -> Iterator[None]:
     """Note the hands of chains (`RigChain`) that are about to be turned; not if what follows fails."""
     found = [
-        (rig.armature.path_resolve(rig.path), rig.hands.bones) for rig in chains if rig.hands is not None
+        (settings, rig.hands.bones)
+        for rig in chains
+        if rig.hands is not None and (settings := rig.armature.ik2d.chains.get(rig.name)) is not None
     ]
     before = [settings.hands_posed for settings, _ in found]
     try:

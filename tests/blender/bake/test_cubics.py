@@ -32,21 +32,21 @@ def test_elimination_solves_normal_equations():
     for size in (1, 2, 5, 8):
         basis = chance.uniform(-1, 1, (12, size))
         normal, wanted = basis.T @ basis, chance.uniform(-1, 1, (size, 3))
-        found = cubics._solved(normal, wanted)
+        found = cubics.solved_normal(normal, wanted)
         assert found == pytest.approx(np.linalg.solve(normal, wanted), rel=1e-3, abs=1e-4)
-        assert cubics._solved(normal, wanted[:, 0]) == pytest.approx(found[:, 0], rel=1e-9, abs=1e-12)
+        assert cubics.solved_normal(normal, wanted[:, 0]) == pytest.approx(found[:, 0], rel=1e-9, abs=1e-12)
 
 
 def test_what_equations_leave_open_stays_small():
     normal = np.array([[2.0, 0.0], [0.0, 0.0]])
-    assert cubics._solved(normal, np.array([4.0, 0.0])) == pytest.approx((2.0, 0.0), rel=1e-5)
-    assert cubics._solved(np.ones((2, 2)), np.array([2.0, 2.0])) == pytest.approx((1.0, 1.0), rel=1e-5)
-    assert (cubics._solved(np.zeros((2, 2)), np.zeros(2)) == 0.0).all()
+    assert cubics.solved_normal(normal, np.array([4.0, 0.0])) == pytest.approx((2.0, 0.0), rel=1e-5)
+    assert cubics.solved_normal(np.ones((2, 2)), np.array([2.0, 2.0])) == pytest.approx((1.0, 1.0), rel=1e-5)
+    assert (cubics.solved_normal(np.zeros((2, 2)), np.zeros(2)) == 0.0).all()
 
 
 def test_the_equations_given_stay_as_they_are():
     normal, wanted = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0])
-    cubics._solved(normal, wanted)
+    cubics.solved_normal(normal, wanted)
     assert normal.tolist() == [[2.0, 1.0], [1.0, 3.0]] and wanted.tolist() == [1.0, 2.0]
 
 

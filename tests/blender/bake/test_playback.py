@@ -38,7 +38,7 @@ def keyed(frames, rig=None, distance=None, joint_speed=None, doubtful=()):
     """Return a chain that may be further off, or faster, at some frames than at others."""
     flat = np.zeros(frames)
     solved = Solved(rig, flat if distance is None else distance, flat if joint_speed is None else joint_speed)
-    return SimpleNamespace(solved=solved, doubtful=np.array(doubtful, np.intp))
+    return SimpleNamespace(solved=solved, doubtful=np.array(doubtful, np.intp), hands=None)
 
 
 def times(chains, plan, verify='SAMPLE'):
@@ -205,7 +205,7 @@ def test_each_chains_distance_is_blenders_at_each_time():
 def test_now_is_the_time_that_the_scene_shows():
     rigs = two_chains()
     bpy.context.scene.frame_set(4, subframe=0.25)
-    played = playback.look_now(bpy.context.scene, [Solved(rig) for rig in rigs])
+    played = playback.look_now(bpy.context.scene, [keyed(1, rig) for rig in rigs])
     for rig, result in zip(rigs, played, strict=True):
         assert result.times.tolist() == [4.25]
         assert result.distance.tolist() == pytest.approx([distance_now(rig).length], abs=1e-5)

@@ -33,6 +33,7 @@ def rig(**changes):
         "warnings": (),
         "plane_taken": "the plane of its bend",
         "ruled": False,
+        "hands": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2)),
     }
     return SimpleNamespace(**{**fields, **changes})
