@@ -12,6 +12,7 @@ from rigs import add_armature, add_chain, add_target, animation_of
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.native.build import make_native
 from ik2d_addon.ui.chain_presets import VALUES
 from ik2d_addon.ui.copying import copy_settings, mirror_chain
 from ik2d_addon.ui.dragging import take_hold
@@ -520,3 +521,11 @@ def test_a_bake_knows_that_it_is_stale(change):
     else:
         nod(target, {1: 0.3})
     assert bake_is_stale(armature, bpy.context.scene) != ""
+
+
+def test_a_native_chain_has_no_hands():
+    armature, _, chain = add_walker(hand_rotation='WORLD')
+    with pytest.raises(IK2DError, match="'foot' on its tip keeps a rotation of its own"):
+        make_native(armature, chain)
+    chain.hand_rotation = 'NONE'
+    make_native(armature, chain)

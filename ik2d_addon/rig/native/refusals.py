@@ -33,6 +33,11 @@ def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         return
     if rig.slides is not None:
         yield "bones that slide cannot be; turn Slide off in Joints, or bake it instead"
+    if rig.hands is not None:
+        yield (
+            f"'{rig.hands.bones[0]}' on its tip keeps a rotation of its own, by keys alone; set Hand or Foot"
+            " to As It Is, or bake it instead"
+        )
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
         yield from _of_inheritance(bone, root=i == 0)
