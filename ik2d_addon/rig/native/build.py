@@ -16,7 +16,7 @@ from ..pausing import live_paused
 from ..planes import FIRST_X, FIRST_Z
 from ..sampling import finished, sample_steps
 from ..target_plane import facing_target
-from . import limited, two_bone
+from . import family, limited, two_bone
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, drive, drive_step
 from .empties import add_empties
@@ -77,7 +77,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
 def planner(shape: Shape) -> Callable[[Shape], Plan]:
     """Return what plans a chain of that shape."""
     if len(shape.lengths) > 2:
-        raise IK2DError(f"it has {len(shape.lengths)} bones, and only two can be; bake it instead")
+        return family.plan
     return two_bone.plan if np.isnan(shape.limits).all() else limited.plan
 
 
@@ -120,7 +120,7 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
     """Make the properties and the constraints of a chain whose empties are there."""
     add_controls(empties.stand, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     for name, expression in plan.steps:
-        drive_step(empties, name, expression)
+        drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native.constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
         turn = plan.turns[i]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import bpy
 
 from ...core import IK2DError
+from ...core.inputs import Floats
+from .curves import write_keys
 from .expressions import checked, names_in
 
 _PLACES = {"x": 'LOC_X', "y": 'LOC_Y'}
@@ -24,16 +26,22 @@ def path_of(name: str) -> str:
     return f'["{bpy.utils.escape_identifier(name)}"]'
 
 
-def drive_step(empties: Empties, name: str, expression: str) -> None:
-    """Have the stand's property `name`, made here, be what an expression comes to."""
+def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None = None) -> None:
+    """Have the stand's property `name`, made here, be what an expression comes to.
+
+    keys: (k, 4) of a curve that it is put through, see curves.py.
+    """
     empties.stand[name] = 0.0
-    drive(empties.stand, path_of(name), expression, empties)
+    curve = drive(empties.stand, path_of(name), expression, empties)
+    if keys is not None:
+        write_keys(curve, keys)
 
 
-def drive(owner: bpy.types.Object, path: str, expression: str, empties: Empties) -> None:
+def drive(owner: bpy.types.Object, path: str, expression: str, empties: Empties) -> bpy.types.FCurve:
     """Have a property of an object be what an expression of the stand's properties comes to.
 
-    Raises IK2DError for an expression that Blender would cut, or give to Python.
+    Returns the driver's F-Curve, which has no keys. Raises IK2DError for an expression that Blender would
+    cut, or give to Python.
     """
     animation = owner.animation_data or owner.animation_data_create()
     curve = animation.drivers.new(path)
@@ -56,3 +64,4 @@ def drive(owner: bpy.types.Object, path: str, expression: str, empties: Empties)
     driver.expression = checked(expression)
     if not driver.is_simple_expression:
         raise IK2DError(f"Blender would give the expression {expression} to Python")
+    return curve

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What drivers shall work out for a chain: its shape in rest, and a plan in simple expressions."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class Shape:
     limits: Floats  # (n, 2) radians relative to rest, NaN where free
     stretch: Stretch | None = None  # None where no bone changes its length
     misses: Floats | None = None  # (2, 3, 3) of two bones, see `misses_of`
+    solver: str = 'TWO_BONE'  # that of the chain
+    weights: Floats | None = None  # (n,) None: all 1
+    root_turns_freely: bool = True
 
     @property
     def reach(self) -> float:
@@ -41,6 +45,7 @@ class Plan:
     steps: tuple[tuple[str, str], ...]  # (name, expression), in any order
     turns: tuple[str, ...]  # an expression for each bone, root to tip: its turn from rest (radians)
     factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by; "" for a bone that keeps it
+    curves: Mapping[str, Floats] = field(default_factory=dict)  # of steps, the keys (k, 4): see curves.py
 
 
 def shape_of(rig: RigChain) -> Shape:
@@ -62,10 +67,17 @@ def shape_of(rig: RigChain) -> Shape:
     limits = np.where(
         np.ptp(rig.joints.limits, axis=1, keepdims=True) < 2.0 * np.pi, rig.joints.limits, np.nan
     )
-    shape = Shape(lengths, headings, angles, limits, stretch)
-    if len(lengths) == 2:
-        return Shape(lengths, headings, angles, limits, stretch, misses_of(rig, shape))
-    return shape
+    shape = Shape(
+        lengths,
+        headings,
+        angles,
+        limits,
+        stretch,
+        solver=rig.solver,
+        weights=rig.joints.weights,
+        root_turns_freely=rig.root_turns_freely,
+    )
+    return replace(shape, misses=misses_of(rig, shape)) if len(lengths) == 2 else shape
 
 
 def misses_of(rig: RigChain, shape: Shape) -> Floats:

@@ -64,7 +64,8 @@ def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
             f"locks have the bone '{bone}' turn about an axis that is {degrees:.2g} degrees off the chain's"
             " plane; unlock its rotation, or set Plane to Hinges"
         )
-    if joints.weights[i] != 1.0:
+    # Even counts weights; between two bones they settle nothing.
+    if joints.weights[i] == 0.0 or (joints.weights[i] != 1.0 and len(rig.bones) == 2):
         yield f"the bone '{bone}' has a weight of {joints.weights[i]:g}; set its Weight to 1 in Joints"
 
 

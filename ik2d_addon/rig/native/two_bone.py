@@ -29,7 +29,7 @@ def plan(shape: Shape) -> Plan:
     if shape.stretch is not None and shape.stretch.last_only:
         steps += _last_stretched(shape)
     else:
-        steps += _evenly_stretched(shape) if shape.stretch else []
+        steps += evenly_stretched(shape) if shape.stretch else []
         steps += _turned(shape)
     root, knee = ("r2", "t2") if any(name == "t2" for name, _ in steps) else ("r", "t")
     factors: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def softened(shape: Shape) -> list[tuple[str, str]]:
     return [*steps, ("g", f"clamp(min(f,{room}-n),0,{room})")]
 
 
-def _evenly_stretched(shape: Shape) -> list[tuple[str, str]]:
+def evenly_stretched(shape: Shape) -> list[tuple[str, str]]:
     """Return the step to "k", the factor of both bones."""
     reached = f"max({num(shape.reach)}-g,{num(TINY * shape.reach)})"
     return [("k", f"clamp({DISTANCE}/{reached},{_least()},max(stretch,1)) if {DISTANCE}>0 else 1")]
@@ -131,4 +131,4 @@ def _aim(shape: Shape, x: str, y: str, knee: str, second: str = "") -> str:
 
 
 def _inner(shape: Shape) -> float:
-    return float(abs(shape.lengths[0] - shape.lengths[1]))
+    return max(0.0, 2.0 * float(shape.lengths.max()) - shape.reach)
