@@ -9,7 +9,7 @@ import bpy
 from ..core import IK2DError
 from ..rig.native.build import make_native
 from ..rig.native.removal import remove_native
-from ..rig.native.state import is_native
+from ..rig.native.state import acts, is_native
 from . import scene
 from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 from .console import complain, say
@@ -65,7 +65,7 @@ def _done(armatures: Sequence[bpy.types.Object], options: argparse.Namespace) ->
 def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Settings]:
     names = names_wanted(armature, options)
     if names is None:
-        return [chain for chain in armature.ik2d.chains if (is_native if options.remove else _enabled)(chain)]
+        return [chain for chain in armature.ik2d.chains if (is_native if options.remove else _to_make)(chain)]
     found = {chain.name: chain for chain in armature.ik2d.chains}
     for name in names:
         if name not in found:
@@ -74,12 +74,14 @@ def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Se
     return [found[name] for name in dict.fromkeys(names)]
 
 
-def _enabled(chain: _Settings) -> bool:
-    return bool(chain.enabled)
+def _to_make(chain: _Settings) -> bool:
+    return bool(chain.enabled) and not acts(chain)
 
 
 def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[_Line]:
     """Make chains native, and add to `refused` why others cannot be."""
+    if not chains:
+        return [(say, f"ik2d: {armature.name}: all enabled chains are native already")]
     told: list[_Line] = []
     drivers = 0
     for chain in chains:
@@ -93,7 +95,6 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
         told.append(
             (say, f"ik2d:   {chain.name} ({len(native.constraints)} bones): {native.drivers} drivers")
         )
-        told += [(complain, f"ik2d: warning: {warning}") for warning in native.warnings]
     return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now, by {drivers} drivers"), *told]
 
 

@@ -112,6 +112,17 @@ def test_one_of_two_armatures(tmp_path):
     assert made == {"Left": False, "Right": True}
 
 
+def test_all_again_is_no_error_and_changes_nothing(tmp_path, capsys):
+    scene = leg_file(tmp_path)
+    assert native(scene, "--all") == 0
+    opened(scene)
+    before = contents()
+    assert native(scene, "--all") == 0
+    assert "ik2d: Rig: all enabled chains are native already" in capsys.readouterr().out
+    opened(scene)
+    assert contents() == before
+
+
 def test_all_takes_the_enabled_chains_of_all_armatures(tmp_path):
     scene = two_legs_file(tmp_path)
     armature = opened(scene)
