@@ -12,7 +12,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scenes import crane, deadlock, excavator, out_of_reach, stage, tentacle, walking_leg
+from scenes import crane, deadlock, excavator, insect, out_of_reach, stage, tentacle, walking_leg
 
 from ik2d_addon.ui import properties
 
@@ -24,6 +24,7 @@ SCENES = {
     "04_out_of_reach": out_of_reach.build,
     "05_deadlock": deadlock.build,
     "06_crane": crane.build,
+    "07_native": insect.build,
 }
 
 

@@ -9,18 +9,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 200 KB
-MOVING = {"06_crane": ROOT / "docs" / "crane.webp"}  # those that are shown in motion too
+# Those that are shown in motion too, and those that move without a bake.
+MOVING = {"06_crane": ROOT / "docs" / "crane.webp", "07_native": ROOT / "docs" / "insect.webp"}
+NATIVE = ("07_native",)
 
 
 def main(names: list[str]) -> None:
     """Renew the pictures of the named scenes, or of all."""
     for scene in [SCENES / f"{name}.blend" for name in names] or sorted(SCENES.glob("*.blend")):
         with tempfile.TemporaryDirectory() as folder:
-            baked = Path(folder) / scene.name
-            run("-m", "ik2d_addon", "bake", scene, "--output", baked)
-            run(ROOT / "tools" / "render_strip.py", baked, scene.with_suffix(".png"), "--width", WIDTH)
+            moving = scene
+            if scene.stem not in NATIVE:
+                moving = Path(folder) / scene.name
+                run("-m", "ik2d_addon", "bake", scene, "--output", moving)
+            run(ROOT / "tools" / "render_strip.py", moving, scene.with_suffix(".png"), "--width", WIDTH)
             if scene.stem in MOVING:
-                run(ROOT / "tools" / "render_moving.py", baked, MOVING[scene.stem])
+                run(ROOT / "tools" / "render_moving.py", moving, MOVING[scene.stem])
 
 
 def run(*arguments: object) -> None:

@@ -19,10 +19,11 @@ class Bone(NamedTuple):
     parent: str = ""
     keeps_heading: bool = False  # does not turn with its parent
     slides: bool = False  # has a location of its own, though it begins where its parent ends
+    axis: Sequence[float] = (0.0, -1.0, 0.0)  # its X axis, which it bends about
 
 
 def armature(name: str, bones: Iterable[Bone]) -> bpy.types.Object:
-    """Make an armature whose bones bend about their own X axis, which points along -Y, at the viewer.
+    """Make an armature whose bones bend about their own X axis: -Y, at the viewer, if not said otherwise.
 
     Seen from there a positive turn is anticlockwise. A bone along +X gets the roll 0, hence a matrix
     without rounding, which the deadlock needs.
@@ -44,7 +45,7 @@ def armature(name: str, bones: Iterable[Bone]) -> bpy.types.Object:
 def _add_bone(data: bpy.types.Armature, bone: Bone) -> None:
     made = data.edit_bones.new(bone.name)
     made.head, made.tail = bone.head, bone.tail
-    made.align_roll(Vector((0.0, -1.0, 0.0)).cross(made.tail - made.head))
+    made.align_roll(Vector(bone.axis).cross(made.tail - made.head))
     if bone.parent:
         made.parent = data.edit_bones[bone.parent]
         made.use_connect = not bone.slides and (made.parent.tail - made.head).length < 1e-6

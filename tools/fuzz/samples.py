@@ -17,7 +17,9 @@ NAMES = (
     "04_out_of_reach",
     "05_deadlock",
     "06_crane",
+    "07_native",
 )
+RENAMED = "06_crane"
 OLD = (
     ROOT / ".venv-4.2" / "bin" / "python"
 )  # where it is there, files of 4.2 that are not compressed are tried
@@ -42,7 +44,7 @@ def made(folder: Path, forks: Forks) -> dict[str, Path]:
     for i, name in enumerate(ARMATURE_NAMES):
         path = folder / f"named_{i}.blend"
         if not path.exists():
-            forks.call(inside.save_renamed, samples[NAMES[-1]], path, name)
+            forks.call(inside.save_renamed, samples[RENAMED], path, name)
         samples[f"armature {i}"] = path
     return samples
 
