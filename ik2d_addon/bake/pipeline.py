@@ -18,10 +18,10 @@ from ..rig.clearing import release_hands, release_slides
 from ..rig.hand_turns import own_turns
 from ..rig.hands import hands_noted
 from ..rig.missing import with_drivers_checked
-from ..rig.native.muting import natives_muted
+from ..rig.native.muting import natives_muted, natives_still
 from ..rig.order import in_order
 from ..rig.pausing import live_paused
-from ..rig.pose import BoneRotation, bone_rotations, posed, single_axis_notes
+from ..rig.pose import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
 from ..rig.scaling import scale_channels, scales_back, scales_noted
 from ..rig.slide_bases import noted, slide_channels, without_slides
@@ -103,6 +103,19 @@ def bake_steps(
     return report
 
 
+@live_paused()
+def key_as_by_hand(
+    armature_object: bpy.types.Object, chains: Sequence[str] | None, frame_start: int, frame_end: int
+) -> BakeReport:
+    """Key the solved pose, whatever the influence, with rotation keys that count as made by hand.
+
+    They are what the influence blends with from then on, and Clear Bake leaves them alone. Live chains
+    stay live. Arguments, result and errors as in `bake`.
+    """
+    options = BakeOptions(verify=VERIFY_ALL)
+    return finished(_bake_steps(armature_object, chains, frame_start, frame_end, 1, options, by_hand=True))
+
+
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
     """Have the chains that were baked live no more: their keys are to be seen now.
 
@@ -121,15 +134,19 @@ def _bake_steps(
     frame_end: int | None,
     step: int,
     options: BakeOptions | None,
+    by_hand: bool = False,
 ) -> Steps[BakeReport]:
-    """Do what `bake_steps` says, but for what it has to do with live chains."""
+    """Do what `bake_steps` says, but for what it has to do with live chains.
+
+    by_hand: as `key_as_by_hand` has it.
+    """
     options = checked_options(options)
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
     refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    with natives_muted(armature_object, [rig.name for rig in rigs]):
-        return (yield from _bake_rigs(armature_object, scene, rigs, left_out, frames, options))
+    with (natives_still if by_hand else natives_muted)(armature_object, [rig.name for rig in rigs]):
+        return (yield from _bake_rigs(armature_object, scene, rigs, left_out, frames, options, by_hand))
 
 
 def _bake_rigs(
@@ -139,11 +156,12 @@ def _bake_rigs(
     left_out: Sequence[str],
     frames: list[int],
     options: BakeOptions,
+    by_hand: bool,
 ) -> Steps[BakeReport]:
     """Solve, key and play back chains on some frames."""
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene = yield from _halved(solve_frames(rigs, scene, plan, options))
-    rotations = rotations_of(solved)
+    solved, full_scene = yield from _halved(solve_frames(rigs, scene, plan, options, by_hand))
+    rotations = rotations_of(solved, by_hand)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
@@ -166,7 +184,7 @@ def _bake_rigs(
             solved,
             plan,
             played,
-            verb="Baked",
+            verb="Snapped" if by_hand else "Baked",
             verified=options.verify,
             full_scene=full_scene,
             warnings=warnings,
@@ -178,13 +196,15 @@ def _bake_rigs(
 
 
 @live_paused()
-def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None) -> BakeReport:
+def solve(
+    armature_object: bpy.types.Object, chains: Sequence[str] | None = None, *, fully: bool = False
+) -> BakeReport:
     """Pose each chain so that its tip is on its target at the current frame; key nothing.
 
     It is the pose that a bake of the sidebar's range would key there, but with the target where it
     stands now: a chain that each frame has from the one before is followed from the range's first frame
     on. Outside the range, on a chain that hangs on others, and where all of the scene would have to be
-    stepped through, it starts from the pose that stands there instead.
+    stepped through, it starts from the pose that stands there instead. fully: whatever the influence.
     Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
@@ -197,11 +217,11 @@ def solve(armature_object: bpy.types.Object, chains: Sequence[str] | None = None
             sampling = sample_now(scene, ready)
             ready = with_drivers_checked(ready)
             found = [
-                _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0)
+                _solved_now(scene, facing_target(rig, samples), samples, alone=number == 0, fully=fully)
                 for rig, samples in zip(ready, sampling.chains, strict=True)
             ]
             new = [
-                _posed_chain(scene, chain, samples)
+                _posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples)
                 for chain, samples in zip(found, sampling.chains, strict=True)
             ]
             poses.enter_context(noted([chain.rig for chain in found]))
@@ -229,13 +249,17 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
     return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands)
 
 
-def _solved_now(scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool) -> SolvedChain:
+def _solved_now(
+    scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool, fully: bool
+) -> SolvedChain:
     """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
     now = without_slides(scene, rig, now, [scene.frame_float])
     samples, times, joins, beyond = now, [scene.frame_float], Joins(), None
     if rig.has_memory:
         way = _way_to(scene, rig, now) if alone else None
         samples, times, joins, beyond = way or (now, times, Joins(standing_now(scene, rig)), None)
+    if fully:
+        samples = samples.with_settings(influence=1.0)
     without = _without(scene, rig, samples, times)
     found = finished(solve_chain(rig, samples, times, joins, beyond, without))
     # Without what it says of how the range joins the keys around it: nothing is keyed.
@@ -281,12 +305,16 @@ def _without(
 
 
 def solve_frames(
-    rigs: Sequence[RigChain], scene: bpy.types.Scene, plan: KeyPlan, options: BakeOptions
+    rigs: Sequence[RigChain],
+    scene: bpy.types.Scene,
+    plan: KeyPlan,
+    options: BakeOptions,
+    fully: bool = False,
 ) -> Steps[tuple[list[KeyedChain], str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
-    Each frame counts twice, since it is sampled and solved. Returns the chains in the order of `rigs`,
-    and why the full scene had to be sampled, if it had.
+    Each frame counts twice, since it is sampled and solved. fully: whatever the influence. Returns the
+    chains in the order of `rigs`, and why the full scene had to be sampled, if it had.
     """
     rounds = in_order(rigs)
     times = plan.times
@@ -307,6 +335,8 @@ def solve_frames(
             new = []
             for place, (rig, shown, join) in enumerate(zip(rigs_there, sampling.chains, joins, strict=True)):
                 own = without_slides(scene, rig, shown, sampled)
+                if fully:
+                    own = own.with_settings(influence=1.0)
                 part = before + len(times) + len(times) * place // len(ready)
                 samples, half_way = own.at(slice(len(times))), None
                 if plan.half_way:
@@ -364,9 +394,20 @@ def _halved(steps: Steps[_Result]) -> Steps[_Result]:
         yield (done + 1) // 2, total // 2
 
 
-def rotations_of(solved: Sequence[KeyedChain]) -> list[BoneRotation]:
-    """Return all that the chains' keys are to hold."""
-    return [channels for chain in solved for channels in chain.channels]
+def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
+    """Return all that the chains' keys are to hold.
+
+    by_hand: whether the chains' own rotations count as made by hand.
+    What is added to the rest, lengths and the turns of hands, never does: it would be added once more.
+    """
+    found = [channels for chain in solved for channels in chain.channels]
+    if not by_hand:
+        return found
+    bones = {bone for chain in solved for bone in chain.solved.rig.bones}
+    return [
+        replace(one, generated=False) if one.bone in bones and not isinstance(one, BoneChannels) else one
+        for one in found
+    ]
 
 
 def _as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:

@@ -38,6 +38,7 @@ _COLUMNS = (
 )
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 _BEZIER, _FREE, _ALIGNED, _AUTO_CLAMPED, _GENERATED = 2, 0, 3, 4, 5
+_CONSTANT, _BY_HAND = 0, 0
 # What keys have when they are added: such columns need no writing, each of which costs as much as update().
 _ADDED = {
     "handle_left_type": _AUTO_CLAMPED,
@@ -293,9 +294,9 @@ def _write_bone(
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
         curve = made.fcurve(holder, path, index, rotation.bone, undo)
-        _replace_keys(
-            curve, times, rotation.values[:, index], handles if handles is None else handles[:, :, index]
-        )
+        own_handles = handles if handles is None else handles[:, :, index]
+        kind = _GENERATED if rotation.generated else _BY_HAND
+        _replace_keys(curve, times, rotation.values[:, index], own_handles, kind)
 
 
 def _rest(
@@ -385,17 +386,23 @@ def _path(armature: bpy.types.Object, rotation: BoneRotation) -> str:
 
 
 def _replace_keys(
-    curve: bpy.types.FCurve, frames: Singles, values: Floats, handles: Floats | None = None
+    curve: bpy.types.FCurve,
+    frames: Singles,
+    values: Floats,
+    handles: Floats | None = None,
+    kind: int = _GENERATED,
+    interpolation: int = _BEZIER,
 ) -> None:
     """Put keys at frames (m,) in order, up or down; keys before the first and after the last stay.
 
     handles: (2, m) values of the handles before and after each key, at thirds of the gaps; NaN, or None
-    for all, for automatic ones.
+    for all, for automatic ones. kind and interpolation: of the keys, as Blender numbers them.
     """
     if frames[0] > frames[-1]:  # an NLA strip that plays backwards
         frames, values = frames[::-1], values[::-1]
         handles = None if handles is None else handles[::-1, ::-1]
     old, new = _columns(curve), _new_keys(frames, values)
+    new["type"][:], new["interpolation"][:] = kind, interpolation
     if handles is not None:
         _shape(new, handles)
     x = old["co"][:, 0]

@@ -37,6 +37,7 @@ class BoneRotation:
     turning: int | None = None  # the one channel to key, where the others are to rest at 0
     frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
     handles: Floats | None = None  # (2, frames, channels) before and after, at thirds; NaN: automatic
+    generated: bool = True  # whether its keys are marked as a bake's; else they count as made by hand
 
     def keys(self, index: int) -> bool:
         """Return whether a channel is keyed, rather than to rest at 0."""

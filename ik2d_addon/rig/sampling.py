@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import bpy
@@ -67,6 +67,19 @@ class ChainSamples:
             None if self.aims is None else self.aims[rows],
             None if self.hands is None else self.hands[rows],
         )
+
+    def with_settings(
+        self,
+        softness: Floats | float | None = None,
+        bend: Floats | float | None = None,
+        influence: Floats | float | None = None,
+    ) -> "ChainSamples":
+        """Return the samples with other settings, one for all frames or (frames,); None: as they are."""
+        settings = self.settings.copy()
+        for column, values in enumerate((softness, bend, influence)):
+            if values is not None:
+                settings[:, column] = values
+        return replace(self, settings=settings)
 
     @classmethod
     def joined(cls, parts: "Sequence[ChainSamples]") -> "ChainSamples":

@@ -11,15 +11,18 @@ from mathutils import Matrix
 from ..core.inputs import Floats
 
 
-def why_fixed(target: bpy.types.Object, subtarget: str) -> str:
-    """Say why a target cannot be moved by its location; "" where it can."""
+def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = False) -> str:
+    """Say why a target cannot be moved by its location; "" where it can.
+
+    constrained: whether it may have constraints, which may let it.
+    """
     holder = target.pose.bones[subtarget] if subtarget else target
     name = f"'{holder.name}'"
     if not target.is_editable:
         return f"{name} is linked from another file"
     if any(holder.lock_location):
         return f"the location of {name} is locked"
-    if any(not constraint.mute and constraint.influence > 0.0 for constraint in holder.constraints):
+    if acting_constraints(holder) and not constrained:
         return f"{name} has constraints"
     if subtarget and holder.parent is not None and holder.bone.use_connect:
         return f"bone {name} is connected to its parent"
@@ -28,6 +31,11 @@ def why_fixed(target: bpy.types.Object, subtarget: str) -> str:
     if animation is not None and any(curve.data_path == path for curve in animation.drivers):
         return f"the location of {name} has a driver"
     return ""
+
+
+def acting_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> list[bpy.types.Constraint]:
+    """Return the constraints of an object or a bone that are not muted and have influence now."""
+    return [one for one in holder.constraints if not one.mute and one.influence > 0.0]
 
 
 @dataclass(frozen=True, eq=False)

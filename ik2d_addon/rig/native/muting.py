@@ -27,6 +27,23 @@ def natives_muted(armature: bpy.types.Object, chains: Collection[str]) -> Iterat
         raise
 
 
+@contextmanager
+def natives_still(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
+    """Mute them for a while, to see the bones' own keys."""
+    found = [
+        (bone.name, constraint.name)
+        for settings in armature.ik2d.chains
+        if settings.name in chains and settings.native.is_on
+        for bone, constraint in constraints_of(settings)
+        if not constraint.mute
+    ]
+    _set(armature, found, True)
+    try:
+        yield
+    finally:
+        _set(armature, found, False)
+
+
 def _set(armature: bpy.types.Object, constraints: list[tuple[str, str]], mute: bool) -> None:
     for bone, name in constraints:
         found = armature.pose.bones[bone].constraints.get(name) if bone in armature.pose.bones else None

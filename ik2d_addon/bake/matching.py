@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between the bones' own motion (FK) and a chain's (IK): targets to tips, bones to solved poses, switches."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from ..rig import compat, keys
+from ..rig.armature import RigChain
+from ..rig.auto_keys import Moved
+from ..rig.matching import (
+    View,
+    as_it_stands,
+    holder_of,
+    in_rounds,
+    location_keys,
+    locations_on_tips,
+    on_frames,
+)
+from ..rig.pausing import live_paused
+from ..rig.pose import ROTATIONS, matrices
+from ..rig.sampling import ChainSamples, finished
+from ..rig.slide_bases import without_slides
+from ..rig.standing import Joins, joins_of, standing_now
+from ..rig.target_plane import facing_target
+from ..rig.value_keys import ValueKeys, check_values, curve_of, driver_of, values_keyed
+from .pipeline import key_as_by_hand, solve
+from .report import BakeReport, length_text
+from .request import frame_range, read_rigs, scene_of
+from .solving import SolvedChain, solve_chain
+
+# A chain keeps the side that it bends to unless its joints stand nearer on the other by so much, in radians.
+# Of two bones one side alone is right; of more, both may be off, and each change of sides is a jump.
+_NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
+# Joints that come back this near have come back, in radians; tips, as a part of the reach.
+SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
+_GROUP = "IK 2D"
+_SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
+
+
+@dataclass(frozen=True, eq=False)
+class ChainMatch:
+    """How near a chain's own solve comes to the pose that its target was brought to. Lengths: the world's."""
+
+    name: str
+    target: str
+    frames: Floats  # (frames,)
+    distance: Floats  # (frames,) from the tip as posed to the tip as solved
+    joints: Floats  # (frames, n) radians that each bone's own rotation is off
+    bones: tuple[str, ...]
+    reach: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def tips_match(self) -> bool:
+        """Whether the tip comes back on every frame."""
+        return bool(self.distance.max() <= SAME_TIPS * self.reach)
+
+    @property
+    def joints_match(self) -> bool:
+        """Whether all joints come back on every frame."""
+        return bool(self.joints.max() <= SAME_JOINTS)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchReport:
+    """What it came to, and what was moved without keys."""
+
+    chains: tuple[ChainMatch, ...]
+    moved: tuple[Moved, ...]
+    unit_system: str
+    rig_warnings: tuple[str, ...] = ()
+
+    @property
+    def matches(self) -> bool:
+        """Whether tips and joints come back on every frame."""
+        return all(chain.tips_match and chain.joints_match for chain in self.chains)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a word beside the sentence."""
+        return (*self.rig_warnings, *(warning for chain in self.chains for warning in chain.warnings))
+
+    def sentence(self) -> str:
+        """Return one sentence with the numbers that matter."""
+        frames, count = len(self.chains[0].frames), len(self.chains)
+        what = f"{count} targets" if count > 1 else f"'{self.chains[0].target}'"
+        on = f" on {frames} frames" if frames > 1 else ""
+        return f"Put {what} to the {'tips' if count > 1 else 'tip'}{on}; {self._tips()}, {self._joints()}"
+
+    def _tips(self) -> str:
+        worst = max(self.chains, key=lambda chain: float(chain.distance.max() / chain.reach))
+        if worst.tips_match:
+            return "solved, the tip is back"
+        row = int(np.argmax(worst.distance))
+        far = length_text(worst.distance[row], self.unit_system)
+        return f"solved, the tip of '{worst.name}' is up to {far} off (frame {worst.frames[row]:g})"
+
+    def _joints(self) -> str:
+        worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
+        row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
+        turn = f"{np.degrees(worst.joints[row, bone]):.2g} degrees"
+        if worst.joints_match:
+            return f"its joints within {turn}"
+        return f"and bone '{worst.bones[bone]}' {turn} off (frame {worst.frames[row]:g})"
+
+
+@live_paused()
+def target_to_tip(
+    armature: bpy.types.Object,
+    chains: Sequence[str] | None = None,
+    frame_start: int | None = None,
+    frame_end: int | None = None,
+    *,
+    switch: bool = False,
+) -> MatchReport:
+    """Bring each chain's target to where the bones' own motion has the tip, so that it solves to that pose.
+
+    With a frame it keys the target's location there on every frame from the first to the last, both
+    included, and the side that it bends to where that changes; None takes the scene's. Without both it sets
+    them as the scene stands, and keys nothing. Softness and Turn Over go to 0. switch: key also the influence
+    from 0 to 1 at the first frame, and the target on the frame before; without frames at the current one.
+    chains: as in `bake`. Raises IK2DError, with nothing changed, where a target cannot be brought there.
+    """
+    scene = scene_of(armature)
+    frames = _frames(scene, frame_start, frame_end, switch)
+    rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
+    rounds = in_rounds(rigs)
+    if frames:
+        for owner in dict.fromkeys((armature, *(rig.target for rig in rigs))):
+            _refuse_tweak_mode(owner)
+    view, now = _view(scene, rigs, frames), as_it_stands(scene)
+    found: dict[str, tuple[RigChain, ChainSamples]] = {}
+    warnings, moved = list(left_out), []
+    with ExitStack() as undo, ExitStack() as keyed:
+        for ready in rounds:
+            locations, looked = locations_on_tips(view, ready)
+            channels: list[ValueKeys] = []
+            for rig, own, posed in zip(ready, locations, looked, strict=True):
+                rig = facing_target(rig, posed)
+                found[rig.name] = rig, posed
+                sides = _nearest_sides(scene, rig, posed, view.times)
+                off = np.zeros(len(sides))
+                wanted = {"bend": np.where(sides < 0.0, 1.0, 0.0), "softness": off, "turn_over": off}
+                if frames:
+                    channels += location_keys(rig, frames, own)
+                    channels += _setting_keys(scene, rig, frames, wanted, switch, undo)
+                    channels += _influence_keys(rig, frames, 1.0) if switch else []
+                else:
+                    moved += _set(rig, own, wanted, undo)
+            if frames:
+                warnings += check_values(channels)
+                keyed.enter_context(values_keyed(scene, channels))
+            bpy.context.view_layer.update()
+        seen = (view if frames else now).sample(rigs)
+        matched = [
+            _match(scene, *found[rig.name], after, view.times, keyed=bool(frames))
+            for rig, after in zip(rigs, seen, strict=True)
+        ]
+        undo.pop_all()
+    units = scene.unit_settings.system
+    return MatchReport(tuple(matched), tuple(moved), units, tuple(dict.fromkeys(warnings)))
+
+
+def snap_fk(
+    armature: bpy.types.Object,
+    chains: Sequence[str] | None = None,
+    frame_start: int | None = None,
+    frame_end: int | None = None,
+    *,
+    switch: bool = False,
+) -> BakeReport:
+    """Give the bones of each chain the pose that it is solved to, so that they stand there without it too.
+
+    With a frame it keys them on every frame from the first to the last, with keys that count as made by
+    hand: the influence blends with them, and Clear Bake leaves them alone. Without both it poses them as
+    the scene stands, and keys nothing. switch: key also the influence from 1 to 0 at the first frame, and
+    the bones on the frame before; without frames at the current one. Targets stay where they are, live
+    chains live. chains and errors as in `bake`.
+    """
+    scene = scene_of(armature)
+    frames = _frames(scene, frame_start, frame_end, switch)
+    if not frames:
+        return replace(solve(armature, chains, fully=True), verb="Snapped")
+    if not switch:
+        return key_as_by_hand(armature, chains, frames[0], frames[-1])
+    rigs, _ = read_rigs(armature, chains, frames)
+    _refuse_tweak_mode(armature)
+    for rig in rigs:
+        _refuse_lengths(rig)
+    channels = [one for rig in rigs for one in _influence_keys(rig, frames, 0.0)]
+    warnings = check_values(channels)
+    with values_keyed(scene, channels):
+        report = key_as_by_hand(armature, chains, frames[0], frames[-1])
+    return replace(report, rig_warnings=(*report.rig_warnings, *warnings, *_mixed(report, armature)))
+
+
+def _frames(scene: bpy.types.Scene, start: int | None, end: int | None, switch: bool) -> list[int]:
+    """Return the frames to key; none where the scene is taken as it stands."""
+    if start is None and end is None:
+        if not switch:
+            return []
+        start = end = scene.frame_current
+    frames = frame_range(scene, start, end, 1)
+    return [frames[0] - 1, *frames] if switch else frames
+
+
+def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int]) -> View:
+    """Return how to look at the bones' own motion: of live chains it is not what stands there."""
+    if frames:
+        return on_frames(scene, frames)
+    live = any(rig.armature.path_resolve(rig.path).live for rig in rigs)
+    return on_frames(scene, [scene.frame_float]) if live else as_it_stands(scene)
+
+
+def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
+    if owner.animation_data and owner.animation_data.use_tweak_mode:
+        raise IK2DError(f"'{owner.name}' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)")
+
+
+def _refuse_lengths(rig: RigChain) -> None:
+    """Raise IK2DError for a chain whose bones change their length, which the influence takes back."""
+    if rig.slides is not None and rig.slides.any or rig.stretching and not rig.stretching.limits.is_off:
+        what = "slide" if rig.slides is not None and rig.slides.any else "stretch"
+        raise IK2DError(
+            f"Chain '{rig.name}': its bones {what}, and without influence they would go back to their own"
+            f" lengths at once; turn {what.capitalize()} off to switch"
+        )
+
+
+def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
+    """Yield a sentence for each chain that has keys of a bake beside those made by hand."""
+    for chain in report.chains:
+        posed = [armature.pose.bones[name] for name in chain.bones]
+        paths = {f"{bone.path_from_id()}.{name}" for bone in posed for name in ROTATIONS}
+        curves = [curve for curve in compat.existing_fcurves(armature) if curve.data_path in paths]
+        if any(not keys.made_by_hand(curve).all() for curve in curves):
+            yield f"Chain '{chain.name}': it has keys of a bake, which it would blend with; clear the bake"
+
+
+# --- The side that it bends to, and how near it comes ------------------------
+
+
+def _solved(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+) -> SolvedChain:
+    """Return the chain solved as a bake of these frames would, whatever its influence."""
+    samples = without_slides(scene, rig, samples, times).with_settings(influence=1.0)
+    joins = Joins()
+    if rig.has_memory:
+        (joins,) = joins_of(scene, [rig], times[0], times[-1])
+        joins = Joins(standing_now(scene, rig)) if len(times) == 1 else joins
+    return finished(solve_chain(rig, samples, times, joins))
+
+
+def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
+    """Return how far (frames, n) each bone's own rotation is from the solved one, in radians."""
+    rig = solved.rig
+    errors = np.zeros_like(solved.turns)
+    for i, bone in enumerate(rig.pose_bones):
+        if rig.joints.fixed[i]:
+            continue
+        own = posed.bases[:, i, :3, :3]
+        own = (
+            own / np.linalg.norm(own, axis=1, keepdims=True) * np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
+        )
+        axes = np.tile(rig.joints.axes[i], (len(own), 1))
+        turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
+        half = np.linalg.norm(own - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
+        errors[:, i] = 2.0 * np.arcsin(np.clip(half, 0.0, 1.0))
+    return errors
+
+
+def _nearest_sides(
+    scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
+) -> Floats:
+    """Return the side (frames,), +1 or -1, on which the solved joints come nearest to the posed ones."""
+    errors = {}
+    for side in _SIDES:
+        samples = posed.with_settings(softness=0.0, bend=side)
+        errors[side] = _joint_errors(_solved(scene, rig, samples, times), posed).max(axis=1)
+    nearer = _NEARER if len(rig.bones) == 2 else _MUCH_NEARER
+    better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
+    clear = np.flatnonzero(np.abs(better) > nearer)
+    side = np.sign(better[clear[0]]) if len(clear) else np.sign(rig.bend) or 1.0
+    sides = np.empty(len(times))
+    for row in range(len(times)):
+        if abs(better[row]) > nearer:
+            side = np.sign(better[row])
+        sides[row] = side
+    return sides
+
+
+def _match(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    posed: ChainSamples,
+    after: ChainSamples,
+    times: Sequence[float],
+    keyed: bool,
+) -> ChainMatch:
+    """Return how near the chain comes, now that all is written, to how it was posed."""
+    if not keyed:
+        settings = rig.armature.path_resolve(rig.path)
+        after = after.with_settings(0.0, 1.0 if settings.bend == 'POSITIVE' else -1.0)
+    solved = _solved(scene, facing_target(rig, after), after, times)
+    name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
+    drift = np.linalg.norm(after.targets - posed.tips, axis=1)
+    return ChainMatch(
+        rig.name,
+        name,
+        np.array(times, np.float64),
+        solved.distance + drift,
+        _joint_errors(solved, posed),
+        rig.bones,
+        solved.reach,
+        rig.warnings,
+    )
+
+
+# --- Settings ----------------------------------------------------------------
+
+
+def _setting_keys(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    frames: Sequence[int],
+    wanted: dict[str, Floats],
+    switch: bool,
+    undo: ExitStack,
+) -> list[ValueKeys]:
+    """Return the keys of settings (frames,) that are animated or have to be; set the others at once.
+
+    The frames beside these keep what they show; but where it switches, what comes after is to go on.
+    """
+    found = []
+    for name, values in wanted.items():
+        path = f"{rig.path}.{name}"
+        curve = curve_of(rig.armature, path)
+        if driver_of(rig.armature, path) is not None:
+            raise IK2DError(
+                f"Chain '{rig.name}': its {name.replace('_', ' ').title()} has a driver; remove it"
+            )
+        if curve is None and not np.ptp(values) and not (switch and name == "bend"):
+            _set_value(rig, name, values[0], undo)
+            continue
+        times = keys.animation_times(scene, [frames[0] - 1, *frames, frames[-1] + 1])
+        standing = float(_number(rig, name))
+        shown = np.array([curve.evaluate(time) if curve else standing for time in times])
+        if (np.abs(shown[1:-1] - values) < 1e-9).all():
+            continue
+        ends = slice(0, -1) if switch else slice(None)
+        all_frames = np.array([frames[0] - 1, *frames, frames[-1] + 1], np.float64)[ends]
+        all_values = np.array([shown[0], *values, shown[-1]])[ends]
+        needed = np.append(True, np.diff(all_values) != 0.0)
+        needed[[1, -1]] = True  # the first of the range, and the last of all
+        needed[:-1] |= needed[1:] & (name != "bend")  # what is no step is held up to where it changes
+        found.append(
+            ValueKeys(rig.armature, path, 0, all_frames[needed], all_values[needed], _GROUP, name == "bend")
+        )
+    return found
+
+
+def _influence_keys(rig: RigChain, frames: Sequence[int], to: float) -> list[ValueKeys]:
+    """Return the keys that switch a chain on (to 1) or off (to 0) at the second of the frames."""
+    values = np.array([1.0 - to, to])
+    return [ValueKeys(rig.armature, f"{rig.path}.influence", 0, frames[:2], values, _GROUP, stepped=True)]
+
+
+def _set(rig: RigChain, locations: Floats, wanted: dict[str, Floats], undo: ExitStack) -> list[Moved]:
+    """Set a target's location and settings as they are on one frame; return what was moved."""
+    holder = holder_of(rig)
+    undo.callback(setattr, holder, "location", tuple(holder.location))
+    holder.location = locations[0]
+    moved = [Moved(holder, "location", range(3))]
+    for name, values in wanted.items():
+        changed = _set_value(rig, name, float(values[0]), undo)
+        if changed and curve_of(rig.armature, f"{rig.path}.{name}") is not None:
+            moved.append(Moved(rig.armature.path_resolve(rig.path), name))
+    return moved
+
+
+def _number(rig: RigChain, name: str) -> float:
+    """Return a setting as its F-Curve counts it."""
+    value: Any = getattr(rig.armature.path_resolve(rig.path), name)
+    return float(value == 'NEGATIVE') if name == "bend" else float(value)
+
+
+def _set_value(rig: RigChain, name: str, number: float, undo: ExitStack) -> bool:
+    """Set a setting to what its F-Curve would show; return whether it was something else."""
+    if _number(rig, name) == number:
+        return False
+    settings = rig.armature.path_resolve(rig.path)
+    undo.callback(setattr, settings, name, getattr(settings, name))
+    setattr(settings, name, _SIDES[1.0 - 2.0 * number] if name == "bend" else number)
+    return True

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a target has to be for it to stand on a tip, whatever holds it, and its keys there."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from .armature import RigChain, rest_joints
+from .dependencies import movers, walk
+from .sampling import ChainSamples, finished, sample_now, sample_steps
+from .target_moves import acting_constraints, why_fixed
+from .value_keys import ValueKeys, values_previewed
+
+# A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin.
+ON_TIP, ROUNDING = 1e-6, 3e-7
+# Of linear ways to move the first round is as near as 32 bits get; noise in these takes one more.
+_ROUNDS = 3
+# A tip that goes along with its target by more than this part of how far that goes hangs on it.
+_ALONG = 1e-3
+
+Holder: TypeAlias = bpy.types.Object | bpy.types.PoseBone
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """How a scene is looked at: as it stands, or on some frames."""
+
+    scene: bpy.types.Scene
+    times: Sequence[float]
+    sample: Callable[[Sequence[RigChain]], list[ChainSamples]]
+    # Shows targets with other locations (frames, 3) for a while.
+    moved: Callable[[Sequence[tuple[RigChain, Floats]]], AbstractContextManager[None]]
+
+
+def as_it_stands(scene: bpy.types.Scene) -> View:
+    """Return the view of the scene as it stands, with what was moved by hand and not keyed."""
+
+    def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
+        return sample_now(scene, rigs).chains
+
+    @contextmanager
+    def moved(targets: Sequence[tuple[RigChain, Floats]]) -> Iterator[None]:
+        before = [(holder_of(rig), tuple(holder_of(rig).location)) for rig, _ in targets]
+        try:
+            for rig, locations in targets:
+                holder_of(rig).location = locations[0]
+            yield
+        finally:
+            for holder, location in before:
+                holder.location = location
+            bpy.context.view_layer.update()
+
+    return View(scene, [scene.frame_float], sample, moved)
+
+
+def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
+    """Return the view of the scene on some frames, as its animation has it there."""
+
+    def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
+        return finished(sample_steps(scene, rigs, times)).chains
+
+    def moved(targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
+        channels = [one for rig, locations in targets for one in location_keys(rig, times, locations)]
+        return values_previewed(scene, channels)
+
+    return View(scene, times, sample, moved)
+
+
+def holder_of(rig: RigChain) -> Holder:
+    """Return the object or bone that a chain's tip follows."""
+    return rig.target.pose.bones[rig.subtarget] if rig.subtarget else rig.target
+
+
+def location_keys(rig: RigChain, times: Sequence[float], locations: Floats) -> list[ValueKeys]:
+    """Return the keys of a target's location (frames, 3)."""
+    path = holder_of(rig).path_from_id("location")
+    group = rig.subtarget or "Object Transforms"
+    return [ValueKeys(rig.target, path, i, times, locations[:, i], group) for i in range(3)]
+
+
+def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
+    """Return chains in rounds: the targets of one round move none of the same round or of those before.
+
+    Raises IK2DError for a target that cannot be moved, that two chains follow, and for a circle.
+    """
+    followers: dict[tuple[bpy.types.Object, str], str] = {}
+    for rig in rigs:
+        if reason := why_fixed(rig.target, rig.subtarget, constrained=True):
+            raise IK2DError(f"Chain '{rig.name}': its target cannot be moved: {reason}")
+        other = followers.setdefault((rig.target, rig.subtarget), rig.name)
+        if other != rig.name:
+            raise IK2DError(
+                f"Chains '{other}' and '{rig.name}' follow the same target, which cannot be on both tips;"
+                " take them one by one, or give one of them its own"
+            )
+    moved_by = {
+        rig.name: set(walk([(rig.target, rig.subtarget), (rig.armature, rig.bones[0])], movers))
+        for rig in rigs
+    }
+    rounds, waiting = [], list(rigs)
+    while waiting:
+        ready = [
+            rig
+            for rig in waiting
+            if not any(
+                (other.target, other.subtarget) in moved_by[rig.name] for other in waiting if other is not rig
+            )
+        ]
+        if not ready:
+            circle = ", ".join(f"'{rig.name}'" for rig in waiting)
+            raise IK2DError(
+                f"The targets of the chains {circle} move one another in a circle; take them one by one"
+            )
+        rounds.append(ready)
+        waiting = [rig for rig in waiting if rig not in ready]
+    return rounds
+
+
+def locations_on_tips(view: View, rigs: Sequence[RigChain]) -> tuple[list[Floats], list[ChainSamples]]:
+    """Return the locations (frames, 3) that bring each chain's target to where its tip is, and its samples.
+
+    These have the target there.
+
+    What a location does is measured, so that parents, deltas and constraints that let the target go all
+    count. Raises IK2DError for a target that does not go where its location says, and for a tip that goes
+    along with it.
+    """
+    sizes = [_size(rig) for rig in rigs]
+    bases = [np.tile(np.array(holder_of(rig).location, np.float64), (len(view.times), 1)) for rig in rigs]
+    looks = []
+    for step in np.vstack((np.zeros(3), np.eye(3))):
+        shifted = [base + size * step for base, size in zip(bases, sizes, strict=True)]
+        with view.moved(list(zip(rigs, shifted, strict=True))):
+            looks.append(view.sample(rigs))
+    found, ways = [], []
+    for k, rig in enumerate(rigs):
+        places = np.array([look[k].targets for look in looks])  # (4, frames, 3)
+        _refuse_tip_on_target(rig, places, np.array([look[k].tips for look in looks]))
+        way = np.moveaxis(places[1:] - places[0], 0, 2) / sizes[k]  # (frames, 3 of the world, 3)
+        _refuse_held(rig, way)
+        ways.append(way)
+        found.append(bases[k] + _solved(way, looks[0][k].tips - places[0]))
+    return _brought_nearer(view, rigs, found, ways)
+
+
+def _brought_nearer(
+    view: View, rigs: Sequence[RigChain], found: list[Floats], ways: Sequence[Floats]
+) -> tuple[list[Floats], list[ChainSamples]]:
+    """Return the locations after looking where they bring the targets, mended, and what was seen then."""
+    for _ in range(_ROUNDS):
+        with view.moved(list(zip(rigs, found, strict=True))):
+            looked = view.sample(rigs)
+        misses = [own.tips - own.targets for own in looked]
+        off = [_off(rig, own) for rig, own in zip(rigs, looked, strict=True)]
+        if not any((far > 1.0).any() for far in off):
+            return found, looked
+        found = [
+            locations + np.where(far[:, None] > 1.0, _solved(way, miss), 0.0)
+            for locations, way, miss, far in zip(found, ways, misses, off, strict=True)
+        ]
+    worst = max(range(len(rigs)), key=lambda k: float(off[k].max()))
+    raise IK2DError(_astray(rigs[worst], view.times[int(np.argmax(off[worst]))]))
+
+
+def _off(rig: RigChain, own: ChainSamples) -> Floats:
+    """Return how far (frames,) a target is from its tip, as a part of what may be."""
+    scale = np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
+    allowed = ON_TIP * _size(rig) * scale + ROUNDING * np.abs(own.tips).max(axis=1)
+    off: Floats = np.linalg.norm(own.tips - own.targets, axis=1) / allowed
+    return off
+
+
+def _size(rig: RigChain) -> float:
+    """Return how long the chain is in rest."""
+    return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
+
+
+def _solved(ways: Floats, offsets: Floats) -> Floats:
+    """Return the locations (frames, 3) that ways (frames, 3, 3) take to offsets (frames, 3)."""
+    solved: Floats = np.linalg.solve(ways, offsets[..., None])[..., 0]
+    return solved
+
+
+def _refuse_tip_on_target(rig: RigChain, places: Floats, tips: Floats) -> None:
+    went = np.linalg.norm(places[1:] - places[0], axis=2).max()
+    if np.linalg.norm(tips[1:] - tips[0], axis=2).max() > _ALONG * went:
+        raise IK2DError(
+            f"Chain '{rig.name}': its tip goes along with its target, so there is no place for this; mute"
+            " the constraint that has the bones follow it, or choose a target that does not carry the rig"
+        )
+
+
+def _refuse_held(rig: RigChain, ways: Floats) -> None:
+    """Raise IK2DError where a location does not lead (frames, 3, 3) to all sides."""
+    with np.errstate(all="ignore"):
+        leads = np.isfinite(ways).all(axis=(1, 2)) & (np.linalg.cond(np.nan_to_num(ways)) < 1.0 / _ALONG**2)
+    if not leads.all():
+        raise IK2DError(_astray(rig, None))
+
+
+def _astray(rig: RigChain, time: float | None) -> str:
+    """Say that a target does not go where its location says, and what may be to blame."""
+    names = ", ".join(f"'{one.name}'" for one in acting_constraints(holder_of(rig)))
+    why = (
+        f"mute its constraint {names}"
+        if names
+        else "look for animation of it in the NLA, or a parent of no size"
+    )
+    at = "" if time is None else f" at frame {time:g}"
+    name = holder_of(rig).name
+    return f"Chain '{rig.name}': its target '{name}' does not go where its location says{at}; {why}"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys, as made by hand, on single values: of a target's location, of a chain's settings."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from . import compat, keys, made, nla
+
+
+@dataclass(frozen=True, eq=False)
+class ValueKeys:
+    """The keys of one channel of an object, of one of its bones, or of its settings."""
+
+    owner: bpy.types.Object
+    path: str  # of the property, from the owner
+    index: int
+    frames: Sequence[float]  # the scene's, in order
+    values: Floats  # (frames,)
+    group: str
+    stepped: bool = False  # whether each value holds until the next one
+
+    @property
+    def name(self) -> str:
+        """What it is, for a sentence to the user."""
+        return f"'{self.owner.name}': channel {self.path}"
+
+
+def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
+    """Return the F-Curve that the owner's own action has for a channel."""
+    holder = compat.existing_channels(owner)
+    return holder.fcurves.find(path, index=index) if holder is not None else None
+
+
+def driver_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
+    """Return the driver of a channel."""
+    animation = owner.animation_data
+    return animation.drivers.find(path, index=index) if animation is not None else None
+
+
+def check_values(channels: Sequence[ValueKeys]) -> list[str]:
+    """Return a sentence for each thing that will keep keys of some channels from playing as written.
+
+    Raises IK2DError where a channel cannot take keys.
+    """
+    found: dict[str, None] = {}
+    for one in channels:
+        if driver_of(one.owner, one.path, one.index) is not None:
+            raise IK2DError(f"{one.name} has a driver, which wins over keys; remove it first")
+        curve = curve_of(one.owner, one.path, one.index)
+        holder = compat.existing_channels(one.owner)
+        group = curve.group if curve is not None else made.group_for(holder, one.group)
+        if (curve is not None and curve.lock) or (group is not None and group.lock):
+            raise IK2DError(f"{one.name} is locked, or its group is; unlock it first")
+        if curve is None:
+            continue
+        if len(curve.sampled_points):
+            raise IK2DError(f"{one.name} holds samples; turn them into keys first")
+        if not compat.plays(one.owner, curve):
+            raise IK2DError(f"{one.name} is muted, so that its keys would not play; unmute it first")
+        if any(not modifier.mute for modifier in curve.modifiers):
+            found[f"{one.name} has F-Curve modifiers, which act on top of the keys; mute them"] = None
+    for owner in dict.fromkeys(one.owner for one in channels):
+        if reason := nla.why_silent(owner):
+            found[reason] = None
+        for ob in compat.sharing_channels(owner):
+            found[
+                f"'{owner.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
+            ] = None
+    return list(found)
+
+
+@contextmanager
+def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
+    """Key some channels, each in place of all its keys from the first frame to the last.
+
+    If that fails, or what is done inside, all is put back as it was.
+    """
+    with ExitStack() as undo:
+        undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
+        for one in channels:
+            _key(scene, one, undo)
+        yield
+        undo.pop_all()
+
+
+@contextmanager
+def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
+    """Have some channels keyed for a while, in copies of the actions that then go again."""
+    with ExitStack() as undo:
+        undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
+        for owner in dict.fromkeys(one.owner for one in channels):
+            undo.enter_context(made.action_copied(owner))
+        for one in channels:
+            _key(scene, one, undo)
+        yield
+
+
+def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
+    holder = made.channels(one.owner, undo)
+    old = holder.fcurves.find(one.path, index=one.index)
+    if old is not None:
+        undo.callback(
+            made.unless_gone,
+            keys._put_keys_back,
+            compat.place_of(holder),
+            one.path,
+            one.index,
+            keys._columns(old),
+        )
+    curve = made.fcurve(holder, one.path, one.index, one.group, undo)
+    times = keys.strip_times(one.owner, keys.animation_times(scene, one.frames))
+    interpolation = keys._CONSTANT if one.stepped else keys._BEZIER
+    keys._replace_keys(curve, times, np.asarray(one.values), None, keys._BY_HAND, interpolation)
+
+
+def value_of(owner: bpy.types.Object, path: str, index: int = 0) -> Any:
+    """Return the value of a channel as it stands."""
+    found = owner.path_resolve(path)
+    return found if isinstance(found, (str, float, int)) else found[index]
+
+
+def _put_back(before: Sequence[tuple[ValueKeys, Any]]) -> None:
+    """Give channels the values that they had before keys played."""
+    for one, value in before:
+        above, _, name = one.path.rpartition(".")
+        holder = one.owner.path_resolve(above) if above else one.owner
+        if isinstance(value, str) or not hasattr(getattr(holder, name), "__len__"):
+            setattr(holder, name, value)
+        else:
+            getattr(holder, name)[one.index] = value

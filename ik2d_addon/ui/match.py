@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators between the bones' own keys (FK) and a chain (IK): match the one to the other, and switch."""
+
+from collections.abc import Iterator
+
+from bpy.props import BoolProperty, IntProperty
+from bpy.types import Context, Object, Operator, UILayout
+
+from ..bake.matching import snap_fk, target_to_tip
+from ..bake.report import BakeReport
+from ..bake.request import chosen_range
+from ..core import IK2DError
+from ..rig.auto_keys import Moved, auto_key
+from ..rig.joints import locked_channels
+from ..rig.pose import rotation_property
+from ..rig.stretching import ALONG
+from .chains import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
+from .registration import register_classes, unregister_classes
+from .text import row_or_column
+
+
+class _Match:
+    """What both have in common: the chains, the frames, and whether they switch."""
+
+    over_range: BoolProperty(
+        name="Over Range",
+        description="Key all frames from Start to End; else it is the current frame, keyed by Auto Keying alone",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame to key; without it, the first of the rig's or the scene's range",
+        default=1,
+        options={'SKIP_SAVE'},
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame to key; without it, the last of the rig's or the scene's range",
+        default=250,
+        options={'SKIP_SAVE'},
+    )
+    all: BoolProperty(
+        name="All Enabled",
+        description="Take all enabled chains of the armature, not the active one alone",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+
+    @classmethod
+    def poll(cls, context):
+        reason = why_not_edit(context)
+        if not reason and shown_chain(context) is None:
+            reason = why_not_solve(context) or "Choose a chain first"
+        return allowed(cls, reason)
+
+    @classmethod
+    def description(cls, _context, properties):
+        """Say what the click would do."""
+        return cls.switching if properties.switch else cls.__doc__
+
+    def draw(self, _context):
+        """Draw the options of what was done last."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "over_range")
+        if self.over_range:
+            column = layout.column(align=True)
+            column.prop(self, "frame_start")
+            column.prop(self, "frame_end")
+        layout.prop(self, "switch")
+        layout.prop(self, "all")
+
+    def chosen(self, context: Context) -> dict:
+        """Return the arguments of what is to be done; the frames of a range then show in the redo panel."""
+        armature = active_armature(context)
+        names = ("frame_start", "frame_end")
+        if not self.properties.is_property_set("over_range"):
+            self.over_range = any(self.properties.is_property_set(name) for name in names)
+        frames = {}
+        if self.over_range:
+            for name, value in zip(names, chosen_range(armature, context.scene)[:2], strict=True):
+                if not self.properties.is_property_set(name):
+                    setattr(self, name, value)
+            frames = {name: getattr(self, name) for name in names}
+        chains = None if self.all else [shown_chain(context).name]
+        return {"armature": armature, "chains": chains, "switch": self.switch, **frames}
+
+    def tell(self, report, good: bool) -> None:
+        """Report the warnings one by one, and the sentence last."""
+        for warning in report.warnings:
+            self.report({'WARNING'}, warning)
+        self.report({'INFO' if good and not report.warnings else 'WARNING'}, report.sentence())
+
+
+class IK2D_OT_target_to_tip(_Match, Operator):
+    """Put the target where the bones' own keys have the tip, so that the chain solves to that pose"""
+
+    bl_idname = "ik2d.target_to_tip"
+    bl_label = "Target to Tip"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    switching = "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
+
+    switch: BoolProperty(
+        name="Switch to IK",
+        description="Key Influence from 0 to 1 at the first frame, and the target on the frame before too",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+
+    def execute(self, context):
+        try:
+            report = target_to_tip(**self.chosen(context))
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        auto_key(context, report.moved)
+        self.tell(report, report.matches)
+        return {'FINISHED'}
+
+
+class IK2D_OT_snap_fk(_Match, Operator):
+    """Give the bones the chain's pose as their own keys, which the chain blends with and Clear Bake keeps"""
+
+    bl_idname = "ik2d.snap_fk"
+    bl_label = "Snap FK"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    switching = "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
+
+    switch: BoolProperty(
+        name="Switch to FK",
+        description="Key Influence from 1 to 0 at the first frame, and the bones on the frame before too",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+
+    def execute(self, context):
+        try:
+            options = self.chosen(context)
+            report = snap_fk(**options)
+        except IK2DError as error:
+            self.report({'ERROR'}, str(error))
+            return {'CANCELLED'}
+        if not (self.over_range or self.switch):
+            auto_key(context, list(_snapped(options["armature"], report)))
+        self.tell(report, report.all_reached)
+        return {'FINISHED'}
+
+
+def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
+    """Yield what was posed of the chains' bones."""
+    for chain in report.chains:
+        for bone in map(armature.pose.bones.get, chain.bones):
+            name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
+            indices = [index for index in range(len(getattr(bone, name))) if not locks[index]]
+            yield Moved(bone, name, indices)
+            if chain.slides is not None:
+                yield Moved(bone, "location", range(3), generated=True)
+            if chain.stretch is not None:
+                yield Moved(bone, "scale", [ALONG], generated=True)
+
+
+def draw_match(layout: UILayout, context: Context) -> None:
+    """Draw the buttons that match bones and target, and those that switch."""
+    both = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+    row = row_or_column(layout, context, [operator.bl_label for operator in both])
+    for operator in both:
+        row.operator(operator.bl_idname)
+    labels = ("Switch to IK", "Switch to FK")
+    row = row_or_column(layout, context, labels)
+    for operator, label in zip(both, labels, strict=True):
+        row.operator(operator.bl_idname, text=label).switch = True
+
+
+def draw_match_menu(layout: UILayout) -> None:
+    """Draw the same as entries of a menu, over the range too."""
+    for operator, icon in ((IK2D_OT_target_to_tip, 'SNAP_ON'), (IK2D_OT_snap_fk, 'BONE_DATA')):
+        layout.operator(operator.bl_idname, icon=icon)
+        layout.operator(operator.bl_idname, text=f"{operator.bl_label} over Range").over_range = True
+    layout.operator(IK2D_OT_target_to_tip.bl_idname, text="Switch to IK", icon='CON_KINEMATIC').switch = True
+    layout.operator(IK2D_OT_snap_fk.bl_idname, text="Switch to FK").switch = True
+
+
+classes = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+
+
+def register() -> None:
+    """Register the operators."""
+    register_classes(classes)
+
+
+def unregister() -> None:
+    """Unregister the operators."""
+    unregister_classes(classes)
