@@ -28,6 +28,7 @@ _MODULES = (
     ".ui.chain_presets",
     ".ui.chain_menus",
     ".ui.adopt",
+    ".ui.match",
     ".ui.drag",
     ".ui.ccd_lines",
     ".ui.ccd",

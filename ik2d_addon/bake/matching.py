@@ -4,7 +4,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
@@ -14,6 +13,7 @@ from ..core.inputs import Floats
 from ..rig import compat, keys
 from ..rig.armature import RigChain
 from ..rig.auto_keys import Moved
+from ..rig.chain_values import ChainValue
 from ..rig.matching import (
     View,
     as_it_stands,
@@ -23,13 +23,14 @@ from ..rig.matching import (
     locations_on_tips,
     on_frames,
 )
+from ..rig.native.muting import natives_still
 from ..rig.pausing import live_paused
 from ..rig.pose import ROTATIONS, matrices
 from ..rig.sampling import ChainSamples, finished
 from ..rig.slide_bases import without_slides
 from ..rig.standing import Joins, joins_of, standing_now
 from ..rig.target_plane import facing_target
-from ..rig.value_keys import ValueKeys, check_values, curve_of, driver_of, values_keyed
+from ..rig.value_keys import ValueKeys, check_values, values_keyed
 from .pipeline import key_as_by_hand, solve
 from .report import BakeReport, length_text
 from .request import frame_range, read_rigs, scene_of
@@ -40,8 +41,7 @@ from .solving import SolvedChain, solve_chain
 _NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
 # Joints that come back this near have come back, in radians; tips, as a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
-_GROUP = "IK 2D"
-_SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
+_SIDES = (1.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +136,10 @@ def target_to_tip(
         for owner in dict.fromkeys((armature, *(rig.target for rig in rigs))):
             _refuse_tweak_mode(owner)
     view, now = _view(scene, rigs, frames), as_it_stands(scene)
+    names = [rig.name for rig in rigs]
     found: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
-    with ExitStack() as undo, ExitStack() as keyed:
+    with natives_still(armature, names), ExitStack() as undo, ExitStack() as keyed:
         for ready in rounds:
             locations, looked = locations_on_tips(view, ready)
             channels: list[ValueKeys] = []
@@ -146,11 +147,10 @@ def target_to_tip(
                 rig = facing_target(rig, posed)
                 found[rig.name] = rig, posed
                 sides = _nearest_sides(scene, rig, posed, view.times)
-                off = np.zeros(len(sides))
-                wanted = {"bend": np.where(sides < 0.0, 1.0, 0.0), "softness": off, "turn_over": off}
+                wanted = _wanted(rig, sides)
                 if frames:
                     channels += location_keys(rig, frames, own)
-                    channels += _setting_keys(scene, rig, frames, wanted, switch, undo)
+                    channels += _setting_keys(scene, frames, wanted, switch, undo)
                     channels += _influence_keys(rig, frames, 1.0) if switch else []
                 else:
                     moved += _set(rig, own, wanted, undo)
@@ -307,8 +307,8 @@ def _match(
 ) -> ChainMatch:
     """Return how near the chain comes, now that all is written, to how it was posed."""
     if not keyed:
-        settings = rig.armature.path_resolve(rig.path)
-        after = after.with_settings(0.0, 1.0 if settings.bend == 'POSITIVE' else -1.0)
+        bend = ChainValue.of(rig, "bend")
+        after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
     solved = _solved(scene, facing_target(rig, after), after, times)
     name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
     drift = np.linalg.norm(after.targets - posed.tips, axis=1)
@@ -327,76 +327,59 @@ def _match(
 # --- Settings ----------------------------------------------------------------
 
 
+def _wanted(rig: RigChain, sides: Floats) -> dict[ChainValue, Floats]:
+    """Return what settings (frames,) have a chain solved to the pose that it bends to its sides in."""
+    bend, off = ChainValue.of(rig, "bend"), np.zeros(len(sides))
+    return {
+        bend: bend.sides(sides),
+        ChainValue.of(rig, "softness"): off,
+        ChainValue.of(rig, "turn_over"): off,
+    }
+
+
 def _setting_keys(
     scene: bpy.types.Scene,
-    rig: RigChain,
     frames: Sequence[int],
-    wanted: dict[str, Floats],
+    wanted: dict[ChainValue, Floats],
     switch: bool,
     undo: ExitStack,
 ) -> list[ValueKeys]:
-    """Return the keys of settings (frames,) that are animated or have to be; set the others at once.
-
-    The frames beside these keep what they show; but where it switches, what comes after is to go on.
-    """
+    """Return the keys of settings (frames,) that are animated or have to be; set the others at once."""
     found = []
-    for name, values in wanted.items():
-        path = f"{rig.path}.{name}"
-        curve = curve_of(rig.armature, path)
-        if driver_of(rig.armature, path) is not None:
-            raise IK2DError(
-                f"Chain '{rig.name}': its {name.replace('_', ' ').title()} has a driver; remove it"
-            )
-        if curve is None and not np.ptp(values) and not (switch and name == "bend"):
-            _set_value(rig, name, values[0], undo)
-            continue
-        times = keys.animation_times(scene, [frames[0] - 1, *frames, frames[-1] + 1])
-        standing = float(_number(rig, name))
-        shown = np.array([curve.evaluate(time) if curve else standing for time in times])
-        if (np.abs(shown[1:-1] - values) < 1e-9).all():
-            continue
-        ends = slice(0, -1) if switch else slice(None)
-        all_frames = np.array([frames[0] - 1, *frames, frames[-1] + 1], np.float64)[ends]
-        all_values = np.array([shown[0], *values, shown[-1]])[ends]
-        needed = np.append(True, np.diff(all_values) != 0.0)
-        needed[[1, -1]] = True  # the first of the range, and the last of all
-        needed[:-1] |= needed[1:] & (name != "bend")  # what is no step is held up to where it changes
-        found.append(
-            ValueKeys(rig.armature, path, 0, all_frames[needed], all_values[needed], _GROUP, name == "bend")
-        )
-    return found
+    for value, numbers in wanted.items():
+        value.refuse_driver()
+        if value.is_animated or np.ptp(numbers) or (switch and value.steps):
+            found.append(value.keys_over(scene, frames, numbers, on=switch))
+        else:
+            _set_number(value, float(numbers[0]), undo)
+    return [keyed for keyed in found if keyed is not None]
 
 
 def _influence_keys(rig: RigChain, frames: Sequence[int], to: float) -> list[ValueKeys]:
     """Return the keys that switch a chain on (to 1) or off (to 0) at the second of the frames."""
-    values = np.array([1.0 - to, to])
-    return [ValueKeys(rig.armature, f"{rig.path}.influence", 0, frames[:2], values, _GROUP, stepped=True)]
+    influence = ChainValue.of(rig, "influence")
+    influence.refuse_driver()
+    return [influence.keys(frames[:2], np.array([1.0 - to, to]))]
 
 
-def _set(rig: RigChain, locations: Floats, wanted: dict[str, Floats], undo: ExitStack) -> list[Moved]:
+def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:
     """Set a target's location and settings as they are on one frame; return what was moved."""
     holder = holder_of(rig)
     undo.callback(setattr, holder, "location", tuple(holder.location))
     holder.location = locations[0]
     moved = [Moved(holder, "location", range(3))]
-    for name, values in wanted.items():
-        changed = _set_value(rig, name, float(values[0]), undo)
-        if changed and curve_of(rig.armature, f"{rig.path}.{name}") is not None:
-            moved.append(Moved(rig.armature.path_resolve(rig.path), name))
+    for value, numbers in wanted.items():
+        value.refuse_driver()
+        if _set_number(value, float(numbers[0]), undo) and value.is_animated:
+            moved.append(Moved(value.holder, f'["{value.name}"]' if rig.native else value.name))
     return moved
 
 
-def _number(rig: RigChain, name: str) -> float:
-    """Return a setting as its F-Curve counts it."""
-    value: Any = getattr(rig.armature.path_resolve(rig.path), name)
-    return float(value == 'NEGATIVE') if name == "bend" else float(value)
-
-
-def _set_value(rig: RigChain, name: str, number: float, undo: ExitStack) -> bool:
-    """Set a setting to what its F-Curve would show; return whether it was something else."""
-    if _number(rig, name) == number:
+def _set_number(value: ChainValue, number: float, undo: ExitStack) -> bool:
+    """Set a setting; return whether it was something else."""
+    before = value.number
+    if before == number:
         return False
-    settings = rig.armature.path_resolve(rig.path)
-    undo.callback(setattr, settings, name, getattr(settings, name))
-    setattr(settings, name, _SIDES[1.0 - 2.0 * number] if name == "bend" else number)
+    undo.callback(value.set, before)
+    value.set(number)
     return True

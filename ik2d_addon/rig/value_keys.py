@@ -129,6 +129,9 @@ def value_of(owner: bpy.types.Object, path: str, index: int = 0) -> Any:
 def _put_back(before: Sequence[tuple[ValueKeys, Any]]) -> None:
     """Give channels the values that they had before keys played."""
     for one, value in before:
+        if one.path.startswith("["):
+            one.owner[one.path[2:-2]] = value
+            continue
         above, _, name = one.path.rpartition(".")
         holder = one.owner.path_resolve(above) if above else one.owner
         if isinstance(value, str) or not hasattr(getattr(holder, name), "__len__"):

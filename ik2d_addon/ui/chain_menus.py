@@ -24,6 +24,7 @@ from .chains import (
     why_not_edit,
 )
 from .copying import copy_settings, mirror_chain
+from .match import draw_match_menu
 from .overlay_settings import overlay_settings
 from .registration import register_classes, unregister_classes
 
@@ -222,6 +223,8 @@ class IK2D_MT_list(Menu):
         layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
         layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
         layout.separator()
+        draw_match_menu(layout)
+        layout.separator()
         enable = IK2D_OT_enable_chains.bl_idname
         layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
         layout.operator(enable, text="Enable Only the Active One").which = 'ACTIVE'
@@ -249,6 +252,8 @@ class IK2D_MT_bone(Menu):
             layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT').chain = chain.name
             layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR').chain = chain.name
             layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR').chain = chain.name
+            layout.separator()
+            draw_match_menu(layout, chain.name, ranges=False)
             layout.separator()
         layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
         layout.prop(overlay_settings(), "show", text="Show Overlay")

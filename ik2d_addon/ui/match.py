@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from bpy.props import BoolProperty, IntProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ..bake.matching import snap_fk, target_to_tip
@@ -18,13 +18,16 @@ from .chains import active_armature, allowed, shown_chain, why_not_edit, why_not
 from .registration import register_classes, unregister_classes
 from .text import row_or_column
 
+# What the operators are called where they switch.
+_SWITCHES = ("Switch to IK", "Switch to FK")
+
 
 class _Match:
     """What both have in common: the chains, the frames, and whether they switch."""
 
     over_range: BoolProperty(
         name="Over Range",
-        description="Key all frames from Start to End; else it is the current frame, keyed by Auto Keying alone",
+        description="Key all frames from Start to End; else it is the current frame, keyed by Auto Keying",
         default=False,
         options={'SKIP_SAVE'},
     )
@@ -38,6 +41,11 @@ class _Match:
         name="End",
         description="Last frame to key; without it, the last of the rig's or the scene's range",
         default=250,
+        options={'SKIP_SAVE'},
+    )
+    chain: StringProperty(
+        name="Chain",
+        description="Chain to take; empty for the active one",
         options={'SKIP_SAVE'},
     )
     all: BoolProperty(
@@ -83,7 +91,7 @@ class _Match:
                 if not self.properties.is_property_set(name):
                     setattr(self, name, value)
             frames = {name: getattr(self, name) for name in names}
-        chains = None if self.all else [shown_chain(context).name]
+        chains = None if self.all else [self.chain or shown_chain(context).name]
         return {"armature": armature, "chains": chains, "switch": self.switch, **frames}
 
     def tell(self, report, good: bool) -> None:
@@ -168,19 +176,22 @@ def draw_match(layout: UILayout, context: Context) -> None:
     row = row_or_column(layout, context, [operator.bl_label for operator in both])
     for operator in both:
         row.operator(operator.bl_idname)
-    labels = ("Switch to IK", "Switch to FK")
-    row = row_or_column(layout, context, labels)
-    for operator, label in zip(both, labels, strict=True):
+    row = row_or_column(layout, context, _SWITCHES)
+    for operator, label in zip(both, _SWITCHES, strict=True):
         row.operator(operator.bl_idname, text=label).switch = True
 
 
-def draw_match_menu(layout: UILayout) -> None:
-    """Draw the same as entries of a menu, over the range too."""
-    for operator, icon in ((IK2D_OT_target_to_tip, 'SNAP_ON'), (IK2D_OT_snap_fk, 'BONE_DATA')):
-        layout.operator(operator.bl_idname, icon=icon)
-        layout.operator(operator.bl_idname, text=f"{operator.bl_label} over Range").over_range = True
-    layout.operator(IK2D_OT_target_to_tip.bl_idname, text="Switch to IK", icon='CON_KINEMATIC').switch = True
-    layout.operator(IK2D_OT_snap_fk.bl_idname, text="Switch to FK").switch = True
+def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> None:
+    """Draw the same as entries of a menu, for a chain or the active one. ranges: over the range too."""
+    both = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
+    for operator, icon in zip(both, ('SNAP_ON', 'BONE_DATA'), strict=True):
+        layout.operator(operator.bl_idname, icon=icon).chain = chain
+        if ranges:
+            entry = layout.operator(operator.bl_idname, text=f"{operator.bl_label} over Range")
+            entry.chain, entry.over_range = chain, True
+    for operator, label, icon in zip(both, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
+        entry = layout.operator(operator.bl_idname, text=label, icon=icon)
+        entry.chain, entry.switch = chain, True
 
 
 classes = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)

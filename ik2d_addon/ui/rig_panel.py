@@ -5,11 +5,12 @@ from bpy.types import Panel
 
 from .adopt import draw_adopt
 from .chains import active_armature
+from .match import draw_match
 from .native import draw_native
 from .registration import register_classes, unregister_classes
 
 # Each draws a row, from the file of the operators that are in it: (layout, context).
-ROWS = (draw_adopt, draw_native)
+ROWS = (draw_adopt, draw_match, draw_native)
 
 
 class IK2D_PT_rig(Panel):

@@ -12,13 +12,7 @@ from ..natives import constraints_of
 @contextmanager
 def natives_muted(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
     """Mute the constraints of the native ones among the chains of these names; for good, unless it fails."""
-    muted = [
-        (bone.name, constraint.name)
-        for settings in armature.ik2d.chains
-        if settings.name in chains and settings.native.is_on
-        for bone, constraint in constraints_of(settings)
-        if not constraint.mute
-    ]
+    muted = _acting(armature, chains)
     _set(armature, muted, True)
     try:
         yield
@@ -30,18 +24,23 @@ def natives_muted(armature: bpy.types.Object, chains: Collection[str]) -> Iterat
 @contextmanager
 def natives_still(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
     """Mute them for a while, to see the bones' own keys."""
-    found = [
+    found = _acting(armature, chains)
+    _set(armature, found, True)
+    try:
+        yield
+    finally:
+        _set(armature, found, False)
+
+
+def _acting(armature: bpy.types.Object, chains: Collection[str]) -> list[tuple[str, str]]:
+    """Return the constraints that act, each as the names of its bone and its own."""
+    return [
         (bone.name, constraint.name)
         for settings in armature.ik2d.chains
         if settings.name in chains and settings.native.is_on
         for bone, constraint in constraints_of(settings)
         if not constraint.mute
     ]
-    _set(armature, found, True)
-    try:
-        yield
-    finally:
-        _set(armature, found, False)
 
 
 def _set(armature: bpy.types.Object, constraints: list[tuple[str, str]], mute: bool) -> None:

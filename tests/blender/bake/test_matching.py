@@ -13,9 +13,9 @@ from rigs import (
     add_leg,
     add_target,
     crane_with_target,
-    every_bit_of_animation,
     evaluated_place,
     evaluated_tip,
+    every_bit_of_animation,
     settings_of,
 )
 
@@ -470,8 +470,8 @@ def test_a_driven_setting_is_refused():
 def test_a_driven_influence_is_no_way_to_switch():
     armature, chain = fk_leg()
     chain.driver_add("influence")
-    refused("influence has a driver", armature, switch=True)
-    refused("influence has a driver", armature, snap_fk, switch=True)
+    refused("Influence has a driver", armature, switch=True)
+    refused("Influence has a driver", armature, snap_fk, switch=True)
 
 
 def test_bones_that_slide_cannot_switch_to_fk():

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain's settings that may be animated, as numbers: its own, or the controls of a native chain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import IK2DError
+from ..core.inputs import Floats
+from . import keys
+from .armature import RigChain
+from .value_keys import ValueKeys, curve_of, driver_of, value_of
+
+_GROUP = "IK 2D"
+_SIDES = ('POSITIVE', 'NEGATIVE')  # by the number that an F-Curve has for them
+# Numbers nearer than this are the same setting.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ChainValue:
+    """One setting of a chain: bend, turn_over, softness or influence."""
+
+    rig: RigChain
+    name: str
+    owner: bpy.types.Object  # whose action has its keys
+    path: str
+
+    @classmethod
+    def of(cls, rig: RigChain, name: str) -> "ChainValue":
+        """Return a setting of a chain."""
+        if rig.native is not None:
+            return cls(rig, name, rig.native, f'["{name}"]')
+        return cls(rig, name, rig.armature, f"{rig.path}.{name}")
+
+    @property
+    def holder(self) -> Any:
+        """What it is a property of."""
+        return self.rig.native or self.rig.armature.path_resolve(self.rig.path)
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether it has keys."""
+        return curve_of(self.owner, self.path) is not None
+
+    @property
+    def steps(self) -> bool:
+        """Whether it is a choice, which holds until the next key."""
+        return self.name == "bend"
+
+    def sides(self, sides: Floats) -> Floats:
+        """Return sides (frames,), +1 or -1, as the bend has them in numbers."""
+        return sides if self.rig.native is not None else np.where(sides < 0.0, 1.0, 0.0)
+
+    @property
+    def number(self) -> float:
+        """What it stands at, as an F-Curve counts it."""
+        value = value_of(self.owner, self.path)
+        return float(_SIDES.index(value)) if isinstance(value, str) else float(value)
+
+    def set(self, number: float) -> None:
+        """Set it to what an F-Curve would show as a number."""
+        if self.rig.native is not None:
+            self.rig.native[self.name] = float(number)
+            self.rig.native.update_tag()
+        else:
+            setattr(self.holder, self.name, _SIDES[round(number)] if self.steps else number)
+
+    def refuse_driver(self) -> None:
+        """Raise IK2DError where a driver has its say."""
+        if driver_of(self.owner, self.path) is not None:
+            label = self.name.replace("_", " ").title()
+            raise IK2DError(f"Chain '{self.rig.name}': its {label} has a driver; remove it first")
+
+    def keys(self, frames: Sequence[float], values: Floats) -> ValueKeys:
+        """Return keys of it on frames, each value held until the next where it is a choice or a switch."""
+        stepped = self.steps or self.name == "influence"
+        return ValueKeys(self.owner, self.path, 0, frames, values, _GROUP, stepped)
+
+    def keys_over(
+        self, scene: bpy.types.Scene, frames: Sequence[int], values: Floats, on: bool
+    ) -> ValueKeys | None:
+        """Return the keys that give it values (frames,) on frames, and leave those beside as they are.
+
+        None where it shows the values already. on: whether it is to go on as at the last of them instead.
+        """
+        around = [frames[0] - 1, *frames, frames[-1] + 1]
+        curve = curve_of(self.owner, self.path)
+        times = keys.strip_times(self.owner, keys.animation_times(scene, around))
+        shown = np.array([curve.evaluate(time) if curve else self.number for time in times])
+        if (np.abs(shown[1:-1] - values) < _SAME).all():
+            return None
+        wanted = np.array([shown[0], *values, shown[-1]])
+        changes = np.append(True, np.abs(np.diff(wanted)) > _SAME)
+        changes[[1, -2, -1]] = True  # the first and the last of the frames, and what comes after
+        if not self.steps:
+            changes[:-1] |= changes[1:]
+        changes[-1] = not on
+        return self.keys(np.array(around, np.float64)[changes].tolist(), wanted[changes])
