@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import bpy
 
 from ..core import IK2DError
-from ..rig.native.build import make_native
-from ..rig.native.removal import remove_native
-from ..rig.native.state import acts, is_native
+from ..rig.native import make_native, remove_native
+from ..rig.natives import acts, is_native
 from . import scene
 from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 from .console import complain, say

@@ -8,8 +8,7 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native.build import make_native
-from ik2d_addon.rig.native.removal import remove_native
+from ik2d_addon.rig.native import make_native, remove_native
 
 # Of the reach: how far a tip is from its target, and a joint from where Solve has it.
 TIP, JOINT = 2e-6, 2e-5

@@ -13,7 +13,7 @@ import pytest
 from check_samples import CLOSE, ROOT
 
 from ik2d_addon.rig.armature import chain_bones
-from ik2d_addon.rig.native.state import is_native
+from ik2d_addon.rig.natives import is_native
 
 SCENE = ROOT / "sample_scenes" / "07_native.blend"
 FRAME = 9
