@@ -12,6 +12,7 @@ from ..rig.armature import chosen_solver
 from ..rig.doctor import shared_bones
 from ..rig.hands import hanging_bones
 from ..rig.renames import bones_of
+from .adopt import IK2D_OT_adopt, IK2D_OT_release
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step
 from .chain_menus import IK2D_OT_mirror, draw_list_menu
@@ -466,6 +467,9 @@ class IK2D_MT_menu(Menu):
             IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
         ).direction = 'DOWN'
         layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
+        layout.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
+        layout.operator(IK2D_OT_adopt.bl_idname, text="Adopt All IK", icon='CON_KINEMATIC').all = True
+        layout.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
         layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
         layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
         layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')

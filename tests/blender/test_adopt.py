@@ -195,7 +195,7 @@ def test_stretch_goes_as_far_as_it_takes():
     bpy.ops.ik2d.adopt(all=True)
     chain = armature.ik2d.chains[0]
     assert chain.stretch == 100.0 and chain.stretch_bones == 'ALL'
-    assert "stretch" in chain.adopted.carried and "stretch" not in chain.adopted.lost
+    assert "stretch, as far as it takes" in chain.adopted.carried and "shear" not in chain.adopted.lost
 
 
 def test_bones_that_would_shear_leave_the_stretch_to_the_last():

@@ -287,6 +287,8 @@ def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float
         yield "its target's rotation: the tip follows the place alone"
     if main.weight < 1.0:
         yield f"its position weight {main.weight:.3g}: the tip goes all the way"
+    if plan.stretch > 1.0:
+        yield "the little that Blender's IK stretches within reach, where the chain keeps its length"
     if plan.stretch > 1.0 and plan.stretches_last:
         yield "stretch of the other bones, which inherit scale: they would shear"
     if "strips" in animation_of(plan.limb, "influence"):

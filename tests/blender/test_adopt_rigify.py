@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rigify's generated human, cat, bird and wolf: a leg is one click, and comes back to the bit."""
+
+from importlib import import_module
+
+import bpy
+import pytest
+from rigs import evaluated_place, evaluated_tip
+from snapshots import differences
+from whole_rig import whole_rig
+
+from ik2d_addon.rig.adopt.limbs import limbs_meant, limbs_of
+from ik2d_addon.rig.compat import select_bone
+
+LAST = 9
+ON_TARGET = 1e-5  # of the reach
+# The control to move, and how many limbs the rig has.
+RIGS = {
+    "human": ("foot_ik.L", 4),
+    "cat": ("foot_ik.L", 4),
+    "bird": ("foot_ik.L", 2),
+    "wolf": ("foot_ik.L", 4),
+}
+# Bones of the left hind leg, of each kind that Rigify makes; not all rigs have all.
+OF_THE_LEG = (
+    "ORG-shin.L",
+    "DEF-thigh.L.001",
+    "MCH-shin_ik.L",
+    "MCH-thigh_ik_target.L",
+    "thigh_ik.L",
+    "thigh_ik_target.L",
+    "thigh_parent.L",
+    "shin_fk.L",
+    "shin_tweak.L",
+    "foot_ik.L",
+    "foot_heel_ik.L",
+    "VIS_thigh_ik_pole.L",
+)
+
+
+def add_metarig(name: str) -> bpy.types.Object:
+    """Add one of Rigify's metarigs and return it, in Pose Mode."""
+    if name == "human":
+        bpy.ops.object.armature_human_metarig_add()
+    else:
+        data = bpy.data.armatures.new("metarig")
+        metarig = bpy.data.objects.new("metarig", data)
+        bpy.context.scene.collection.objects.link(metarig)
+        bpy.context.view_layer.objects.active = metarig
+        metarig.select_set(True)
+        bpy.ops.object.mode_set(mode='EDIT')
+        import_module(f"rigify.metarigs.Animals.{name}").create(metarig)
+    bpy.ops.object.mode_set(mode='POSE')
+    return bpy.context.object
+
+
+@pytest.fixture(scope="module")
+def generated(registered, tmp_path_factory):
+    """Files with the rigs that Rigify generates, by name; each made once, since that takes seconds."""
+    import addon_utils  # Blender's own, found once bpy is there
+
+    folder, paths = tmp_path_factory.mktemp("rigify"), {}
+
+    def path_of(name: str) -> str:
+        if name not in paths:
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+            addon_utils.enable("rigify", default_set=True)
+            try:
+                metarig = add_metarig(name)
+                bpy.ops.pose.rigify_generate()
+                bpy.ops.object.mode_set(mode='OBJECT')
+                bpy.data.objects.remove(metarig)
+                paths[name] = str(folder / f"{name}.blend")
+                bpy.ops.wm.save_as_mainfile(filepath=paths[name])
+            finally:
+                addon_utils.disable("rigify", default_set=True)
+        return paths[name]
+
+    return path_of
+
+
+def opened(generated, name: str) -> bpy.types.Object:
+    """Open a rig whose left foot steps from frame 1 to LAST, with nothing selected, in Pose Mode."""
+    bpy.ops.wm.open_mainfile(filepath=generated(name))
+    rig = next(ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
+    scene, bone = bpy.context.scene, rig.pose.bones[RIGS[name][0]]
+    scene.frame_start, scene.frame_end = 1, LAST
+    leg = (rig.data.bones["ORG-foot.L"].head_local - rig.data.bones["ORG-thigh.L"].head_local).length
+    for frame, place in ((1, (0, 0, 0)), (5, (0, -0.2, 0.2)), (LAST, (0, 0.1, 0.05))):
+        bone.location = [leg * x for x in place]
+        bone.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode='POSE')
+    for each in rig.pose.bones:
+        select_bone(each, False)
+    scene.frame_set(2)
+    scene.frame_set(1)
+    return rig
+
+
+def adopt_by(rig, name: str) -> list[str]:
+    """Adopt with one bone selected; return the roots of the chains."""
+    select_bone(rig.pose.bones[name], True)
+    assert bpy.ops.ik2d.adopt() == {'FINISHED'}
+    select_bone(rig.pose.bones[name], False)
+    return [chain.joints[0].name for chain in rig.ik2d.chains]
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_one_leg_is_one_click_and_one_chain_and_comes_back(generated, name):
+    rig = opened(generated, name)
+    before = whole_rig(rig)
+    adopt_by(rig, "foot_ik.L")
+    (chain,) = rig.ik2d.chains
+    assert (chain.name, chain.tip, chain.subtarget) == ("thigh.L", "MCH-shin_ik.L", "MCH-thigh_ik_target.L")
+    assert chain.adopted.angle < 0.09 and chain.adopted.apart  # radians: Blender stretches a little in reach
+    assert all(each.mute for each in rig.pose.bones["MCH-shin_ik.L"].constraints)
+    bpy.context.scene.frame_set(5)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(rig))
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_baked_the_leg_is_on_its_target_and_the_skin_follows(generated, name):
+    rig = opened(generated, name)
+    bpy.ops.ik2d.adopt(all=True)
+    assert len(rig.ik2d.chains) == RIGS[name][1]
+    bpy.ops.ik2d.bake()
+    for frame in (1, 4, 5, LAST):
+        bpy.context.scene.frame_set(frame)
+        for chain in rig.ik2d.chains:
+            reach = sum(rig.data.bones[joint.name].length for joint in chain.joints)
+            place = evaluated_place(rig, chain.subtarget)
+            assert (evaluated_tip(rig, chain.tip) - place).length <= ON_TARGET * reach, (frame, chain.name)
+        foot = evaluated_place(rig, "MCH-thigh_ik_target.L")
+        assert (evaluated_tip(rig, "ORG-shin.L") - foot).length < 1e-4
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_the_whole_rig_comes_back(generated, name):
+    rig = opened(generated, name)
+    before = whole_rig(rig)
+    bpy.ops.ik2d.adopt(all=True)
+    assert bpy.ops.ik2d.release(all=True) == {'FINISHED'}
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(rig))
+
+
+@pytest.mark.parametrize("name", ["human", "cat"])
+def test_any_bone_of_the_leg_means_it(generated, name):
+    rig = opened(generated, name)
+    limbs = limbs_of(rig, (1.0, LAST)).limbs
+    for bone in OF_THE_LEG:
+        if bone in rig.pose.bones:
+            (limb,) = limbs_meant(limbs, [bone])
+            assert limb.bones[-1] == "MCH-shin_ik.L", bone
+    assert limbs_meant(limbs, ["root"]) == [] == limbs_meant(limbs, ["torso"])
+
+
+def test_with_a_pole_that_is_switched_on_the_knee_keeps_its_side(generated):
+    rig = opened(generated, "human")
+    rig.pose.bones["thigh_parent.L"]["pole_vector"] = True
+    rig.update_tag()
+    bpy.context.scene.frame_set(5)
+    knee = evaluated_tip(rig, "ORG-thigh.L")
+    adopt_by(rig, "foot_ik.L")
+    chain = rig.ik2d.chains[0]
+    assert "pole" in chain.adopted.carried
+    bpy.ops.ik2d.bake()
+    bpy.context.scene.frame_set(5)
+    assert (evaluated_tip(rig, "ORG-thigh.L") - knee).length < 0.04  # Blender stretches a little in reach
