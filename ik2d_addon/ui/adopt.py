@@ -5,7 +5,7 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ..core import IK2DError
-from ..rig.compat import is_selected
+from ..rig.compat import is_hidden, is_selected
 from ..rig.renames import bones_of
 from .adopted import is_adopted
 from .adopting import (
@@ -102,9 +102,14 @@ class IK2D_OT_adopt(Operator):
 
 
 def selected_bones(armature: Object) -> list[str]:
-    """Return the selected bones of an armature, the active one first."""
+    """Return the selected bones of an armature, the active one first.
+
+    Bones that are hidden stay selected: they count where no other is.
+    """
     active = armature.data.bones.active
-    chosen = [bone.name for bone in armature.pose.bones if is_selected(bone)]
+    selected = [bone for bone in armature.pose.bones if is_selected(bone)]
+    seen = [bone for bone in selected if not is_hidden(bone)]
+    chosen = [bone.name for bone in seen or selected]
     return sorted(chosen, key=lambda name: active is None or name != active.name)
 
 

@@ -55,6 +55,19 @@ def test_the_selected_bones_say_which_limb(mode):
     assert len(armature.ik2d.chains) == 0
 
 
+def test_hidden_bones_that_are_selected_count_where_no_other_is():
+    armature = built(two_legs)
+    for name in ("thigh.R", "shin"):
+        select_bone(armature.pose.bones[name], True)
+    hidden = armature.pose.bones["shin"]
+    (hidden if hasattr(hidden, "hide") else hidden.bone).hide = True  # 5.0's own, or before
+    bpy.ops.ik2d.adopt()
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin.R"]
+    select_bone(armature.pose.bones["thigh.R"], False)
+    bpy.ops.ik2d.adopt()
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin.R", "shin"]
+
+
 @pytest.mark.parametrize(
     "bone, words", [(None, "Select a bone of the limb"), ("body", "No IK constraint that acts moves 'body'")]
 )
