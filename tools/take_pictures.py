@@ -25,6 +25,7 @@ DOCS = ROOT / "docs"
 SCRIPTS = {
     "live": ("03_tentacle", "1280x800"),
     "panel": ("02_excavator", "1440x980"),
+    "riggers": ("01_walking_leg", "1280x1060"),
     "walk": ("01_walking_leg", "1280x860"),
 }
 # Moving picture -> the beginning of its frames' names, its width in pixels, milliseconds a frame.

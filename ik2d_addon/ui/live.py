@@ -38,9 +38,7 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
         return
     if has_memory(chain):
         column.operator(IK2D_OT_start_from_rest.bl_idname, icon='LOOP_BACK')
-    render = context.scene.render
-    if not render.use_lock_interface:
-        draw_text(column.box(), context, "Before you render:", 'INFO')
+    if not context.scene.render.use_lock_interface:
         column.operator(IK2D_OT_lock_interface.bl_idname, icon='LOCKED')
 
 
@@ -69,7 +67,7 @@ class IK2D_OT_lock_interface(Operator):
     """Lock Blender's interface while it renders: live chains that move meanwhile may crash it"""
 
     bl_idname = "ik2d.lock_interface"
-    bl_label = "Lock Interface"
+    bl_label = "Lock Interface for Renders"
     bl_options = {'REGISTER', 'UNDO'}
 
     @classmethod

@@ -195,10 +195,6 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
         field(column, context, chain, "softness")
-        field(column, context, chain, "stretch")
-        field(column, context, chain, "compress")
-        if chain.stretch != 1.0 or chain.compress != 1.0:
-            field(column, context, chain, "stretch_bones")
         field(column, context, chain, "influence")
         if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
@@ -207,6 +203,24 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
         problem = draw_findings(layout, context, armature, chain)
         draw_live(layout, context, chain, problem)
+
+
+class IK2D_PT_stretch(_ChainSidebar, Panel):
+    """How far the bones of the active chain get longer or shorter to reach the target"""
+
+    bl_idname = "IK2D_PT_stretch"
+    bl_parent_id = "IK2D_PT_chain"
+    bl_label = "Stretch"
+    bl_description = __doc__
+    bl_options = {'DEFAULT_CLOSED'}
+
+    def draw(self, context):
+        layout, _armature, chain = self.settings(context)
+        column = layout.column()
+        field(column, context, chain, "stretch")
+        field(column, context, chain, "compress")
+        if chain.stretch != 1.0 or chain.compress != 1.0:
+            field(column, context, chain, "stretch_bones")
 
 
 class IK2D_PT_joints(_ChainSidebar, Panel):
@@ -494,6 +508,7 @@ classes = (
     IK2D_UL_joints,
     IK2D_PT_main,
     IK2D_PT_chain,
+    IK2D_PT_stretch,
     IK2D_PT_joints,
     IK2D_PT_solver,
     IK2D_PT_bake,

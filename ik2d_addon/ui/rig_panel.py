@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sub-panel of what goes between this rig's own controls and its chains."""
+"""The panel of what goes between this rig's own controls and its chains."""
 
 from bpy.types import Panel
 
@@ -17,7 +17,6 @@ class IK2D_PT_rig(Panel):
     """Take over the IK that the rig has, leave it one of its own, and go between the two"""
 
     bl_idname = "IK2D_PT_rig"
-    bl_parent_id = "IK2D_PT_main"
     bl_space_type = 'VIEW_3D'
     bl_region_type = 'UI'
     bl_category = "IK 2D"

@@ -59,8 +59,9 @@ def test_hidden_bones_that_are_selected_count_where_no_other_is():
     armature = built(two_legs)
     for name in ("thigh.R", "shin"):
         select_bone(armature.pose.bones[name], True)
-    hidden = armature.pose.bones["shin"]
-    (hidden if hasattr(hidden, "hide") else hidden.bone).hide = True  # 5.0's own, or before
+    hidden = armature.data.collections.new("Hidden")
+    hidden.assign(armature.data.bones["shin"])
+    hidden.is_visible = False
     bpy.ops.ik2d.adopt()
     assert [chain.tip for chain in armature.ik2d.chains] == ["shin.R"]
     select_bone(armature.pose.bones["thigh.R"], False)

@@ -12,6 +12,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["IK2D_GUI_TOOLS"])
 import blender_ui as ui  # noqa: E402
 
+JOINTS = 84  # so far below Flip Bend is the header of Joints, below Live and Stretch: pixels at scale 1
+
 
 def at(point):
     """Return where a point of the world is in the window."""

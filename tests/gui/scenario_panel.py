@@ -8,7 +8,7 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import click_beside_the_list, click_target, keyed_frames, select_target_then_tip, ui
+from arm_steps import JOINTS, click_beside_the_list, click_target, keyed_frames, select_target_then_tip, ui
 from mathutils import Vector
 
 SHOTS = os.environ["IK2D_SHOTS"]
@@ -162,7 +162,7 @@ def open_panels(area, sidebar):
     """Open the closed panels by clicking their headers: each is below a button that is there."""
     scale = bpy.context.preferences.system.ui_scale
     for above, below, inside in (
-        ("ik2d.flip", 58, "ik2d.limits_from_bones"),  # below Live
+        ("ik2d.flip", JOINTS, "ik2d.limits_from_bones"),
         ("ik2d.limits_from_bones", 30, "].solver"),
     ):
         x, y = yield from ui.find_button(area, sidebar, above)

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import click_beside_the_list, select_target_then_tip, ui
+from arm_steps import JOINTS, click_beside_the_list, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 LONG = (
@@ -48,7 +48,7 @@ def test():
 
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
-    yield from click_header(area, sidebar, "ik2d.flip", "ik2d.limits_from_bones", below=58)  # below Live
+    yield from click_header(area, sidebar, "ik2d.flip", "ik2d.limits_from_bones", JOINTS)
     yield from limit_a_joint(area, sidebar, settings.chains[0])
     yield from show(sidebar, "5_joints")
     arm.data.bones["upper"].name = "arm"  # its joint follows by itself
@@ -70,9 +70,12 @@ def test():
     yield from click_beside_the_list(area, sidebar, "ik2d.chain_remove")
     yield from ui.wait_until(lambda: [chain.target for chain in settings.chains] == [target], "the removal")
 
-    for above in ("ik2d.limits_from_bones", "ik2d.flip"):  # as they are at first: closed
+    for above, below in (
+        ("ik2d.limits_from_bones", 30),
+        ("ik2d.flip", JOINTS),
+    ):  # as they are at first: closed
         x, y = yield from ui.find_button(area, sidebar, above)
-        yield from ui.click(x, y - int(30 * bpy.context.preferences.system.ui_scale))
+        yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
     settings.use_custom_range, settings.last_bake, settings.last_bake_alert = True, LONG, True
     settings.owner = str(arm.session_uid)
     settings.chains[0].missed_frames, settings.chains[0].worst_frame = "86..88", 87

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In the window: the pictures of docs/riggers.md: a leg that Rigify made is adopted, baked, made native."""
+
+import os
+import sys
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from window import calm, in_front, named, picture, ui
+
+STEP = ((1, (0.0, 0.0, 0.0)), (13, (0.0, -0.28, 0.26)), (25, (0.0, -0.5, 0.0)))
+MIDDLE = 10  # the frame that is shown
+RIG = 87  # so far below Clear Bake is the header of the panel Rig: pixels at scale 1
+HIDDEN = ("Face", "Fingers", "Arm", "Torso (Tweak)", "Leg.R", "Leg.L (FK)", "Leg.L (Tweak)")
+
+
+def generate():
+    """Have Rigify make its human, with the left foot making a step; return the rig, in Pose Mode."""
+    import addon_utils
+
+    bpy.data.batch_remove(bpy.data.objects)
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_human_metarig_add()
+    metarig = bpy.context.object
+    bpy.ops.object.mode_set(mode='POSE')
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    bpy.ops.object.mode_set(mode='OBJECT')
+    bpy.data.objects.remove(metarig)
+    bpy.context.view_layer.objects.active = rig
+    for collection in rig.data.collections_all:
+        if collection.name.startswith(HIDDEN):
+            collection.is_visible = False
+    rig.data.collections_all["DEF"].is_visible = True
+    foot = rig.pose.bones["foot_ik.L"]
+    for frame, place in STEP:
+        foot.location = place
+        foot.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = STEP[0][0], STEP[-1][0]
+    bpy.context.scene.frame_set(MIDDLE)
+    bpy.ops.object.mode_set(mode='POSE')
+    bpy.ops.pose.select_all(action='DESELECT')
+    rig.data.bones.active = rig.data.bones["foot_ik.L"]
+    foot.select = True
+    return rig
+
+
+def look_from_the_left():
+    """See the left leg from its side."""
+    area, _ = ui.region()
+    area.spaces.active.overlay.show_text = True
+    view = area.spaces.active.region_3d
+    view.view_perspective = 'ORTHO'
+    view.view_rotation = (0.5, 0.5, 0.5, 0.5)
+    view.view_location, view.view_distance = (0.1, -0.42, 0.62), 2.6
+
+
+def open_rig_panel(area, sidebar):
+    """Click the header of the panel Rig: it is below the buttons of Bake."""
+    x, y = yield from ui.find_button(area, sidebar, "ik2d.clear_bake")
+    yield from ui.click(x, y - int(RIG * bpy.context.preferences.system.ui_scale))
+    yield 0.8
+    yield from ui.find_button(area, sidebar, "ik2d.release")
+
+
+def test():
+    """Adopt, bake, native."""
+    generate()
+    area, sidebar = yield from in_front("IK 2D")
+    calm()
+    look_from_the_left()
+    with bpy.context.temp_override(window=ui.window(), area=area, region=ui.region()[1]):
+        bpy.ops.ik2d.adopt('INVOKE_DEFAULT')
+    yield 1.0
+    yield from picture("riggers_1_adopting", still=False)
+    yield from ui.key('RET')
+    yield from ui.wait_until(lambda: len(named("objects", "rig").ik2d.chains) == 1, "the chain")
+    yield from open_rig_panel(area, sidebar)
+    yield from picture("riggers_2_adopted")
+    yield from ui.click_button(area, sidebar, "ik2d.bake")
+    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.last_bake, "the bake", 60)
+    yield from picture("riggers_3_baked")
+    with bpy.context.temp_override(window=ui.window(), area=area, region=ui.region()[1]):
+        bpy.ops.ik2d.clear_bake()
+    yield from ui.click_button(area, sidebar, "ik2d.make_native")
+    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.chains[0].native.stand, "the drivers")
+    yield from picture("riggers_4_native")
+
+
+ui.run(test)
