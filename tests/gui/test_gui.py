@@ -7,6 +7,8 @@ The Blender is the one that the environment variable BLENDER names; without it t
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,14 +54,12 @@ def installed(blender: str, tmp_path_factory) -> dict[str, str]:
     environment = {
         "BLENDER_USER_RESOURCES": str(folder / "resources"),
         "IK2D_GUI_TOOLS": str(TOOLS),
-        "IK2D_SHOTS": str(SHOTS),
     }
     (folder / "resources").mkdir()
     extension = [blender, "--command", "extension"]
     run([*extension, "build", "--source-dir", REPOSITORY, "--output-dir", folder], environment)
     (archive,) = folder.glob("ik2d-*.zip")
     run([*extension, "install-file", "-r", "user_default", "-e", archive], environment)
-    SHOTS.mkdir(parents=True, exist_ok=True)
     return environment
 
 
@@ -83,6 +83,33 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def plays(
+    request, blender: str, installed: dict[str, str], arm_scene: Path, tmp_path_factory
+) -> Iterator[dict[str, Future[str]]]:
+    """What each of the chosen scenarios prints, by its id; two are played at a time."""
+    workers, runs = ThreadPoolExecutor(2), {}
+    for one in (item.callspec for item in request.session.items):
+        own = {
+            "BLENDER_USER_RESOURCES": str(tmp_path_factory.mktemp("user") / "resources"),
+            "IK2D_SHOTS": str(SHOTS / one.id),
+        }
+        runs[one.id] = workers.submit(play, blender, installed, own, arm_scene, **one.params)
+    yield runs
+    workers.shutdown(cancel_futures=True)
+
+
+def play(
+    blender: str, installed: dict[str, str], own: dict[str, str], scene: Path, scenario: str, arguments: list
+) -> str:
+    """Run a scenario in a window, with user files and pictures of its own; return what it printed."""
+    # Blender saves changed preferences when it ends.
+    shutil.copytree(installed["BLENDER_USER_RESOURCES"], own["BLENDER_USER_RESOURCES"])
+    Path(own["IK2D_SHOTS"]).mkdir(parents=True, exist_ok=True)
+    command = [TOOLS / "blender-gui", "--blender", blender, "--timeout", SECONDS - 30, "--", scene]
+    return run([*command, *arguments, "--python", HERE / scenario], {**installed, **own})
+
+
 @pytest.mark.parametrize(
     "scenario, arguments",
     [
@@ -103,23 +130,7 @@ def arm_scene(blender: str, tmp_path_factory) -> Path:
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
     ],
 )
-def test_main_job_in_the_window(blender, installed, arm_scene, tmp_path, scenario, arguments):
+def test_main_job_in_the_window(plays, request, scenario, arguments):
     """The scenario's own assertions hold; it ends Blender with exit code 1 where one does not."""
-    resources = tmp_path / "resources"  # of its own: Blender saves changed preferences when it ends
-    shutil.copytree(installed["BLENDER_USER_RESOURCES"], resources)
-    printed = run(
-        [
-            TOOLS / "blender-gui",
-            "--blender",
-            blender,
-            "--timeout",
-            SECONDS - 30,
-            "--",
-            arm_scene,
-            *arguments,
-            "--python",
-            HERE / scenario,
-        ],
-        {**installed, "BLENDER_USER_RESOURCES": str(resources)},
-    )
+    printed = plays[request.node.callspec.id].result()
     assert "GUI TEST PASSED" in printed and "Traceback" not in printed, printed
