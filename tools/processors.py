@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the solvers' tests as other processors would: with other kernels of OpenBLAS, without numpy's SIMD.
+"""Run the solvers' tests as other processors would: with their kernels of OpenBLAS, and what numpy has there.
 
     python tools/processors.py [PYTEST ARGUMENT ...]
 
@@ -13,21 +13,23 @@ from concurrent.futures import ThreadPoolExecutor
 
 from numpy.core._multiarray_umath import __cpu_features__ as features
 
-# OpenBLAS's kernels, by what the processor must have for them.
-KERNELS = {"Haswell": "AVX2", "Zen": "AVX2", "SkylakeX": "AVX512_SKX", "Prescott": "SSE3"}
-SIMD = ("AVX2", "FMA3", "AVX512F", "AVX512_SKX")
+# OpenBLAS's kernels, by what numpy knows of what such a processor has, the best of it last.
+KERNELS = {
+    "Prescott": ("SSE3",),
+    "Haswell": ("SSE3", "AVX2", "FMA3"),
+    "Zen": ("SSE3", "AVX2", "FMA3"),
+    "SkylakeX": ("SSE3", "AVX2", "FMA3", "AVX512F", "AVX512_SKX"),
+}
 
 
 def variants() -> dict[str, dict[str, str]]:
-    """Return the environment variables of each variant, by its name."""
-    found = {
-        f"OpenBLAS {kernel}": {"OPENBLAS_CORETYPE": kernel}
-        for kernel, needed in KERNELS.items()
-        if features[needed]
-    }
-    present = " ".join(name for name in SIMD if features[name])
-    if present:
-        found[f"numpy without {present}"] = {"NPY_DISABLE_CPU_FEATURES": present}
+    """Return the environment variables of each variant, by its kernel: numpy does without what it lacks."""
+    found = {}
+    for kernel, has in KERNELS.items():
+        if not features[has[-1]]:
+            continue
+        lacks = " ".join(name for name in KERNELS["SkylakeX"] if features[name] and name not in has)
+        found[kernel] = {"OPENBLAS_CORETYPE": kernel} | ({"NPY_DISABLE_CPU_FEATURES": lacks} if lacks else {})
     return found
 
 
