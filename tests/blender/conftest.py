@@ -3,7 +3,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -42,6 +42,22 @@ def factory_settings(registered: None) -> None:
         bpy.context.preferences.is_dirty = False
     else:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+@pytest.fixture(scope="session")
+def generated(registered: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Return the file with a rig that Rigify generates, by its name; made once, since that takes seconds."""
+    from rigify_rigs import save_generated
+
+    folder = tmp_path_factory.mktemp("rigify")
+
+    def path_of(name: str) -> str:
+        path = folder / f"{name}.blend"
+        if not path.exists():
+            save_generated(name, path)
+        return str(path)
+
+    return path_of
 
 
 def pytest_report_header() -> str:

@@ -6,11 +6,11 @@ IK2D_CHAINS=0 takes every leaf chain of 2, 3 and 5 bones, on all eight generated
 """
 
 import os
-from collections.abc import Iterator
 
 import bpy
 import numpy as np
 import pytest
+from rigify_rigs import add_metarig, rigify
 from rigs import add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.bake import bake
@@ -23,21 +23,6 @@ CHAINS = int(os.environ.get("IK2D_CHAINS", "5"))  # of each rig; 0: all
 METARIGS = ("basic_human", "basic_quadruped", "bird", "cat", "horse", "human", "shark", "wolf")
 GENERATED = METARIGS if CHAINS == 0 else ("human",)
 LAST = 8
-
-
-@pytest.fixture
-def rigify(factory_settings) -> Iterator[None]:
-    """Blender's own add-on, which goes again, since it stays registered otherwise."""
-    import addon_utils  # found once bpy is there
-
-    addon_utils.enable("rigify", default_set=True)
-    yield
-    addon_utils.disable("rigify", default_set=True)
-
-
-def add_metarig(name: str) -> bpy.types.Object:
-    getattr(bpy.ops.object, f"armature_{name}_metarig_add")()
-    return bpy.context.object
 
 
 def leaf_chains(rig: bpy.types.Object) -> list[tuple[str, int]]:
@@ -133,18 +118,15 @@ def hold_all(rig: bpy.types.Object, chains: list[tuple[str, int]], seed: int) ->
 
 
 @pytest.mark.parametrize("name", METARIGS)
-def test_chains_of_metarigs(rigify, name):
-    rig = add_metarig(name)
-    chains = sampled(leaf_chains(rig), seed=len(name))
-    assert hold_all(rig, chains, seed=1) >= len(chains) // 5
+def test_chains_of_metarigs(name):
+    with rigify():
+        rig = add_metarig(name)
+        chains = sampled(leaf_chains(rig), seed=len(name))
+        assert hold_all(rig, chains, seed=1) >= len(chains) // 5
 
 
 @pytest.mark.parametrize("name", GENERATED)
-def test_chains_of_generated_rigs(rigify, name):
-    metarig = add_metarig(name)
-    bpy.ops.object.mode_set(mode='POSE')
-    bpy.ops.pose.rigify_generate()
-    bpy.ops.object.mode_set(mode='OBJECT')
-    bpy.data.objects.remove(metarig)
+def test_chains_of_generated_rigs(generated, name):
+    bpy.ops.wm.open_mainfile(filepath=generated(name))
     rig = next(ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
     hold_all(rig, sampled(leaf_chains(rig), seed=2), seed=3)

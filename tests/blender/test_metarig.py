@@ -4,6 +4,7 @@
 import bpy
 import numpy as np
 import pytest
+from rigify_rigs import add_metarig, rigify
 from rigs import add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake
@@ -13,13 +14,9 @@ from ik2d_addon.rig.doctor import examine
 
 @pytest.fixture
 def metarig():
-    """The human metarig; Rigify goes again, since it stays registered otherwise."""
-    import addon_utils  # Blender's own, found once bpy is there
-
-    addon_utils.enable("rigify", default_set=True)
-    bpy.ops.object.armature_human_metarig_add()
-    yield bpy.context.object
-    addon_utils.disable("rigify", default_set=True)
+    """The human metarig."""
+    with rigify():
+        yield add_metarig("human")
 
 
 def test_nothing_is_wrong_with_its_limbs_of_two_bones(metarig):

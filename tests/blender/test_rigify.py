@@ -27,31 +27,10 @@ LIMBS = {
 }
 
 
-@pytest.fixture(scope="module")
-def generated(registered, tmp_path_factory):
-    """A file with the human that Rigify generates; made once, since that takes seconds."""
-    import addon_utils  # Blender's own, found once bpy is there
-
-    path = tmp_path_factory.mktemp("rigify") / "human.blend"
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    addon_utils.enable("rigify", default_set=True)
-    try:
-        bpy.ops.object.armature_human_metarig_add()
-        metarig = bpy.context.object
-        bpy.ops.object.mode_set(mode='POSE')
-        bpy.ops.pose.rigify_generate()
-        bpy.ops.object.mode_set(mode='OBJECT')
-        bpy.data.objects.remove(metarig)
-        bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    finally:
-        addon_utils.disable("rigify", default_set=True)
-    return str(path)
-
-
 @pytest.fixture
 def human(generated):
     """The generated rig, its limbs switched to FK, in the rest pose."""
-    bpy.ops.wm.open_mainfile(filepath=generated)
+    bpy.ops.wm.open_mainfile(filepath=generated("human"))
     rig = next(ob for ob in bpy.data.objects if ob.type == 'ARMATURE')
     assert len(rig.pose.bones) > 700
     for name in ("upper_arm_parent.L", "upper_arm_parent.R", "thigh_parent.L", "thigh_parent.R"):
