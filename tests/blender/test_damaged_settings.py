@@ -98,7 +98,7 @@ def press(name):
 def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback():
     rng, refusals = random.Random(7), []
     for _ in range(40):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         armature = rig()
         done = [damage(armature, rng) for _ in range(rng.choice([1, 1, 3]))]
         draw(armature)

@@ -2,6 +2,7 @@
 """`ik2d gather`: the reports of many bakes as one."""
 
 import json
+import shutil
 from pathlib import Path
 
 import bpy
@@ -11,20 +12,28 @@ from rigs import add_chain, add_leg, add_target, leg_with_target
 from ik2d_addon.cli.program import run
 
 
-@pytest.fixture
-def reports(tmp_path) -> list[Path]:
+@pytest.fixture(scope="module")
+def baked(registered, tmp_path_factory) -> list[Path]:
     """The reports of two bakes: one that reaches its target, one that is 39.5 mm off."""
+    folder = tmp_path_factory.mktemp("baked")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     leg_with_target()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 5
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "near.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "near.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.05)}))
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 2
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "far.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "far.blend"))
     for name in ("near", "far"):
-        bake = ["bake", str(tmp_path / f"{name}.blend"), "--report", str(tmp_path / "{name}.json")]
+        bake = ["bake", str(folder / f"{name}.blend"), "--report", str(folder / "{name}.json")]
         assert run(bake, opens_scene=True) == 0
-    return [tmp_path / "near.json", tmp_path / "far.json"]
+    return [folder / "near.json", folder / "far.json"]
+
+
+@pytest.fixture
+def reports(baked, tmp_path) -> list[Path]:
+    """Copies of these reports, to be changed and removed."""
+    return [Path(shutil.copy(path, tmp_path)) for path in baked]
 
 
 def gather(*arguments) -> int:
