@@ -21,9 +21,10 @@ from .armature import (
     rest_joints,
 )
 from .axes import normal_in_bone
+from .hands import REST
 from .joints import turning_axis
 from .planes import FIRST_X, FIRST_Z, HINGES, choose_plane
-from .pose import BoneRotation, bone_rotations
+from .pose import BoneRotation, bone_rotations, rotation_property
 from .renames import bones_of, likeliest_bone, likeliest_subtarget
 from .rulers import find_rulers, sentences
 from .slide_bases import slide_channels
@@ -96,6 +97,7 @@ def findings(
         _sides(rig, settings),
         _joints(rig, settings),
         _held(rig),
+        _notes(rig),
         _straight(rig, settings),
     )
     return [finding for found in checks for finding in found]
@@ -177,7 +179,13 @@ def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotat
     return [
         *bone_rotations(rig, np.zeros((1, count)), single_axis),
         *slide_channels(rig, np.zeros((1, count, 3))),
+        *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
     ]
+
+
+def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
+    channels = rotation_property(bone.rotation_mode)
+    return BoneRotation(bone.name, channels, np.array([REST[channels]]))
 
 
 def _blocked_channels(rig: RigChain) -> Iterator[Finding]:
@@ -355,7 +363,7 @@ def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
     bones = np.diff(rig.plane.project(rest_joints(rig.pose_bones)), axis=0)
     cross = bones[0, 0] * bones[1, 1] - bones[0, 1] * bones[1, 0]
     low, high = np.arctan2(cross, bones[0] @ bones[1]) + rig.joints.limits[1]
-    if rig.bend < 0.0:
+    if settings.bend == 'NEGATIVE':
         low, high = -high, -low
     if -np.pi <= low and high < 0.0:
         sentence = (
@@ -378,6 +386,12 @@ def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
 def _held(rig: RigChain) -> Iterator[Finding]:
     for sentence in held_note(rig):
         yield Finding(rig.name, 'HELD', sentence, (Mend('UNLOCK', "Unlock Rotation"),), note=True)
+
+
+def _notes(rig: RigChain) -> Iterator[Finding]:
+    """Yield what else one should know of a chain: who else stretches, and which hands do not turn."""
+    for sentence in rig.notes:
+        yield Finding(rig.name, 'NOTE', sentence, note=True)
 
 
 def _straight(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from ..rig.armature import RigChain
 from ..rig.compat import existing_channels, is_selected
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
+from ..rig.natives import stand_of
 from ..rig.pose import rotation_property
 from ..rig.target_plane import keep_plane
 from .baking import chosen_range
@@ -111,7 +112,9 @@ def read(chain: PropertyGroup) -> RigChain | str:
         _readings[key] = known = (seen, reading(armature, chain))
     found = known[1]
     # After an undo the objects are others, though they are the same.
-    return found if isinstance(found, str) else replace(found, armature=armature, target=chain.target)
+    if isinstance(found, str):
+        return found
+    return replace(found, armature=armature, target=chain.target, native=stand_of(chain))
 
 
 def _print(armature: Object, chain: PropertyGroup) -> Any:

@@ -12,7 +12,9 @@ from rigs import add_chain, add_target
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.doctor import examine, joints_off_plane
+from ik2d_addon.rig.mending import mend
 from ik2d_addon.ui import doctor as drawn
 
 SAMPLES = sorted((Path(__file__).parents[3] / "sample_scenes").glob("*.blend"))
@@ -57,6 +59,25 @@ def test_nothing_is_wrong_with_the_sample_scenes(path):
     for armature in rigs:
         for chain in armature.ik2d.chains:
             assert found(armature, chain) == []
+
+
+def test_a_hand_that_has_keys_of_its_own_is_looked_at_too_and_one_that_is_ruled_is_told():
+    armature, chain = zigzag(off=0.0)
+    assert found(armature, chain) == []
+    chain.hand_rotation = 'WORLD'
+    armature.pose.bones["hand"].keyframe_insert("rotation_quaternion", frame=1)
+    assert found(armature, chain) == []
+    existing_fcurves(armature)[0].lock = True
+    assert found(armature, chain) == ['LOCKED']
+    with pytest.raises(IK2DError, match="hand.*is locked"):
+        bake(armature, [chain.name], 1, 3)
+    mend('UNLOCK_CHANNELS', armature, chain)
+    assert found(armature, chain) == [] == drawn.findings_of(bpy.context, armature, chain)
+    constraint = armature.pose.bones["hand"].constraints.new('COPY_ROTATION')
+    (finding,) = drawn.findings_of(bpy.context, armature, chain)
+    assert (finding.kind, finding.note) == ('NOTE', True) and "'hand' on its tip is left" in finding.sentence
+    constraint.mute = True
+    assert drawn.findings_of(bpy.context, armature, chain) == []
 
 
 def test_the_gravest_comes_first():

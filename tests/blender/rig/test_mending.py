@@ -11,6 +11,7 @@ from faults import (
     keyed_leg,
     leg,
     locked_curve,
+    ruled,
     shared_action,
     straight,
     stuck,
@@ -94,6 +95,14 @@ def test_the_click_mends_it_and_the_tip_is_on_its_target(fault, mode):
         assert fault.kind not in kinds(armature, chain) or "has no target" in str(
             examine(armature, chain, 1, 40)[0]
         )
+
+
+def test_ik_that_rules_the_chain_can_be_adopted_instead():
+    armature, chain = ruled()
+    (finding,) = examine(armature, chain, 1, 40)
+    assert [one.way for one in finding.mends] == ['MUTE_RULERS', 'ADOPT']
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    assert kinds(armature, chain) == [] and [one.name for one in armature.ik2d.chains] == [chain.name]
 
 
 @each_fault
