@@ -258,9 +258,23 @@ def _scaled(rig: RigChain) -> Iterator[Finding]:
         mends = (Mend('APPLY_SCALE', "Apply Scale"),) if own else ()
         what = f"armature '{armature.name}'" if own else f"what armature '{armature.name}' hangs on"
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), mends)
-    elif root.parent is not None and root.bone.inherit_scale not in _UNSCALED:
+        return
+    bones, what = unevenly_scaled(rig), ""
+    if root.parent is not None and root.bone.inherit_scale not in _UNSCALED:
         if is_uneven(np.array(root.parent.matrix, np.float64)[None, :3, :3]):
-            yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, uneven_above(rig)))
+            what = uneven_above(rig)
+    if not what and bones and bones[-1] in rig.bones:
+        what = f"bone '{bones[-1]}'"
+    if what:
+        mends = (Mend('CLEAR_SCALE', "Clear Bone Scale"),) if bones else ()
+        yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), mends)
+
+
+def unevenly_scaled(rig: RigChain) -> list[str]:
+    """Return the bones above a chain, and of it unless it stretches, whose own scale is uneven."""
+    bones = [*reversed(rig.pose_bones[0].parent_recursive)]
+    bones += rig.pose_bones if rig.stretching is None else []
+    return [bone.name for bone in bones if is_uneven(np.diag(np.array(bone.scale, np.float64))[None])]
 
 
 # --- What leaves the plane ---------------------------------------------------

@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat, keys
 from .armature import RigChain, chain_bones, read_chain, rest_joints
-from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside
+from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
 from .pausing import live_paused
 from .pose import ROTATIONS
 from .renames import Settings
@@ -332,6 +332,21 @@ def _own_place(ob: bpy.types.Object) -> dict[str, object]:
     return {**places, "matrix_parent_inverse": ob.matrix_parent_inverse.copy()}
 
 
+def _clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
+    """Scale the bones above the chain, and of it, evenly: as they are at rest."""
+    bones = unevenly_scaled(read_chain(armature, settings))
+    _refuse_nothing(settings, bones, "bone is scaled unevenly by itself")
+    animation = armature.animation_data
+    curves = [*compat.existing_fcurves(armature), *(animation.drivers if animation else ())]
+    animated = {curve.data_path for curve in curves}
+    for name in bones:
+        if armature.pose.bones[name].path_from_id("scale") in animated:
+            raise IK2DError(f"The scale of bone '{name}' is animated; delete its keys, or its driver")
+    for name in bones:
+        armature.pose.bones[name].scale = (1.0, 1.0, 1.0)
+    return f"Cleared the scale of {_names(bones)}"
+
+
 def _refuse_shared_data(armature: bpy.types.Object) -> None:
     data = armature.data
     if not data.is_editable:
@@ -377,4 +392,5 @@ WAYS: dict[str, Callable[[bpy.types.Object, Settings], str]] = {
     'REPLACE': _replace,
     'FLATTEN': _flatten,
     'APPLY_SCALE': _apply_scale,
+    'CLEAR_SCALE': _clear_scale,
 }

@@ -76,6 +76,11 @@ _WAYS = (
         "Apply Scale",
         "Apply the armature's scale to its bones; what is parented to it stays where it is",
     ),
+    (
+        'CLEAR_SCALE',
+        "Clear Bone Scale",
+        "Take the scale off bones, of the chain or above it, that have an uneven one",
+    ),
     ('HINGE_PLANE', "Plane of Hinges", "Set the chain's plane to the one that its hinges turn in"),
     ('UNLOCK_HINGES', "Unlock Hinges", "Unlock the bones whose only axis is not square to the chain's plane"),
     (
@@ -226,7 +231,7 @@ class IK2D_OT_mend(Operator):
     @classmethod
     def description(cls, _context, properties):
         """Say what the click does."""
-        return cls.bl_rna.properties["way"].enum_items[properties.way].description
+        return next(words for way, _label, words in _WAYS if way == properties.way)
 
     def execute(self, context):
         armature = active_armature(context)

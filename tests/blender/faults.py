@@ -76,6 +76,22 @@ def uneven():
     return armature, chain
 
 
+def uneven_bone():
+    """Add a leg whose shin is scaled along itself."""
+    armature, chain = leg()
+    armature.pose.bones["shin"].scale = (1.0, 1.3, 1.0)
+    bpy.context.view_layer.update()
+    return armature, chain
+
+
+def uneven_body():
+    """Add a leg that hangs on a bone that is scaled along itself."""
+    armature, chain = leg()
+    armature.pose.bones["body"].scale = (1.0, 1.0, 0.8)
+    bpy.context.view_layer.update()
+    return armature, chain
+
+
 def ruled():
     """Add a leg with an IK constraint."""
     armature, chain = leg()
@@ -252,6 +268,8 @@ FAULTS = (
     Fault("driven", driven, 'DRIVEN', 'MUTE_DRIVERS', "bone 'shin' is driven"),
     Fault("mixed", mixed, 'MIXED', 'REPLACE', "mixed with NLA strips"),
     Fault("uneven scale", uneven, 'UNEVEN_SCALE', 'APPLY_SCALE', "armature 'Rig' is scaled unevenly"),
+    Fault("uneven bone", uneven_bone, 'UNEVEN_SCALE', 'CLEAR_SCALE', "bone 'shin' is scaled unevenly"),
+    Fault("uneven body", uneven_body, 'UNEVEN_SCALE', 'CLEAR_SCALE', "bone 'body' is scaled unevenly"),
     Fault("hinge", hinge, 'HINGE_ASKEW', 'UNLOCK_HINGES', "turn about an axis 6 degrees off"),
     Fault("off plane", zigzag, 'OFF_PLANE', 'FLATTEN', "off one plane"),
     Fault(

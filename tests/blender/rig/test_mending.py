@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A click mends each fault: it is gone, the tip is on its target once baked, and undo brings it back."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from faults import (
     straight,
     stuck,
     uneven,
+    uneven_body,
     zigzag,
 )
 from mathutils import Vector
@@ -139,6 +142,15 @@ def test_every_way_has_a_button_with_words_and_every_button_a_way():
     assert offered == {*WAYS, 'KEEP_PLANE', *doctor._OPERATORS}
     for _way, label, words in doctor._WAYS:
         assert label and words[0].isupper() and not words.endswith(".")
+
+
+def test_the_tooltip_says_what_the_click_does():
+    for way, words in (
+        ('FLATTEN', "Turn the chain's bones in the rest pose"),
+        ('ACCEPT', "Leave the joints"),
+    ):
+        said = doctor.IK2D_OT_mend.description(bpy.context, SimpleNamespace(way=way))
+        assert said.startswith(words)
 
 
 def test_the_operator_says_why_it_cannot_and_leaves_all_as_it_was():
@@ -293,6 +305,15 @@ def test_an_animated_scale_is_not_applied():
     before = everything(armature)
     with pytest.raises(IK2DError, match="is animated: it cannot be applied"):
         mend('APPLY_SCALE', armature, chain)
+    assert everything(armature) == before
+
+
+def test_a_keyed_scale_of_a_bone_is_left_alone():
+    armature, chain = uneven_body()
+    armature.pose.bones["body"].keyframe_insert("scale", frame=1)
+    before = everything(armature)
+    with pytest.raises(IK2DError, match="scale of bone 'body' is animated"):
+        mend('CLEAR_SCALE', armature, chain)
     assert everything(armature) == before
 
 
