@@ -145,8 +145,9 @@ class IK2D_OT_release(Operator):
         armature, chain = active_armature(context), shown_chain(context)
         names = adopted_chains(armature)
         if not self.all:
-            if not is_adopted(chain):
-                self.report({'ERROR'}, f"Chain '{chain.name}' was not adopted; choose one that was, or all")
+            if chain is None or not is_adopted(chain):
+                which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
+                self.report({'ERROR'}, f"{which}; choose one that was adopted, or release all")
                 return {'CANCELLED'}
             names = [chain.name]
         try:

@@ -12,6 +12,7 @@ from bpy.types import Object, PropertyGroup, Scene
 from ..bake import solve
 from ..bake.comparing import Apart, compare
 from ..bake.report import length_text
+from ..bake.request import scene_of
 from ..core import IK2DError
 from ..rig import keys
 from ..rig.adopt.animating import copy_animation, key_steps, levels_of
@@ -21,6 +22,8 @@ from ..rig.adopt.silence import why_not_silence
 from ..rig.adopt.watching import Watched, frames_of, watched
 from ..rig.clearing import baked_keys
 from ..rig.compat import existing_channels
+from ..rig.native import remove_native
+from ..rig.natives import is_native
 from ..rig.renames import bone_names, bones_of, straighten, unique_name
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain
@@ -45,6 +48,7 @@ def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -
 
     Changes nothing. Raises IK2DError where there is nothing to adopt.
     """
+    scene_of(armature)
     straighten(armature)
     bpy.context.view_layer.update()  # drivers say which of several constraints acts
     shown = frames_of(scene, armature, [])
@@ -79,7 +83,7 @@ def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -
 
 def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
     if names is None:
-        rest = f" that acts: {idle} are muted, without a target or without influence" if idle else ""
+        rest = f" that acts: {idle} {_idle(idle)}" if idle else ""
         return f"Armature '{armature.name}' has no IK constraint{rest}"
     if not names:
         return "Select a bone of the limb to adopt in Pose Mode, or adopt all"
@@ -95,11 +99,15 @@ def _why_not(limb: Limb) -> str:
     return next(filter(None, reasons), "")
 
 
+def _idle(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} muted, or without a target or influence"
+
+
 def _left_alone(idle: int, helpers: int) -> list[str]:
     notes = []
     if idle:
-        one = "constraint, which is" if idle == 1 else "constraints, which are"
-        notes.append(f"Left alone: {idle} IK {one} muted, or without a target or influence")
+        what = "IK constraint that" if idle == 1 else "IK constraints that"
+        notes.append(f"Left alone: {idle} {what} {_idle(idle)}")
     if helpers:
         notes.append(f"Left alone: IK of {helpers} of Rigify's own limbs, which steer others' targets")
     return notes
@@ -285,6 +293,9 @@ def release_chain(armature: Object, name: str) -> list[str]:
     chain = settings.chains[name]
     made, index = chain.adopted.made, chain.adopted.active_index
     sentences = []
+    if made and is_native(chain):
+        remove_native(armature, chain)
+        chain = settings.chains[name]
     if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
         sentences.append(f"Keys of a bake of '{name}' stay: Clear Bake before Release takes them away")
     sentences += give_back(chain)

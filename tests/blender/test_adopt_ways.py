@@ -84,7 +84,7 @@ def test_without_a_limb_it_says_what_to_select(bone, words):
 def test_a_rig_without_acting_ik_says_so_and_counts():
     armature = built()
     armature.pose.bones["shin"].constraints[0].mute = True
-    with pytest.raises(RuntimeError, match="no IK constraint that acts: 1 are muted"):
+    with pytest.raises(RuntimeError, match="no IK constraint that acts: 1 is muted"):
         bpy.ops.ik2d.adopt(all=True)
 
 
@@ -92,7 +92,7 @@ def test_what_is_left_alone_is_counted(capfd):
     armature = built()
     add_ik(armature, "foot", None, 3)
     bpy.ops.ik2d.adopt(all=True)
-    assert "Left alone: 1 IK constraint, which is muted, or without a target" in capfd.readouterr().out
+    assert "Left alone: 1 IK constraint that is muted, or without a target" in capfd.readouterr().out
 
 
 def test_a_target_off_the_plane_is_said_by_how_much_and_where(capfd):
@@ -130,7 +130,7 @@ def test_a_chain_that_has_the_bones_takes_the_constraint_and_stays():
 def test_adopted_twice_is_refused():
     armature = built()
     bpy.ops.ik2d.adopt(all=True)
-    with pytest.raises(RuntimeError, match="that acts: 1 are muted"):
+    with pytest.raises(RuntimeError, match="that acts: 1 is muted"):
         bpy.ops.ik2d.adopt(all=True)
     assert len(armature.ik2d.chains) == 1
 
@@ -267,3 +267,38 @@ def test_an_override_whose_mute_is_driven_is_left_alone_in_words(tmp_path):
     with pytest.raises(RuntimeError, match="has a driver in the linked library"):
         bpy.ops.ik2d.adopt(all=True)
     assert len(armature.ik2d.chains) == 0
+
+
+def test_a_native_chain_is_released_without_a_trace():
+    armature = built()
+    before = whole_rig(armature)
+    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.make_native()
+    bpy.context.scene.frame_set(5)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    bpy.context.view_layer.update()
+    found = [line for line in differences(before, whole_rig(armature)) if "/active:" not in line]
+    assert found == []  # which constraint is shown as the active one is Blender's to say
+
+
+def test_in_rest_position_it_says_what_to_do():
+    armature = built()
+    armature.data.pose_position = 'REST'
+    with pytest.raises(RuntimeError, match="set it to Pose Position"):
+        bpy.ops.ik2d.adopt(all=True)
+
+
+def test_a_pose_that_turns_beside_the_frames_is_kept():
+    armature = built()
+    bone = armature.pose.bones["thigh"]
+    bone.rotation_quaternion = (0.99, 0.0, 0.14, 0.0)
+    bpy.context.view_layer.update()
+    before = whole_rig(armature)
+    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.solve()
+    bone.rotation_mode = 'XYZ'
+    bpy.ops.ik2d.release()
+    bpy.context.view_layer.update()
+    found = [line.split(":")[0] for line in differences(before, whole_rig(armature))]
+    assert [line for line in found if not line.startswith("/ik2d/")] == []

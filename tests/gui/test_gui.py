@@ -128,6 +128,7 @@ def play(
         pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
+        pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
     ],
 )
 def test_main_job_in_the_window(plays, request, scenario, arguments):

@@ -285,6 +285,8 @@ def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float
     main = plan.limb.main
     if main.use_rotation:
         yield "its target's rotation: the tip follows the place alone"
+    if main.subtarget and not plan.subtarget:
+        yield f"the vertices '{main.subtarget}' of its target: the tip follows the origin"
     if main.weight < 1.0:
         yield f"its position weight {main.weight:.3g}: the tip goes all the way"
     if plan.stretch > 1.0:
@@ -345,7 +347,7 @@ def _turned(plan: Plan, watched: Watched, to_rest: Floats, plane: Plane) -> Iter
         )
     elif angles[worst] > _APART:
         yield (
-            f"turns out of its plane, of up to {np.degrees(angles[worst]):.1f}° at frame"
+            f"turns out of its plane, by up to {np.degrees(angles[worst]):.1f}° at frame"
             f" {watched.frames[worst]}: the chain stays in it"
         )
 
