@@ -8,7 +8,8 @@ import bpy
 
 def is_native(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether Blender's own drivers turn a chain's bones, or did until somebody took parts away."""
-    return bool(settings.native.is_on)
+    # Reading a group that is not there would make it.
+    return settings.is_property_set("native") and bool(settings.native.is_on)
 
 
 def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
@@ -16,13 +17,12 @@ def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
 
     An armature that was duplicated without its empties has that of the original.
     """
-    native = settings.native
-    return native.stand if native.is_on and native.stand is not None else None
+    return settings.native.stand if is_native(settings) else None
 
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:
     """Return the names of the constraints that turn the bones of an armature's native chains."""
-    names = [chain.native.constraint for chain in armature.ik2d.chains if chain.native.is_on]
+    names = [chain.native.constraint for chain in armature.ik2d.chains if is_native(chain)]
     return {*names, *map(scale_name, names)}
 
 
@@ -30,7 +30,7 @@ def constraints_of(
     settings: bpy.types.PropertyGroup,
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """Yield the constraints of a native chain, each with its bone, wherever the bones are by now."""
-    armature, name = settings.id_data, settings.native.constraint
+    armature, name = settings.id_data, settings.native.constraint if is_native(settings) else ""
     for bone in armature.pose.bones if armature.pose is not None and name else ():
         for constraint in bone.constraints:
             if _is_named(constraint.name, name):
@@ -54,7 +54,7 @@ def acts(settings: bpy.types.PropertyGroup) -> bool:
 def sampled_controls(stand: bpy.types.Object) -> tuple[float, float, float]:
     """Return softness, bend (-1..+1) and influence as a stand, evaluated or not, has them."""
     softness, bend, over, influence = (float(stand.get(name, default)) for name, default in _DEFAULTS)
-    return softness, max(-1.0, min(1.0, bend * (1.0 - 2.0 * over))), influence
+    return softness, (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence
 
 
 _DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence", 1.0))

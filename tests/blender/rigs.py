@@ -274,7 +274,7 @@ def settings_of(struct: bpy.types.bpy_struct) -> dict:
         if prop.type == 'POINTER':
             value = getattr(value, "name_full", None) or getattr(value, "identifier", None)
         elif prop.type == 'FLOAT':
-            value = [x.hex() for x in value] if prop.is_array else value.hex()
+            value = [x.hex() for x in np.ravel(value).tolist()] if prop.is_array else value.hex()
         elif getattr(prop, "is_array", False):
             value = list(value)
         found[prop.identifier] = value

@@ -134,7 +134,7 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
             for end in ("min", "max") if angle else ():
                 drive(armature, f"{constraint.path_from_id()}.{end}_{letter}", angle, empties)
         made.append((bone, constraint))
-        if plan.factors and plan.factors[i] and not (rig.stretching and rig.stretching.aligned[i]):
+        if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
     for _, constraint in made:
         drive(armature, f"{constraint.path_from_id()}.influence", "influence", empties)

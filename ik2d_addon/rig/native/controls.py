@@ -22,7 +22,9 @@ class Control:
     description: str
 
 
-BEND = Control("bend", -1.0, 1.0, "Side that the chain bends to: 1 as the rest pose does, -1 the other")
+BEND = Control(
+    "bend", -1.0, 1.0, "Side that the chain bends to: the rest pose's for 0 and more, the other below"
+)
 CONTROLS = (
     BEND,
     Control("turn_over", 0.0, 1.0, "How far the chain is turned over to its other side"),

@@ -16,7 +16,7 @@ from .two_bone import DISTANCE, TINY, softened
 
 # Poses whose tips are as near, but for this part of the reach, are equally good: 32 bits hold no less.
 _EQUALLY_NEAR = 1e-6
-_SIDE = "(1 if bend*(1-2*turn_over)>=0 else -1)"
+_SIDE = "(1 if (bend>=0)==(turn_over<.5) else -1)"
 
 
 @dataclass

@@ -37,7 +37,7 @@ def _acting(armature: bpy.types.Object, chains: Collection[str]) -> list[tuple[s
     return [
         (bone.name, constraint.name)
         for settings in armature.ik2d.chains
-        if settings.name in chains and settings.native.is_on
+        if settings.name in chains
         for bone, constraint in constraints_of(settings)
         if not constraint.mute
     ]

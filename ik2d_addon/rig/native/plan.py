@@ -44,7 +44,7 @@ class Plan:
 
     steps: tuple[tuple[str, str], ...]  # (name, expression), in any order
     turns: tuple[str, ...]  # an expression for each bone, root to tip: its turn from rest (radians)
-    factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by; "" for a bone that keeps it
+    factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by, of the bones that are scaled
     curves: Mapping[str, Floats] = field(default_factory=dict)  # of steps, the keys (k, 4): see curves.py
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import IK2DError
 from .. import compat
 from ..armature import RigChain
+from ..natives import constraints_of
 from ..rulers import find_rulers, sentences
 
 MOST_BONES = 12
@@ -51,6 +52,7 @@ def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"
     if limited and _has_keys(rig, "turn_over"):
         yield "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
+    yield from _of_natives(rig)
     yield from _of_rulers(rig, scene)
 
 
@@ -131,6 +133,17 @@ def _has_keys(rig: RigChain, setting: str) -> bool:
     animation = rig.armature.animation_data
     curves = (*compat.existing_fcurves(rig.armature), *(animation.drivers if animation else ()))
     return any(curve.data_path == f"{rig.path}.{setting}" for curve in curves)
+
+
+def _of_natives(rig: RigChain) -> Iterator[str]:
+    """Yield which of the bones another native chain turns."""
+    for other in rig.armature.ik2d.chains:
+        for bone, _ in constraints_of(other):
+            if bone.name in rig.bones:
+                yield (
+                    f"its bone '{bone.name}' is turned by the native chain '{other.name}' already; make"
+                    " that one active and press Remove Native"
+                )
 
 
 def _of_rulers(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:

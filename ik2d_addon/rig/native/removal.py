@@ -3,7 +3,7 @@
 
 import bpy
 
-from ..natives import constraints_of
+from ..natives import constraints_of, is_native
 from .empties import remove_empties
 
 
@@ -13,6 +13,8 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     What somebody took away before is no hindrance. The empties of an armature that was duplicated without
     them are the original's, and stay.
     """
+    if not is_native(settings):
+        return
     native = settings.native
     for bone, constraint in list(constraints_of(settings)):
         _remove_drivers(armature, constraint.path_from_id())

@@ -17,7 +17,7 @@ _STRAIGHT_ENOUGH = 2e-6
 # Terms of theirs below this part are left out.
 _NOTHING = 1e-9
 DISTANCE = "sqrt(x*x+y*y)"
-SIDE = "bend*(1-2*turn_over)"
+SIDE = "(1 if bend>=0 else -1)*(1-2*turn_over)"
 
 
 def plan(shape: Shape) -> Plan:

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps a chain from being native, in words."""
+
+import bpy
+import pytest
+from rigs import add_armature, add_chain, add_target, disconnect, leg_with_target, set_slide
+
+from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.native import make_native
+
+
+def unlocated(armature, chain):
+    armature.pose.bones["thigh"].location = (0.0, 0.1, 0.0)
+
+
+def keyed_location(armature, chain):
+    bone = armature.pose.bones["thigh"]
+    bone.location = (0.0, 0.1, 0.0)
+    bone.keyframe_insert("location", frame=3)
+    bone.location = (0.0, 0.0, 0.0)
+
+
+def driven_location(armature, chain):
+    armature.pose.bones["thigh"].driver_add("location", 0)
+
+
+def no_rotation(armature, chain):
+    armature.data.bones["shin"].use_inherit_rotation = False
+
+
+def scale_of_root(armature, chain):
+    armature.data.bones["thigh"].inherit_scale = 'ALIGNED'
+
+
+def scale_of_knee(armature, chain):
+    armature.data.bones["shin"].inherit_scale = 'NONE'
+
+
+def scaled(armature, chain):
+    armature.pose.bones["shin"].scale = (1.0, 1.0, 2.0)
+
+
+def locked(armature, chain):
+    armature.pose.bones["shin"].lock_rotation = (True, True, True)
+
+
+def weight(armature, chain):
+    chain.joints["shin"].weight = 0.5
+
+
+def slides(armature, chain):
+    set_slide(chain, "thigh", -0.1, 0.1)
+
+
+def limits_and_stretch(armature, chain):
+    armature.data.bones["shin"].inherit_scale = 'ALIGNED'
+    chain.stretch, chain.joints["shin"].use_limit, chain.joints["shin"].limit_max = 1.5, True, 1.0
+
+
+def slow_flip(armature, chain):
+    chain.joints["shin"].use_limit, chain.joints["shin"].limit_max = True, 1.0
+    chain.keyframe_insert("turn_over", frame=1)
+
+
+def ruled(armature, chain):
+    armature.pose.bones["shin"].constraints.new('IK').target = chain.target
+
+
+def shared(armature, chain):
+    make_native(armature, add_chain(armature, "shin", chain.target, name="other"))
+
+
+def below(armature, chain):
+    chain.target.parent, chain.target.parent_type = armature, 'BONE'
+    chain.target.parent_bone = "shin"
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (unlocated, "bone 'thigh' is moved by its own location; move the bone above"),
+        (keyed_location, "bone 'thigh' is moved by its own location.*keys"),
+        (driven_location, "bone 'thigh' is moved by its own location"),
+        (no_rotation, "bone 'shin' does not inherit rotation; turn on"),
+        (scale_of_root, "bone 'thigh' inherits scale by 'Aligned'; set Inherit Scale to Full"),
+        (scale_of_knee, "bone 'shin' inherits scale by 'None'; set Inherit Scale to Full, or to Aligned"),
+        (scaled, "bone 'shin' is scaled; scale the bone above"),
+        (locked, "locks hold the bone 'shin'; unlock"),
+        (weight, "bone 'shin' has a weight of 0.5; set its Weight to 1"),
+        (slides, "bones that slide cannot be; turn Slide off"),
+        (limits_and_stretch, "limits and stretches.*turn off the limits, or Stretch"),
+        (slow_flip, "turns over slowly.*key Bend instead"),
+        (ruled, "ruled by the IK constraint 'IK' of bone 'shin'.*mute it"),
+        (shared, "bone 'thigh' is turned by the native chain 'other' already; make"),
+        (below, "its target 'Target' is moved by the chain itself.*choose a target that does not"),
+    ],
+)
+def test_what_cannot_be_is_said_with_the_bone_and_the_way_out(change, words):
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    disconnect(armature)
+    change(armature, chain)
+    objects = len(bpy.data.objects)
+    with pytest.raises(IK2DError, match=words):
+        make_native(armature, chain)
+    assert len(bpy.data.objects) == objects
+    assert not chain.is_property_set("native")
+
+
+@pytest.mark.parametrize("count, words", [(1, "1 bone, and .* Damped Track"), (13, "13 bones, .* bake it")])
+def test_too_few_and_too_many_bones_are_refused(count, words):
+    bones = {
+        f"b{i}": ((0, i, 0.1 * (i % 2)), (0, i + 1, 0.1 * ((i + 1) % 2)), f"b{i - 1}" if i else "", 0.0)
+        for i in range(count)
+    }
+    armature = add_armature(bones)
+    chain = add_chain(armature, f"b{count - 1}", add_target({1: (0, 1, 1)}), count)
+    with pytest.raises(IK2DError, match=words):
+        make_native(armature, chain)
+
+
+def test_a_foot_that_keeps_its_rotation_is_refused():
+    armature = add_armature(
+        {
+            "thigh": ((0, 0, 2), (0, -0.1, 1), "", 0.0),
+            "shin": ((0, -0.1, 1), (0, 0, 0.1), "thigh", 0.0),
+            "foot": ((0, 0, 0.1), (0, -0.3, 0), "shin", 0.0),
+        }
+    )
+    chain = add_chain(armature, "shin", add_target({1: (0, 0.2, 0.4)}), hand_rotation='WORLD')
+    with pytest.raises(IK2DError, match="hand or foot.*set Hand or Foot to As It Is"):
+        make_native(armature, chain)
+    chain.hand_rotation = 'NONE'
+    make_native(armature, chain)
+
+
+def test_muted_constraints_and_keys_at_rest_are_no_hindrance():
+    armature, _ = leg_with_target()
+    disconnect(armature)
+    armature.pose.bones["thigh"].keyframe_insert("location", frame=1)
+    armature.pose.bones["shin"].constraints.new('IK').mute = True
+    make_native(armature, armature.ik2d.chains[0])
