@@ -45,8 +45,6 @@ def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield from _of_place(bone)
         yield from _of_scale(rig, i)
     limited = not np.isnan(rig.joints.limits).all()
-    if rig.hands is not None:
-        yield "its hand or foot keeps its rotation, which it cannot; set Hand or Foot to As It Is, or bake it"
     stretches = rig.stretching is not None and not rig.stretching.limits.is_off
     if limited and stretches:
         yield "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"

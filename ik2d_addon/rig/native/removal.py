@@ -3,7 +3,8 @@
 
 import bpy
 
-from ..natives import constraints_of, is_native
+from ..natives import constraints_of, is_native, scale_name
+from .drivers import path_of
 from .empties import remove_empties
 
 
@@ -16,8 +17,8 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     if not is_native(settings):
         return
     native = settings.native
+    _remove_drivers(armature, native.constraint)
     for bone, constraint in list(constraints_of(settings)):
-        _remove_drivers(armature, constraint.path_from_id())
         bone.constraints.remove(constraint)
     stand, probe = native.stand, native.probe
     own = stand is not None and stand.parent in (armature, None)
@@ -32,10 +33,12 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
         settings.live = True
 
 
-def _remove_drivers(armature: bpy.types.Object, path: str) -> None:
+def _remove_drivers(armature: bpy.types.Object, constraint: str) -> None:
+    """Remove the drivers of a chain's constraints, also of those that somebody took away."""
     animation = armature.animation_data
+    own = tuple(f".constraints{path_of(name)}." for name in (constraint, scale_name(constraint)))
     for curve in list(animation.drivers) if animation else ():
-        if curve.data_path.startswith(f"{path}."):
+        if any(path in curve.data_path for path in own):
             animation.drivers.remove(curve)
 
 

@@ -128,7 +128,7 @@ def test_a_foot_that_keeps_its_rotation_is_refused():
         }
     )
     chain = add_chain(armature, "shin", add_target({1: (0, 0.2, 0.4)}), hand_rotation='WORLD')
-    with pytest.raises(IK2DError, match="hand or foot.*set Hand or Foot to As It Is"):
+    with pytest.raises(IK2DError, match="keeps a rotation of its own.*set Hand or Foot to As It Is"):
         make_native(armature, chain)
     chain.hand_rotation = 'NONE'
     make_native(armature, chain)
