@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 
-from ..rig.natives import is_native
 from ..rig.renames import bones_of
 
 # What is read on each frame anyway, or says nothing of how a chain is solved.
@@ -33,7 +32,6 @@ def fingerprint(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     return (
         tuple(_values(settings)),
         tuple(tuple(_values(joint)) for joint in joints if joint is not None),
-        is_native(settings),
         above and above.name,
         tuple(tuple(_of_bone(bone)) for bone in bones),
         tuple(_hands(armature, settings, bones[-1]) if bones and settings.hand_rotation != 'NONE' else ()),

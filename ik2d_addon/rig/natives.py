@@ -5,11 +5,15 @@ from collections.abc import Iterator
 
 import bpy
 
+# What a chain stores on what makes it native; and the words in the last one for what was before: it was
+# live, its armature had no animation.
+SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before")
+LIVE, BARE = "live", "bare"
+
 
 def is_native(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether Blender's own drivers turn a chain's bones, or did until somebody took parts away."""
-    # Reading a group that is not there would make it.
-    return settings.is_property_set("native") and bool(settings.native.is_on)
+    return bool(settings.native_constraint)
 
 
 def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
@@ -17,12 +21,12 @@ def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
 
     An armature that was duplicated without its empties has that of the original.
     """
-    return settings.native.stand if is_native(settings) else None
+    return settings.native_stand if is_native(settings) else None
 
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:
     """Return the names of the constraints that turn the bones of an armature's native chains."""
-    names = [chain.native.constraint for chain in armature.ik2d.chains if is_native(chain)]
+    names = [chain.native_constraint for chain in armature.ik2d.chains if is_native(chain)]
     return {*names, *map(scale_name, names)}
 
 
@@ -30,7 +34,7 @@ def constraints_of(
     settings: bpy.types.PropertyGroup,
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """Yield the constraints of a native chain, each with its bone, wherever the bones are by now."""
-    armature, name = settings.id_data, settings.native.constraint if is_native(settings) else ""
+    armature, name = settings.id_data, settings.native_constraint
     for bone in armature.pose.bones if armature.pose is not None and name else ():
         for constraint in bone.constraints:
             if _is_named(constraint.name, name):

@@ -96,7 +96,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: list[Native]) -> str:
     if len(made) > 1:
         return f"{len(made)} chains of '{armature.name}' are native: the file plays without IK 2D"
-    name = next(chain.name for chain in chains if chain.native.stand == made[0].stand)
+    name = next(chain.name for chain in chains if chain.native_stand == made[0].stand)
     return f"Chain '{name}' is native: the file plays without IK 2D"
 
 

@@ -1,52 +1,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain knows of what makes it native."""
+"""What a chain stores on what makes it native.
+
+Not in a group of their own: Blender cannot override a group that the library's chain has not.
+"""
 
 import bpy
-from bpy.props import BoolProperty, PointerProperty, StringProperty
-from bpy.types import PropertyGroup
+from bpy.props import PointerProperty, StringProperty
 
-_OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
-_HIDDEN = {'HIDDEN'}
+_OVERRIDABLE, _HIDDEN = {'LIBRARY_OVERRIDABLE'}, {'HIDDEN'}
 
-
-class IK2D_PG_native(PropertyGroup):
-    """The empties and constraints of a native chain."""
-
-    is_on: BoolProperty(
-        name="Native",
-        description="Whether Blender's own drivers turn the chain's bones",
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
-    stand: PointerProperty(
-        name="Stand",
-        description="Empty in the chain's plane that carries its controls",
-        type=bpy.types.Object,
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
-    probe: PointerProperty(
-        name="Probe",
-        description="Empty that is where the chain's target is",
-        type=bpy.types.Object,
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
-    constraint: StringProperty(
-        name="Constraint",
-        description="Name of the constraints that turn the bones",
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
-    was_live: BoolProperty(
-        name="Was Live",
-        description="Whether the chain was live before",
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
-    made_animation: BoolProperty(
-        name="Made Animation",
-        description="Whether the armature had no animation before",
-        override=_OVERRIDABLE,
-        options=_HIDDEN,
-    )
+NATIVE_STAND = PointerProperty(
+    name="Stand",
+    description="Empty in the plane of a native chain that carries its controls",
+    type=bpy.types.Object,
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_PROBE = PointerProperty(
+    name="Probe",
+    description="Empty that is where the target of a native chain is",
+    type=bpy.types.Object,
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_CONSTRAINT = StringProperty(
+    name="Native Constraint",
+    description="Name of the constraints that turn the bones of a native chain; empty for another",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_BEFORE = StringProperty(
+    name="Before Native",
+    description="What is to be put back when the chain is native no more",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)

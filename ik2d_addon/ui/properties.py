@@ -25,7 +25,7 @@ from ..rig.hands import note_offset
 from ..rig.renames import follow_joints, free_name, remember
 from .adopted import IK2D_PG_adopted
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
-from .native_settings import IK2D_PG_native
+from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PROBE, NATIVE_STAND
 from .registration import register_classes, unregister_classes
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
@@ -686,13 +686,10 @@ class IK2D_PG_chain(PropertyGroup):
         override=OVERRIDABLE,
         options=HIDDEN,
     )
-    native: PointerProperty(
-        name="Native",
-        description="What makes the chain native",
-        type=IK2D_PG_native,
-        override=OVERRIDABLE,
-        options=HIDDEN,
-    )
+    native_stand: NATIVE_STAND
+    native_probe: NATIVE_PROBE
+    native_constraint: NATIVE_CONSTRAINT
+    native_before: NATIVE_BEFORE
     last_solve: StringProperty(
         name="Last Solve",
         description="What came of the last solve of this chain",
@@ -894,7 +891,7 @@ class IK2D_PG_settings(PropertyGroup):
     )
 
 
-classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_native, IK2D_PG_chain, IK2D_PG_settings)
+classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_PG_settings)
 
 
 def register() -> None:

@@ -137,7 +137,7 @@ def test_keyed_settings_come_along(setting):
         setattr(chain, setting, value)
         chain.keyframe_insert(setting, frame=frame)
     settings_kept(armature, chain, tolerance=3e-5)
-    stand = chain.native.stand
+    stand = chain.native_stand
     bpy.context.scene.frame_set(8)
     assert stand[setting] == 1.0
 
@@ -150,9 +150,9 @@ def test_a_keyed_bend_comes_along():
         chain.keyframe_insert("bend", frame=frame)
     settings_kept(armature, chain)
     bpy.context.scene.frame_set(4)
-    assert chain.native.stand["bend"] == 1.0
+    assert chain.native_stand["bend"] == 1.0
     bpy.context.scene.frame_set(5)
-    assert chain.native.stand["bend"] == -1.0
+    assert chain.native_stand["bend"] == -1.0
 
 
 def test_a_driven_influence_comes_along():
@@ -165,7 +165,7 @@ def test_a_driven_influence_comes_along():
     variable.targets[0].data_path, driver.expression = '["ik"]', "ik"
     make_native(armature, chain)
     bpy.context.scene.frame_set(1)
-    assert abs(chain.native.stand["influence"] - 0.25) < 1e-6
+    assert abs(chain.native_stand["influence"] - 0.25) < 1e-6
 
 
 def test_controls_on_the_stand_rule_the_pose_and_the_bake():

@@ -264,7 +264,7 @@ def test_what_has_no_native_form_is_refused_with_a_way_out(settings, words):
     objects = len(bpy.data.objects)
     with pytest.raises(IK2DError, match=words):
         make_native(armature, chain)
-    assert len(bpy.data.objects) == objects and not chain.native.is_on
+    assert len(bpy.data.objects) == objects and not chain.native_constraint
 
 
 def test_limits_are_refused_and_weights_that_even_counts_are_not():

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import IK2DError
 from ..armature import RigChain, read_chain
 from ..missing import with_inputs_checked
-from ..natives import acts, constraints_of, is_native, scale_name
+from ..natives import BARE, LIVE, acts, constraints_of, is_native, scale_name
 from ..order import refuse_moved_target
 from ..pausing import live_paused
 from ..planes import FIRST_X, FIRST_Z
@@ -88,8 +88,8 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     own = list(constraints_of(settings))
     for _, constraint in own:
         constraint.mute = False
-    native = settings.native
-    return Native(native.stand, native.probe, tuple((bone.name, one.name) for bone, one in own), 0)
+    stand, probe = settings.native_stand, settings.native_probe
+    return Native(stand, probe, tuple((bone.name, one.name) for bone, one in own), 0)
 
 
 def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
@@ -104,16 +104,16 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
 
 def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
     """Write down what is made, so that it is found again."""
-    native, armature = settings.native, settings.id_data
+    armature = settings.id_data
     taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
     name, number = f"{_NAME} {settings.name}", 1
     while {name, scale_name(name)} & taken:
         name, number = f"{_NAME} {settings.name}.{number:03d}", number + 1
-    native.stand, native.probe, native.constraint = empties.stand, empties.probe, name
-    native.made_animation = not had_animation
+    before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
+    settings.native_stand, settings.native_probe = empties.stand, empties.probe
+    settings.native_constraint, settings.native_before = name, " ".join(before)
     if settings.live:
-        native.was_live, settings.live = True, False
-    native.is_on = True
+        settings.live = False
 
 
 def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
@@ -121,7 +121,7 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
     add_controls(empties.stand, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
-    armature, name, made = rig.armature, settings.native.constraint, []
+    armature, name, made = rig.armature, settings.native_constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
         turn = plan.turns[i]
         if names_in(turn) != [turn]:

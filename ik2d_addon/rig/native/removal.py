@@ -3,7 +3,7 @@
 
 import bpy
 
-from ..natives import constraints_of, is_native, scale_name
+from ..natives import BARE, LIVE, SETTINGS, constraints_of, is_native, scale_name
 from .drivers import path_of
 from .empties import remove_empties
 
@@ -16,20 +16,19 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     """
     if not is_native(settings):
         return
-    native = settings.native
-    _remove_drivers(armature, native.constraint)
+    _remove_drivers(armature, settings.native_constraint)
     for bone, constraint in list(constraints_of(settings)):
         bone.constraints.remove(constraint)
-    stand, probe = native.stand, native.probe
+    stand, probe, before = settings.native_stand, settings.native_probe, settings.native_before.split()
     own = stand is not None and stand.parent in (armature, None)
-    was_live, made_animation = native.was_live, native.made_animation
-    settings.property_unset("native")
+    for name in SETTINGS:
+        settings.property_unset(name)
     if own or stand is None:
         remove_empties(probe, stand)
     animation = armature.animation_data
-    if made_animation and animation is not None and _is_empty(animation):
+    if BARE in before and animation is not None and _is_empty(animation):
         armature.animation_data_clear()
-    if was_live:
+    if LIVE in before:
         settings.live = True
 
 

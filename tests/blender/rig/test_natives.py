@@ -19,7 +19,7 @@ def test_asking_a_chain_that_is_not_native_leaves_no_mark():
     chain = armature.ik2d.chains[0]
     assert not is_native(chain) and not acts(chain) and stand_of(chain) is None
     assert list(constraints_of(chain)) == [] and own_constraints(armature) == set()
-    assert not chain.is_property_set("native")
+    assert not chain.is_property_set("native_constraint")
 
 
 def test_a_native_chain_knows_its_parts():

@@ -104,7 +104,7 @@ def test_what_cannot_be_is_said_with_the_bone_and_the_way_out(change, words):
     with pytest.raises(IK2DError, match=words):
         make_native(armature, chain)
     assert len(bpy.data.objects) == objects
-    assert not chain.is_property_set("native")
+    assert not chain.is_property_set("native_constraint")
 
 
 @pytest.mark.parametrize("count, words", [(1, "1 bone, and .* Damped Track"), (13, "13 bones, .* bake it")])

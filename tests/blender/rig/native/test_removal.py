@@ -11,7 +11,7 @@ from ik2d_addon.rig.native import is_native, make_native, remove_native
 def test_a_chain_that_is_not_native_stays_as_it_is():
     armature, _ = leg_with_target()
     remove_native(armature, armature.ik2d.chains[0])
-    assert not armature.ik2d.chains[0].is_property_set("native")
+    assert not armature.ik2d.chains[0].is_property_set("native_constraint")
 
 
 def test_other_native_chains_and_drivers_stay():
