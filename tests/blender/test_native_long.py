@@ -242,8 +242,8 @@ def test_the_number_of_drivers_is_small():
     lengths = lengths_of(12, "any", 18)
     armature, chain, target = chain_of(lengths, 0.1, roll=0.0)
     key_targets(armature, target, lengths, 19, frames=2)
-    # Two of softness, the place, the root's turn; for each joint a curve, two ends and an influence.
-    assert make_native(armature, chain).drivers == 3 + 4 * 12 + 1
+    # Two of softness, the place, the root's curve and turn; for each joint two ends and an influence.
+    assert make_native(armature, chain).drivers == 5 + 3 * 12
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Make a chain native: read, refuse, plan, and build it all, or nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.inputs import Floats
 from ..armature import RigChain, read_chain
 from ..missing import with_inputs_checked
 from ..natives import BARE, LIVE, acts, constraints_of, is_native, scale_name
@@ -123,16 +124,12 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
-        turn = plan.turns[i]
-        if names_in(turn) != [turn]:
-            turn = f"turn{i}"
-            drive_step(empties, turn, plan.turns[i])
         constraint = _constraint(bone, 'LIMIT_ROTATION', name)
         constraint.euler_order = 'XYZ'
         constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
-        for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
-            for end in ("min", "max") if angle else ():
-                drive(armature, f"{constraint.path_from_id()}.{end}_{letter}", angle, empties)
+        for letter, angle, keys in _angles(plan, i, axis, empties):
+            for end in ("min", "max"):
+                drive(armature, f"{constraint.path_from_id()}.{end}_{letter}", angle, empties, keys)
         made.append((bone, constraint))
         if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
@@ -145,6 +142,25 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
         tuple((bone.name, constraint.name) for bone, constraint in made),
         sum(len(animation.drivers) for animation in drivers),
     )
+
+
+def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tuple[str, str, Floats | None]]:
+    """Yield the letter, the expression and the keys, if any, of each Euler angle of a bone that is not 0.
+
+    A turn about one of the bone's own axes needs no property between it and the constraint.
+    """
+    turn, keys = plan.turns[i], plan.turn_curves.get(i)
+    if keys is not None:
+        for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
+            if angle in ("a", "-a"):
+                yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
+                return
+    if keys is not None or names_in(turn) != [turn]:
+        drive_step(empties, f"turn{i}", turn, keys)
+        turn = f"turn{i}"
+    for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
+        if angle:
+            yield letter, angle, None
 
 
 def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> bpy.types.Constraint:

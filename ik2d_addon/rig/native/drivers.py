@@ -32,16 +32,16 @@ def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None
     keys: (k, 4) of a curve that it is put through, see curves.py.
     """
     empties.stand[name] = 0.0
-    curve = drive(empties.stand, path_of(name), expression, empties)
-    if keys is not None:
-        write_keys(curve, keys)
+    drive(empties.stand, path_of(name), expression, empties, keys)
 
 
-def drive(owner: bpy.types.Object, path: str, expression: str, empties: Empties) -> bpy.types.FCurve:
+def drive(
+    owner: bpy.types.Object, path: str, expression: str, empties: Empties, keys: Floats | None = None
+) -> None:
     """Have a property of an object be what an expression of the stand's properties comes to.
 
-    Returns the driver's F-Curve, which has no keys. Raises IK2DError for an expression that Blender would
-    cut, or give to Python.
+    keys: (k, 4) of a curve that it is put through. Raises IK2DError for an expression that Blender would cut,
+    or give to Python.
     """
     animation = owner.animation_data or owner.animation_data_create()
     curve = animation.drivers.new(path)
@@ -64,4 +64,5 @@ def drive(owner: bpy.types.Object, path: str, expression: str, empties: Empties)
     driver.expression = checked(expression)
     if not driver.is_simple_expression:
         raise IK2DError(f"Blender would give the expression {expression} to Python")
-    return curve
+    if keys is not None:
+        write_keys(curve, keys)

@@ -35,8 +35,6 @@ TIP, JOINT = 2e-7, 2e-6
 TIP_MISSED, JOINT_MISSED = 1e-5, 5e-3
 # The tip's direction next to the root has no digits nearer than this to it (reach is 1).
 NEAR_ROOT = 1e-7
-# Curves that differ by less (radians) are one.
-SAME = 1e-9
 
 # Distances (m,), reach is 1, and a side to angles (m, n), of which the first one turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
@@ -120,16 +118,19 @@ def plan(shape: Shape) -> Plan:
     solver = solver_of(shape)
     family = family_of(shape.lengths / shape.reach, solver)
     values = family.values - np.append(shape.headings[0], shape.angles[1:])
-    curves: dict[str, Floats] = {}
-    names = [
-        _named(curves, handles(family.places, values[..., joint])) for joint in range(len(shape.lengths))
-    ]
-    steps = [*softened(shape), ("u", _place(shape)), *((name, "u") for name in curves)]
+    root, *others = (handles(family.places, values[..., joint]) for joint in range(len(shape.lengths)))
+    steps = [*softened(shape), ("u", _place(shape)), ("c", "u")]
     factors: tuple[str, ...] = ()
     if shape.stretch is not None:
         steps += evenly_stretched(shape)
         factors = ("k",) * len(shape.lengths)
-    return Plan(tuple(steps), (f"atan2(y,x)+{names[0]}", *names[1:]), factors=factors, curves=curves)
+    return Plan(
+        tuple(steps),
+        ("atan2(y,x)+c", *["u"] * len(others)),
+        factors=factors,
+        curves={"c": root},
+        turn_curves=dict(enumerate(others, start=1)),
+    )
 
 
 def solver_of(shape: Shape) -> Solver:
@@ -157,16 +158,6 @@ def solver_of(shape: Shape) -> Solver:
         return solve_even(chain, targets, bend=side, rest=shape.angles).angles
 
     return solve
-
-
-def _named(curves: dict[str, Floats], keys: Floats) -> str:
-    """Return the name of a curve with such keys (k, 4), which is put to the others where none has them."""
-    for name, other in curves.items():
-        if np.abs(other - keys).max() <= SAME:
-            return name
-    name = f"c{len(curves)}"
-    curves[name] = keys
-    return name
 
 
 def _place(shape: Shape) -> str:

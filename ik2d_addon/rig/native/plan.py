@@ -45,7 +45,9 @@ class Plan:
     steps: tuple[tuple[str, str], ...]  # (name, expression), in any order
     turns: tuple[str, ...]  # an expression for each bone, root to tip: its turn from rest (radians)
     factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by, of the bones that are scaled
-    curves: Mapping[str, Floats] = field(default_factory=dict)  # of steps, the keys (k, 4): see curves.py
+    # Keys (k, 4) of curves, see curves.py, that some steps, and the turns of some bones, are put through.
+    curves: Mapping[str, Floats] = field(default_factory=dict)
+    turn_curves: Mapping[int, Floats] = field(default_factory=dict)
 
 
 def shape_of(rig: RigChain) -> Shape:

@@ -76,17 +76,12 @@ def test_the_angles_go_on_from_piece_to_piece():
         assert np.abs(values[1:, 0] - values[:-1, 3]).max() < 1e-6
 
 
-def test_joints_that_turn_alike_share_a_curve():
-    equal, unequal = plan(shape_of([1.0] * 6)), plan(shape_of([1.0, 0.7, 0.5, 0.8, 0.6, 0.9]))
-    assert len(set(equal.turns[1:])) == 1 and len(equal.curves) == 2
-    assert len(set(unequal.turns[1:])) == 5 and len(unequal.curves) == 6
-
-
-def test_every_curve_is_a_step_that_reads_the_place():
+def test_every_joint_reads_the_place_by_a_curve_of_its_own():
     found = plan(shape_of([1.0, 0.7, 0.5], 'EVEN', 0.2))
     steps = dict(found.steps)
-    assert {steps[name] for name in found.curves} == {"u"}
-    assert {"g", "u", *found.curves} <= set(steps)
+    assert steps["c"] == "u" and list(found.curves) == ["c"]
+    assert found.turns == ("atan2(y,x)+c", "u", "u") and list(found.turn_curves) == [1, 2]
+    assert {"g", "u"} <= set(steps)
 
 
 def test_bones_that_stretch_evenly_share_a_factor():
