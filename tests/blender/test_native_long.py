@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.bake import solve
+from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.native import make_native, remove_native
 
@@ -278,3 +278,18 @@ def test_limits_are_refused_and_weights_that_even_counts_are_not():
     wanted = solved(armature, 6)
     make_native(armature, chain)
     assert np.abs(played(armature, frames=6)[0] - wanted).max() < JOINT * 2.3
+
+
+@pytest.mark.parametrize("solver", ['ARC', 'EVEN'])
+def test_a_bake_of_a_native_chain_keys_the_pose_that_it_had(solver):
+    lengths = lengths_of(5, "any", 21)
+    armature, chain, target = chain_of(lengths, 0.2, solver=solver)
+    key_targets(armature, target, lengths, 22, frames=8)
+    make_native(armature, chain)
+    native, _ = played(armature, frames=8)
+    (report,) = bake(armature, frame_start=1, frame_end=8).chains
+    assert report.solver == solver
+    baked, _ = played(armature, frames=8)
+    assert np.abs(baked - native).max() < JOINT * sum(lengths)
+    remove_native(armature, chain)
+    assert np.abs(played(armature, frames=8)[0] - baked).max() < 1e-6
