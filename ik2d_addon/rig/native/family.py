@@ -36,6 +36,10 @@ TIP_MISSED, JOINT_MISSED = 1e-5, 5e-3
 # The tip's direction next to the root has no digits nearer than this to it (reach is 1).
 NEAR_ROOT = 1e-7
 
+_ABRUPT = (
+    "its pose changes too abruptly with the target's distance; set the solver to Arc, or bake it instead"
+)
+
 # Distances (m,), reach is 1, and a side to angles (m, n), of which the first one turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
 
@@ -59,7 +63,7 @@ def family_of(lengths: Floats, solver: Solver) -> Family:
     steps = values[1:, 0, 0] - values[:-1, 3, 0]
     values[1:, :, 0] -= 2.0 * np.pi * np.cumsum(np.rint(steps / (2.0 * np.pi)))[:, np.newaxis]
     if np.abs(values[1:, 0] - values[:-1, 3]).max() > JOINT:
-        raise IK2DError("its joints turn too abruptly for curves over the target's distance")
+        raise IK2DError(_ABRUPT)
     return Family(np.append(places, END), values)
 
 
@@ -76,7 +80,7 @@ def _half(lengths: Floats, inner: float, solver: Solver, side: float) -> tuple[F
         tip, joint = _missed(lengths, true, distances)
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
         if (fine & ((tip > TIP_MISSED) | (joint > JOINT_MISSED))).any():
-            raise IK2DError("its joints turn too abruptly for curves over the target's distance")
+            raise IK2DError(_ABRUPT)
         for start, one in zip(starts[fine], true[fine], strict=True):
             found.append((float(start), one[::2]) if side > 0.0 else (-float(start) - size, one[::-2]))
         starts = np.concatenate((starts[~fine], starts[~fine] + 0.5 * size))
