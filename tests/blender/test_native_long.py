@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_target
+from rigs import add_armature, add_chain, add_target, override_from
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
@@ -293,3 +293,23 @@ def test_a_bake_of_a_native_chain_keys_the_pose_that_it_had(solver):
     assert np.abs(baked - native).max() < JOINT * sum(lengths)
     remove_native(armature, chain)
     assert np.abs(played(armature, frames=8)[0] - baked).max() < 1e-6
+
+
+def test_on_a_library_override_the_curves_outlive_saving_and_loading(tmp_path):
+    lengths = lengths_of(4, "any", 23)
+    armature, chain, _ = chain_of(lengths, 0.2)
+    armature.ik2d.chains.clear()
+    library, name = str(tmp_path / "library.blend"), armature.name
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    linked = override_from(library, name)
+    target = add_target({}, "Own")
+    key_targets(linked, target, lengths, 24, frames=6)
+    add_chain(linked, "b3", target, 4)
+    bpy.context.view_layer.update()
+    make_native(linked, linked.ik2d.chains[0])
+    before, errors = played(linked, target, 6)
+    assert errors.max() < TIP * sum(lengths)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    linked = next(ob for ob in bpy.data.objects if ob.override_library and ob.type == 'ARMATURE')
+    assert np.array_equal(played(linked, frames=6)[0], before)
