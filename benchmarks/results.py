@@ -9,8 +9,9 @@ from pathlib import Path
 
 import bpy
 
-from . import accuracy, bakes, bends, even, live, plots, region, smoothness, speed
+from . import accuracy, bakes, bends, even, live, native, plots, region, smoothness, speed
 from .table import Table
+from .versions import with_rows_of_others
 
 # The tolerance that the plot of solved targets shows: what Blender's solver is content with.
 PLOTTED_TOLERANCE = 1e-4
@@ -38,6 +39,7 @@ class Sizes:
     live_bones: tuple[int, ...] = (2, 10, 20)
     live_rounds: int = 4
     bake: bakes.Sizes = field(default_factory=bakes.Sizes)
+    natively: native.Sizes = field(default_factory=native.Sizes)
 
 
 TOY = Sizes(
@@ -59,15 +61,19 @@ TOY = Sizes(
     live_bones=(2, 3, 4),
     live_rounds=1,
     bake=bakes.Sizes(frames=20, meshes=1, heavy_frames=2, rounds=1, many_frames=(20, 40), many_chains=(1, 2)),
+    natively=native.TOY,
 )
 
 
 def run(sizes: Sizes, folder: Path) -> None:
     """Measure everything and write it into a folder: benchmarks.md and four plots."""
+    document = folder / "benchmarks.md"
+    before = document.read_text() if document.exists() else ""
     text = [_head()]
     for section in _sections(sizes, folder):
         text.append(section.markdown() if isinstance(section, Table) else section)
-    (folder / "benchmarks.md").write_text("\n".join(text))
+    text += [with_rows_of_others(table, before).markdown() for table in native.measure(sizes.natively)]
+    document.write_text("\n".join(text))
 
 
 def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:

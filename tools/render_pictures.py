@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
-WIDTH = 1020  # pixels; keeps each picture under 200 KB
+WIDTH = 1020  # pixels; keeps each picture under 400 KB
 # Those that are shown in motion too, and those that move without a bake.
 MOVING = {"06_crane": ROOT / "docs" / "crane.webp", "07_native": ROOT / "docs" / "insect.webp"}
 NATIVE = ("07_native",)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import c_port, ik_constraint, plain_ccd, problems, table
+from benchmarks import c_port, ik_constraint, native, native_rigs, plain_ccd, problems, table, versions
 from benchmarks.contestants import ALL, FINE, OURS
 
 
@@ -24,6 +24,8 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
         "Limits: claims",
         "Limits: cost",
         "Live: a frame",
+        "Native: exactness",
+        "Native: a frame",
     ):
         assert f"## {title}\n" in text
     for name in ("solved", "smooth", "growth", "bakes"):
@@ -85,3 +87,44 @@ def test_shares_are_rounded_to_all_or_nothing_only_when_they_are():
         "100 %",
     ]
     assert table.small(1.06e-10) == "1.1e-10"
+
+
+def test_chains_in_the_rigs_of_native_reach_their_targets_and_constraints_get_near():
+    shapes = native_rigs.random_shapes(6, seed=1)
+    for drive, bound in ((native._drive, 1e-5), (native._constrain, 0.01)):
+        rig = native_rigs.build(shapes, drive)
+        for aims in native._aims(shapes, 2):
+            if drive is native._drive or "plane" not in aims.kind:
+                answers = native._answers(rig, aims)
+                assert np.median(answers.misses) < bound
+                assert len(answers.misses) == 12
+        native_rigs.remove(rig)
+
+
+def test_a_chain_that_bends_the_other_way_is_told():
+    (shape,) = native_rigs.random_shapes(1, seed=2)
+    normal = np.array([0.0, 0.0, 1.0])
+    side = np.sign(shape.rest[1])
+    for bend, flipped in ((side, False), (-side, True)):
+        joints = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.5, 0.5 * bend, 0.0]])
+        assert native._is_flipped(shape, joints, normal) == flipped
+
+
+def test_rows_of_other_blenders_stay_in_the_document(tmp_path, monkeypatch):
+    document = tmp_path / "benchmarks.md"
+    document.write_text("# Benchmarks\n\n## Before\n\ntext\n")
+
+    def measured(version: str, value: str) -> None:
+        monkeypatch.setattr(versions, "_version", lambda: version)
+        rows = [[version, value]]
+        versions.write([table.Table("Some", "Note.", ["Blender", "value"], rows)], document)
+
+    measured("5.0.1", "a")
+    with document.open("a") as file:
+        file.write("\n## After\n\n| Blender | value |\n| --- | --- |\n| 4.2.0 | other |\n")
+    measured("4.2.0", "b")
+    measured("5.0.1", "c")
+    text = document.read_text()
+    assert "| 4.2.0 | b |\n| 5.0.1 | c |\n\n## After\n\n| Blender" in text and "| a |" not in text
+    assert text.startswith("# Benchmarks\n\n## Before\n\ntext\n\n## Some\n")
+    assert text.endswith("| 4.2.0 | other |\n")
