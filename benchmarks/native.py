@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ik2d_addon.rig.native.build import make_native
+from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui import properties
 from ik2d_addon.ui.properties import sync_joints
 
@@ -42,12 +42,12 @@ class Sizes:
     rigs: int = 1000
     targets: int = 8
     chains: tuple[int, ...] = (1, 10, 50)
-    longer: tuple[int, ...] = ()  # bones
+    longer: tuple[int, ...] = (8,)  # bones
     frames: int = 100
     rounds: int = 20
 
 
-TOY = Sizes(rigs=4, targets=2, chains=(1, 2), frames=4, rounds=1)
+TOY = Sizes(rigs=4, targets=2, chains=(1, 2), longer=(3,), frames=4, rounds=1)
 
 
 def measure(sizes: Sizes) -> list[Table]:

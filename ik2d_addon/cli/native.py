@@ -94,6 +94,7 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
         told.append(
             (say, f"ik2d:   {chain.name} ({len(native.constraints)} bones): {native.drivers} drivers")
         )
+        told += [(complain, f"ik2d: warning: {warning}") for warning in native.warnings]
     return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now, by {drivers} drivers"), *told]
 
 
