@@ -14,7 +14,6 @@ from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
-    ".ui.adopted",
     ".ui.properties",
     ".ui.chains",
     ".ui.results",

@@ -23,6 +23,7 @@ from ..live.rigs import RIGS, key_of, status_of
 from ..rig.armature import chain_bones
 from ..rig.hands import note_offset
 from ..rig.renames import follow_joints, free_name, remember
+from . import adopted
 from .adopted import IK2D_PG_adopted
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
 from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PROBE, NATIVE_STAND
@@ -896,6 +897,8 @@ classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_P
 
 def register() -> None:
     with ExitStack() as undo:
+        adopted.register()
+        undo.callback(adopted.unregister)
         register_classes(classes)
         undo.callback(unregister_classes, classes)
         bpy.types.Object.ik2d = PointerProperty(
@@ -907,3 +910,4 @@ def register() -> None:
 def unregister() -> None:
     del bpy.types.Object.ik2d
     unregister_classes(classes)
+    adopted.unregister()

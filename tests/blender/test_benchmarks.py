@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The benchmarks run, and their judges tell right from wrong; no test depends on how fast anything is."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from benchmarks import c_port, ik_constraint, native, native_rigs, plain_ccd, problems, table, versions
 from benchmarks.contestants import ALL, FINE, OURS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
@@ -99,6 +105,15 @@ def test_chains_in_the_rigs_of_native_reach_their_targets_and_constraints_get_ne
                 assert np.median(answers.misses) < bound
                 assert len(answers.misses) == 12
         native_rigs.remove(rig)
+
+
+def test_the_tables_of_native_alone_are_written_by_a_process_of_its_own(tmp_path):
+    """As they are measured in other Blenders, and without the rest of the add-on."""
+    document = tmp_path / "benchmarks.md"
+    words = [sys.executable, "-m", "benchmarks.native", "--toy", "--output", str(document)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "## Native: exactness" in document.read_text() and "## Native: a frame" in document.read_text()
 
 
 def test_a_chain_that_bends_the_other_way_is_told():
