@@ -39,8 +39,8 @@ _FLIPPED = 0.002
 class Sizes:
     """How much to measure."""
 
-    rigs: int = 1000
-    targets: int = 8
+    rigs: int = 400
+    targets: int = 20
     chains: tuple[int, ...] = (1, 10, 50)
     longer: tuple[int, ...] = (8,)  # bones
     frames: int = 100

@@ -82,7 +82,6 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
     if not chains:
         return [(say, f"ik2d: {armature.name}: all enabled chains are native already")]
     told: list[_Line] = []
-    drivers = 0
     for chain in chains:
         stop_if_asked()
         try:
@@ -90,12 +89,10 @@ def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list
         except IK2DError as error:
             refused.append(str(error))
             continue
-        drivers += native.drivers
-        told.append(
-            (say, f"ik2d:   {chain.name} ({len(native.constraints)} bones): {native.drivers} drivers")
-        )
+        bones = ", ".join(dict.fromkeys(bone for bone, _ in native.constraints))
+        told.append((say, f"ik2d:   {chain.name} ({bones}): follows '{chain.target.name}'"))
         told += [(complain, f"ik2d: warning: {warning}") for warning in native.warnings]
-    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now, by {drivers} drivers"), *told]
+    return [(say, f"ik2d: {armature.name}: {_counted(chains)} native now"), *told]
 
 
 def _remove(armature: bpy.types.Object, chains: Sequence[_Settings]) -> list[_Line]:
