@@ -14,6 +14,7 @@ from ..rig import compat, keys
 from ..rig.armature import RigChain
 from ..rig.auto_keys import Moved
 from ..rig.chain_values import ChainValue
+from ..rig.hand_turns import OwnTurns, own_turns
 from ..rig.matching import (
     View,
     as_it_stands,
@@ -25,12 +26,12 @@ from ..rig.matching import (
 )
 from ..rig.native.muting import natives_still
 from ..rig.pausing import live_paused
-from ..rig.pose import ROTATIONS, matrices
+from ..rig.pose import ROTATIONS, matrices, rotation_property
 from ..rig.sampling import ChainSamples, finished
 from ..rig.slide_bases import without_slides
 from ..rig.standing import Joins, joins_of, standing_now
 from ..rig.target_plane import facing_target
-from ..rig.value_keys import ValueKeys, check_values, values_keyed
+from ..rig.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from .pipeline import key_as_by_hand, solve
 from .report import BakeReport, length_text
 from .request import frame_range, read_rigs, scene_of
@@ -197,7 +198,12 @@ def snap_fk(
     channels = [one for rig in rigs for one in _influence_keys(rig, frames, 0.0)]
     warnings = check_values(channels)
     with values_keyed(scene, channels):
+        own = [own_turns(scene, rig, frames[:1]) for rig in rigs if rig.hands is not None]
         report = key_as_by_hand(armature, chains, frames[0], frames[-1])
+        with_hands = [rig for rig in rigs if rig.hands is not None]
+        for rig, before in zip(with_hands, own, strict=True):
+            with values_keyed(scene, list(_hand_keys(scene, rig, frames, before))):
+                pass
     return replace(report, rig_warnings=(*report.rig_warnings, *warnings, *_mixed(report, armature)))
 
 
@@ -232,6 +238,26 @@ def _refuse_lengths(rig: RigChain) -> None:
             f"Chain '{rig.name}': its bones {what}, and without influence they would go back to their own"
             f" lengths at once; turn {what.capitalize()} off to switch"
         )
+
+
+def _hand_keys(
+    scene: bpy.types.Scene, rig: RigChain, frames: Sequence[int], own: OwnTurns
+) -> Iterator[ValueKeys]:
+    """Yield the keys of hands that a bake has just keyed on frames, as by hand from the second one on.
+
+    On the first the chain still adds its own to what they show by hand: they keep that.
+    """
+    assert rig.hands is not None
+    times = keys.strip_times(rig.armature, keys.animation_times(scene, frames))
+    for name, values in zip(rig.hands.bones, own.values, strict=True):
+        bone = rig.armature.pose.bones[name]
+        path = bone.path_from_id(rotation_property(bone.rotation_mode))
+        for index in range(values.shape[1]):
+            curve = curve_of(rig.armature, path, index)
+            if curve is not None:
+                shown = np.array([curve.evaluate(time) for time in times])
+                yield ValueKeys(rig.armature, path, index, frames[:1], values[:1, index], name, stepped=True)
+                yield ValueKeys(rig.armature, path, index, frames[1:], shown[1:], name)
 
 
 def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
@@ -320,8 +346,19 @@ def _match(
         _joint_errors(solved, posed),
         rig.bones,
         solved.reach,
-        rig.warnings,
+        (*rig.warnings, *_hand_note(rig)),
     )
+
+
+def _hand_note(rig: RigChain) -> list[str]:
+    """Return what the user should know where the chain turns what hangs on its tip."""
+    if rig.hands is None:
+        return []
+    names = ", ".join(f"'{name}'" for name in rig.hands.bones)
+    return [
+        f"Chain '{rig.name}': it turns {names} on its tip, which this does not match; set Hand or Foot to"
+        " As It Is to keep their own turns"
+    ]
 
 
 # --- Settings ----------------------------------------------------------------

@@ -333,18 +333,30 @@ def test_one_snapped_frame_is_posed_whatever_the_influence_and_nothing_is_keyed(
 # --- Switches ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["bake", "live"])
+def make_native(armature):
+    bpy.context.view_layer.objects.active = armature
+    assert bpy.ops.ik2d.make_native() == {'FINISHED'}
+
+
+def show(way, armature, chain):
+    """Have the chain's pose shown, blended by its influence with the bones' own keys."""
+    if way == "bake":
+        bake(armature, None, 1, 24)
+    elif way == "live":
+        chain.live = True
+
+
+@pytest.mark.parametrize("way", ["bake", "live", "native"])
 def test_a_switch_to_ik_does_not_pop(way):
     armature, chain = fk_leg('XYZ', bend='NEGATIVE')
     before = poses(armature)
+    if way == "native":
+        make_native(armature)
     bpy.context.scene.frame_set(SWITCH)
     target_to_tip(armature, switch=True)
-    chain.target.location += bpy.context.scene.objects[chain.target.name].matrix_world.to_3x3().col[2] * 0.3
+    chain.target.location.z += 0.3
     chain.target.keyframe_insert("location", frame=24)
-    if way == "bake":
-        bake(armature, None, 1, 24)
-    else:
-        chain.live = True
+    show(way, armature, chain)
     after = poses(armature)
     assert turns_between(before, after)[:SWITCH].max() < 1e-3  # up to and on the frame of the switch
     own, switched = fastest_turn(before), fastest_turn(after)
@@ -353,7 +365,7 @@ def test_a_switch_to_ik_does_not_pop(way):
     assert np.linalg.norm(tip - np.array(evaluated_place(chain.target))) < 2e-5  # the target rules by now
 
 
-@pytest.mark.parametrize("way", ["bake", "live"])
+@pytest.mark.parametrize("way", ["bake", "live", "native"])
 def test_a_switch_to_fk_does_not_pop(way):
     armature, chain = fk_leg('XYZ')
     for curve in existing_fcurves(armature):  # motion of its own after the switch alone
@@ -361,15 +373,14 @@ def test_a_switch_to_fk_does_not_pop(way):
             curve.keyframe_points.remove(curve.keyframe_points[0])
     chain.target = add_target({1: (0, 0.2, 0.3), 12: (0, -0.6, 0.6), 24: (0, 0.8, 0.6)}, "Moving")
     chain.live = True
-    solved, later = poses(armature), poses(armature, frames=[22])
+    solved = poses(armature)
     chain.live = False
     later = poses(armature, frames=[22, 24])
+    if way == "native":
+        make_native(armature)
     bpy.context.scene.frame_set(SWITCH)
     snap_fk(armature, switch=True)
-    if way == "bake":
-        bake(armature, None, 1, 24)
-    else:
-        chain.live = True
+    show(way, armature, chain)
     after = poses(armature)
     assert turns_between(solved, after)[:SWITCH].max() < 1e-4
     assert turns_between(later, after[[21, 23]]).max() < 1e-4  # what was keyed by hand rules by now
@@ -398,6 +409,49 @@ def test_a_switch_over_a_range_follows_the_motion_there():
     target_to_tip(armature, None, 8, 20, switch=True)
     chain.live = True
     assert turns_between(before, poses(armature))[:20].max() < 1e-3
+
+
+@pytest.mark.parametrize("way", ["bake", "live"])
+def test_a_foot_that_is_kept_flat_does_not_pop_when_its_leg_switches_to_fk(way):
+    armature = add_armature(
+        {
+            "thigh": ((0, 0, 2.0), (0, -0.1, 1.0), "", 0.4),
+            "shin": ((0, -0.1, 1.0), (0, 0, 0.1), "thigh", -0.2),
+            "foot": ((0, 0, 0.1), (0.05, -0.3, 0), "shin", 0.7),
+        }
+    )
+    target = add_target({1: (0, 0.2, 0.3), 12: (0, -0.6, 0.6), 24: (0, 0.8, 0.6)})
+    chain = add_chain(armature, "shin", target, hand_rotation='WORLD')
+    bones = ("thigh", "shin", "foot")
+    chain.live = True
+    solved = poses(armature, bones)
+    chain.live = False
+    bpy.context.scene.frame_set(SWITCH)
+    snap_fk(armature, switch=True)
+    show(way, armature, chain)
+    after = poses(armature, bones)
+    assert turns_between(solved, after)[:SWITCH].max() < 1e-4
+    assert turns_between(after[SWITCH - 1 :], after[SWITCH - 1]).max() < 1e-4  # its own keys hold it there
+
+
+def test_a_native_chain_stays_native_and_matches_too():
+    armature, chain = fk_leg('XYZ', bend='NEGATIVE', softness=0.1)
+    before = poses(armature)
+    make_native(armature)
+    assert turns_between(before, poses(armature)).max() > 0.1
+    assert target_to_tip(armature, None, 1, 24).matches
+    assert turns_between(before, poses(armature)).max() < 1e-3
+    stand = armature.ik2d.chains[0].native.stand
+    assert stand["softness"] == 0.0 and chain.native.is_on
+    chain.target.animation_data_clear()
+    chain.target.location = (0.0, -0.5, 0.4)
+    solved = poses(armature)
+    snap_fk(armature, None, 1, 24)
+    assert not any(one.mute for bone in armature.pose.bones for one in bone.constraints)
+    assert turns_between(solved, poses(armature)).max() < 1e-4
+    stand["influence"] = 0.0
+    stand.update_tag()
+    assert turns_between(solved, poses(armature)).max() < 1e-4
 
 
 # --- What cannot be --------------------------------------------------------------
