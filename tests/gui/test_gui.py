@@ -129,6 +129,7 @@ def play(
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
         pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
+        pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
     ],
 )
 def test_main_job_in_the_window(plays, request, scenario, arguments):
