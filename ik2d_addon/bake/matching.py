@@ -42,6 +42,8 @@ from .solving import SolvedChain, solve_chain
 _NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
 # Joints that come back this near have come back, in radians; tips, as a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
+# The least angle that is told, in degrees.
+SHOWN = 0.001
 _SIDES = (1.0, -1.0)
 
 
@@ -91,14 +93,14 @@ class MatchReport:
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter."""
         frames, count = len(self.chains[0].frames), len(self.chains)
-        what = f"{count} targets" if count > 1 else f"'{self.chains[0].target}'"
+        what = f"{count} targets to their tips" if count > 1 else f"'{self.chains[0].target}' to the tip"
         on = f" on {frames} frames" if frames > 1 else ""
-        return f"Put {what} to the {'tips' if count > 1 else 'tip'}{on}; {self._tips()}, {self._joints()}"
+        return f"Moved {what}{on}; {self._tips()}, {self._joints()}"
 
     def _tips(self) -> str:
         worst = max(self.chains, key=lambda chain: float(chain.distance.max() / chain.reach))
         if worst.tips_match:
-            return "solved, the tip is back"
+            return f"solved, the tip{'s come' if len(self.chains) > 1 else ' comes'} back there"
         row = int(np.argmax(worst.distance))
         far = length_text(worst.distance[row], self.unit_system)
         return f"solved, the tip of '{worst.name}' is up to {far} off (frame {worst.frames[row]:g})"
@@ -106,10 +108,10 @@ class MatchReport:
     def _joints(self) -> str:
         worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
         row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
-        turn = f"{np.degrees(worst.joints[row, bone]):.2g} degrees"
+        turn = f"{max(float(np.degrees(worst.joints[row, bone])), SHOWN):.2g} degrees"
         if worst.joints_match:
-            return f"its joints within {turn}"
-        return f"and bone '{worst.bones[bone]}' {turn} off (frame {worst.frames[row]:g})"
+            return f"joints within {turn}"
+        return f"bone '{worst.bones[bone]}' {turn} off (frame {worst.frames[row]:g})"
 
 
 @live_paused()
