@@ -432,6 +432,7 @@ def test_a_foot_that_is_kept_flat_does_not_pop_when_its_leg_switches_to_fk(way):
     after = poses(armature, bones)
     assert turns_between(solved, after)[:SWITCH].max() < 1e-4
     assert turns_between(after[SWITCH - 1 :], after[SWITCH - 1]).max() < 1e-4  # its own keys hold it there
+    assert any("it turns 'foot' on its tip" in warning for warning in target_to_tip(armature).warnings)
 
 
 def test_a_native_chain_stays_native_and_matches_too():
@@ -533,8 +534,24 @@ def test_bones_that_slide_cannot_switch_to_fk():
     refused("its bones slide", armature, snap_fk, switch=True)
 
 
-def test_a_locked_curve_is_refused():
-    armature, chain = fk_leg()
+def test_a_locked_curve_is_refused_and_settings_go_back():
+    armature, chain = fk_leg(softness=0.1)
     chain.target.keyframe_insert("location", frame=1)
     existing_fcurves(chain.target)[0].lock = True
     refused("is locked", armature)
+
+
+def test_a_chain_that_cannot_be_matched_takes_the_others_back_with_it():
+    armature, chain = fk_leg(softness=0.1)
+    other = add_target({}, "Below")
+    other.parent = chain.target
+    add_chain(armature, "body", other, bone_count=1).driver_add("softness")
+    refused("Chain 'body': its Softness has a driver", armature)
+
+
+def test_keys_of_a_bake_beside_those_of_a_switch_are_told():
+    armature, _ = fk_leg('XYZ')
+    bake(armature, None, 1, 24)
+    bpy.context.scene.frame_set(SWITCH)
+    assert any("it has keys of a bake" in warning for warning in snap_fk(armature, switch=True).warnings)
+    assert not any("it has keys of a bake" in warning for warning in snap_fk(armature, None, 1, 24).warnings)
