@@ -61,6 +61,20 @@ def reduced():
     return armature
 
 
+def adopted():
+    """Bake a chain that was an IK constraint with a pole."""
+    armature, target = add_walker()
+    pole = add_target({1: (0, -3.0, 1.0)}, "Pole")
+    constraint = armature.pose.bones["shin"].constraints.new('IK')
+    constraint.target, constraint.chain_count = target, 2
+    constraint.pole_target, constraint.pole_angle = pole, -1.5708
+    bpy.context.view_layer.update()
+    bpy.ops.ik2d.adopt(all=True)
+    assert constraint.mute and len(armature.ik2d.chains) == 1
+    bake(armature)
+    return armature
+
+
 def native():
     """Bake a chain that is native."""
     armature, target = add_walker()
@@ -113,8 +127,11 @@ def there_and_back(path):
     return armature
 
 
+RIGS = (plain, reduced, adopted, native, native_unbaked)
+
+
 @pytest.mark.parametrize("fps", [24, 60])
-@pytest.mark.parametrize("rig", [plain, reduced, native, native_unbaked], ids=lambda rig: rig.__name__)
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.__name__)
 def test_tips_come_back_where_they_were(rig, fps, tmp_path):
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = fps, FRAMES[0], FRAMES[-1]
