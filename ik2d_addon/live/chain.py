@@ -10,6 +10,7 @@ from mathutils import Matrix, Vector
 from ..bake.solving import SolvedChain, solve_chain
 from ..core import IK2DError
 from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
+from ..rig.hand_turns import own_curves, own_turns_now
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
 from ..rig.natives import is_native
@@ -21,6 +22,7 @@ from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
 from .hands import hands_now, write_hands
 from .lean import Lean, read_lean
+from .lean_hands import LeanHands, is_lean, turned_by
 from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
 from .space import Affine, affine, inverse, moved, product, turned
 from .unseen import is_unseen, place_by_curves, turn_by_curves
@@ -75,7 +77,7 @@ class LiveChain:
             held = self._held = _Held(self, frame, held)
         turns = held.turns(self, frame)
         if self.rig.hands is not None:
-            self._hands = hands_now(scene, held.rig, _samples(self, frame), turns, held.solved)
+            self._hands = held.hands_turned(self, frame, turns)
         self.outcome, self._frame = held.outcome, frame
         return turns
 
@@ -185,6 +187,9 @@ class _Held:
         if chain._straight and chain.straight is None:
             chain.straight = self.lean if rig is chain.rig else read_lean(chain.rig, samples)
             self.lean = read_lean(rig, samples, chain.straight)
+        self.lean_hands: LeanHands | None = None
+        if rig.hands is not None and self.lean is not None and is_lean(rig, rig.hands):
+            self.lean_hands = LeanHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
         self._turns: list[float] = []
         if self.lean is not None:
@@ -272,6 +277,19 @@ class _Held:
         along, _, normal = self._axes
         scales = [sum(v * v for v in turned(self._to_world, *axis)) ** 0.5 for axis in (along, normal)]
         return in_plane * scales[0], abs(height) * scales[1]
+
+    def hands_turned(self, chain: LiveChain, frame: _Frame, turns: list[float]) -> list[BoneRotation]:
+        """Return how the hands turn with turns (n,) of the bones, in plain matrices where that is enough."""
+        rig = self.rig
+        if rig.hands is None:
+            return []
+        if self.lean_hands is not None and frame.influence == 1.0 and not own_curves(rig):
+            turned = turned_by(rig.hands, frame.world, frame.aim)
+            found = self.lean_hands.rotations(turns, frame.own, frame.base, turned)
+            if found is not None:
+                return found
+        own = own_turns_now(frame.scene, rig)
+        return hands_now(rig, _samples(chain, frame), turns, own, self.solved)
 
     def _whole(self, chain: LiveChain, frame: _Frame) -> list[float]:
         """Return the turns (n,) by the bake's own way."""

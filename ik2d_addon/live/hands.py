@@ -9,7 +9,7 @@ import numpy as np
 from ..bake.hands import hands_held
 from ..bake.solving import SolvedChain
 from ..rig.armature import RigChain
-from ..rig.hand_turns import own_turns_now
+from ..rig.hand_turns import OwnTurns
 from ..rig.hands import note_posed
 from ..rig.kinematics import rotations_of
 from ..rig.pose import BoneRotation
@@ -17,20 +17,19 @@ from ..rig.sampling import ChainSamples
 
 
 def hands_now(
-    scene: bpy.types.Scene,
     rig: RigChain,
     samples: ChainSamples,
     turns: Sequence[float],
+    own: OwnTurns,
     solved: SolvedChain | None,
 ) -> list[BoneRotation]:
     """Return how the hands turn of a chain with turns (n,) on the frame that is shown, as samples have it.
 
-    solved: that chain, where its bones may change their lengths. Raises IK2DError where keys made by hand
-    are mixed with those of a bake.
+    own: what the hands show without it. solved: that chain, where its bones may change their lengths.
     """
     rotations = rotations_of(rig, np.array([turns]))
     factors, locations = (None, None) if solved is None else (solved.factors, solved.locations)
-    return hands_held(rig, samples, rotations, own_turns_now(scene, rig), factors, locations).rotations
+    return hands_held(rig, samples, rotations, own, factors, locations).rotations
 
 
 def write_hands(

@@ -71,14 +71,19 @@ def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> 
 
 
 def own_turns_now(scene: bpy.types.Scene, rig: RigChain) -> OwnTurns:
-    """Do the same for the current frame, and change nothing: no copy is made.
+    """Do the same for the current frame, and change nothing: no copy is made. Errors as in `own_curves`."""
+    return OwnTurns(_values(scene, rig, [scene.frame_float], own_curves(rig)), {})
+
+
+def own_curves(rig: RigChain) -> Curves:
+    """Return the F-Curves that turn the hands of a chain by keys made by hand, by path and index.
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
-    places, by_hand = set(_places(rig)), {}
-    for curve in compat.existing_fcurves(rig.armature):
-        place = curve.data_path, curve.array_index
-        if place not in places or not compat.plays(rig.armature, curve):
+    holder, by_hand = compat.existing_channels(rig.armature), {}
+    for path, index in _places(rig) if holder is not None else ():
+        curve = holder and holder.fcurves.find(path, index=index)
+        if curve is None or not compat.plays(rig.armature, curve):
             continue
         made = keys.made_by_hand(curve)
         if made.any() and not made.all():
@@ -87,8 +92,8 @@ def own_turns_now(scene: bpy.types.Scene, rig: RigChain) -> OwnTurns:
                 " among them; clear the bake"
             )
         if made.any():
-            by_hand[place] = curve
-    return OwnTurns(_values(scene, rig, [scene.frame_float], by_hand), {})
+            by_hand[path, index] = curve
+    return by_hand
 
 
 def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:

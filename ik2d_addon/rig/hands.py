@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ..core.inputs import Floats
 from . import compat
+from .affine import crossed
 from .renames import bones_of
 
 # As it is; as in rest, whatever turns above it; as the target is turned.
@@ -107,7 +108,7 @@ def orientations(matrices: Floats) -> Floats:
     y = _unit(matrices[..., 1])
     x = matrices[..., 0]
     x = _unit(x - (x * y).sum(axis=-1, keepdims=True) * y)
-    z = np.cross(x, y)
+    z = crossed(x, y)
     mirrors = (z * matrices[..., 2]).sum(axis=-1, keepdims=True) < 0.0
     found: Floats = np.stack((x, y, np.where(mirrors, -z, z)), axis=-1)
     return found

@@ -64,7 +64,8 @@ def reduced():
 def adopted():
     """Bake a chain that was an IK constraint with a pole."""
     armature, target = add_walker()
-    pole = add_target({1: (0, -3.0, 1.0)}, "Pole")
+    pole = add_target({}, "Pole")
+    pole.location = (0, -3.0, 1.0)
     constraint = armature.pose.bones["shin"].constraints.new('IK')
     constraint.target, constraint.chain_count = target, 2
     constraint.pole_target, constraint.pole_angle = pole, -1.5708

@@ -11,6 +11,7 @@ from rigs import add_armature, add_chain, add_target, animation_of
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.live.rigs import RIGS, key_of
 from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui.chain_presets import VALUES
@@ -529,3 +530,22 @@ def test_a_native_chain_has_no_hands():
         make_native(armature, chain)
     chain.hand_rotation = 'NONE'
     make_native(armature, chain)
+
+
+@pytest.mark.parametrize("lean", [True, False])
+@pytest.mark.parametrize("mode", MODES)
+def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, lean):
+    armature, target, chain = add_walker()
+    foot = armature.pose.bones["foot"]
+    foot.rotation_mode = mode
+    if not lean:
+        armature.data.bones["foot"].inherit_scale = 'AVERAGE'
+    armature.matrix_world = Matrix.LocRotScale((1, 0, 0), Euler((0.2, 0.1, 0.9)), (-1.4, 1.4, 1.4))
+    bpy.context.view_layer.update()
+    chain.hand_rotation = 'TARGET'
+    nod(target, {1: 0.0, 24: 1.3})
+    chain.live = True
+    live = turns_on(FRAMES, armature)
+    assert (RIGS.chains[key_of(chain)]._held.lean_hands is not None) == lean
+    bake(armature)
+    assert apart(turns_on(FRAMES, armature), live) < NOISE
