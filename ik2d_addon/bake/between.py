@@ -36,16 +36,16 @@ def doubtful_gaps(
     """
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
-    middles = [replace(rotation, values=_middles(rotation.values)) for rotation in rotations]
-    factors = None if chain.factors is None else _middles(chain.factors)
+    halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
+    factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
-    played = read_played(chain.rig, half_way, middles, np.arange(len(half_way.targets)) + 0.5)
+    played = read_played(chain.rig, half_way, halves, np.arange(len(half_way.targets)) + 0.5)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
     return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & solvable(chain.rig, half_way))
 
 
-def _middles(values: Floats) -> Floats:
+def middles(values: Floats) -> Floats:
     """Return what channels (m, c) with automatic handles have half-way between the frames (m - 1, c).
 
     Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
@@ -93,10 +93,10 @@ def shaped_rotations(
     if chain.factors is not None and found.factors is not None:
         factors = np.insert(chain.factors, gaps + 1, found.factors, axis=0)
     channels = (*rotations, *slide_channels(chain.rig, locations), *scale_channels(chain.rig, factors))
-    return [_with_handles(each, on_frames, middle, gaps) for each in channels]
+    return [with_parabolas(each, on_frames, middle, gaps) for each in channels]
 
 
-def _with_handles(
+def with_parabolas(
     rotation: BoneRotation, on_frames: NDArray[np.intp], middle: NDArray[np.intp], gaps: NDArray[np.intp]
 ) -> BoneRotation:
     """Return the rotation on the frames alone, each parabola through a middle as handles at thirds.

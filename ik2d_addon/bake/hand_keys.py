@@ -1,35 +1,66 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The keys of hands and feet: on the frames of their chain's, or as few as keep their orientation."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.hand_turns import angles_between, hand_notes, own_turns
-from ..rig.pose import BoneRotation, matrices
-from ..rig.sampling import ChainSamples, finished
+from ..rig.pose import BoneChannels, BoneRotation, matrices
+from ..rig.sampling import ChainSamples, finished, solvable
+from .between import middles, with_parabolas
 from .cubics import hermite, solved_normal
 from .hands import KeyedHands, hands_held
 from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of, keyed_at
 
+# Where a hand would be further off its rotation than this half-way between frames, in radians, its handles
+# are shaped.
+ASTRAY = 1e-3
 
-def with_hands(scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples) -> KeyedChain:
+
+def with_hands(
+    scene: bpy.types.Scene,
+    plan: KeyPlan,
+    chain: KeyedChain,
+    samples: ChainSamples,
+    half_way: ChainSamples | None,
+) -> KeyedChain:
     """Return a chain with the keys of its hands, on the frames on which it has its own.
 
-    samples: of all times of the plan.
+    samples: of all times of the plan. half_way: of those between, where the plan asks for them.
     """
     rig = chain.solved.rig
     if rig.hands is None:
         return chain
+    notes = hand_notes(scene, rig, plan.times[0], plan.times[-1])
+    if half_way is not None and len(half_way.targets):
+        hands = _keyed_on_all(scene, plan, chain, samples, half_way)
+    else:
+        hands = _keyed_on_some(scene, plan, chain, samples)
+    told = replace(rig, notes=(*rig.notes, *notes))
+    return replace(chain, hands=hands, solved=replace(chain.solved, rig=told))
+
+
+def _keyed_on_some(
+    scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
+) -> KeyedHands:
+    """Return the keys of hands on their chain's own frames, or on as few as the plan's bound lets be."""
+    rig = chain.solved.rig
+    assert rig.hands is not None
     rows = np.arange(len(plan.times))
     if rig.name in plan.own:
         rows = np.searchsorted(plan.times, plan.own[rig.name])
     times = np.array(plan.times)[rows]
-    own = own_turns(scene, rig, times.tolist())
-    solved = chain.solved.at(rows.tolist())
-    rotations = _played(plan, chain, len(rows))
+    own, solved = own_turns(scene, rig, times.tolist()), chain.solved.at(rows.tolist())
+    channels = {
+        each.bone: _between(plan, each) if plan.bound > 0.0 and each.frames is not None else each.values
+        for each in _turning(chain)
+    }
+    rotations = _rotations(chain, channels, len(rows))
     turned = hands_held(rig, samples.at(rows.tolist()), rotations, own, solved.factors, solved.locations)
     keyed, bound = turned.rotations, 0.0
     if rig.name in plan.own:
@@ -39,27 +70,84 @@ def with_hands(scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples
         longest = max(rig.armature.data.bones[name].length for name in rig.hands.bones)
         bound = plan.bound / (size * longest)
         keyed = [_reduced(plan, each, rig.armature, USED * bound) for each in keyed]
-    notes = hand_notes(scene, rig, plan.times[0], plan.times[-1])
-    if notes:
-        solved_rig = replace(rig, notes=(*rig.notes, *notes))
-        chain = replace(chain, solved=replace(chain.solved, rig=solved_rig))
-    return replace(chain, hands=KeyedHands(keyed, turned, times, bound))
+    return KeyedHands(keyed, turned, times, bound)
 
 
-def _played(plan: KeyPlan, chain: KeyedChain, frames: int) -> list[Floats]:
-    """Return the local rotations (frames, 3, 3) that the keys of a chain's bones give them."""
-    keyed = {rotation.bone: rotation for rotation in chain.rotations if rotation.property != "location"}
-    found = []
-    for bone in chain.solved.rig.pose_bones:
-        rotation = keyed.get(bone.name)
-        if rotation is None:
-            found.append(np.broadcast_to(np.eye(3), (frames, 3, 3)))
-            continue
-        values = rotation.values
-        if plan.bound > 0.0 and rotation.frames is not None:
-            values = _between(plan, rotation)
-        found.append(matrices(rotation.mode or bone.rotation_mode, values))
-    return found
+def _keyed_on_all(
+    scene: bpy.types.Scene,
+    plan: KeyPlan,
+    chain: KeyedChain,
+    samples: ChainSamples,
+    half_way: ChainSamples,
+) -> KeyedHands:
+    """Return the keys of hands on all frames, with handles where automatic ones would lead them astray.
+
+    Frames and what is half-way between are worked out in one row, so that the channels go on in it.
+    """
+    rig, solved, frames = chain.solved.rig, chain.solved, len(plan.times)
+    good = solvable(rig, half_way)
+    known = ChainSamples.joined([half_way, samples]).at(
+        np.where(good, np.arange(frames - 1), frames - 1 + np.arange(frames - 1)).tolist()
+    )
+    order = np.argsort(np.concatenate((np.arange(frames), np.arange(frames - 1) + 0.5)))
+    together = ChainSamples.joined([samples, known]).at(order.tolist())
+    own = own_turns(scene, rig, np.concatenate((plan.times, plan.half_way))[order].tolist())
+    channels = {each.bone: _woven(each.values, _halves(each)) for each in _turning(chain)}
+    factors, locations = (
+        None if each is None else _woven(each, middles(each)) for each in (solved.factors, solved.locations)
+    )
+    rotations = _rotations(chain, channels, len(order))
+    turned = hands_held(rig, together, rotations, own, factors, locations)
+    keyed = [_with_handles(rig.armature, each, good) for each in turned.rotations]
+    on_frames = replace(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
+    return KeyedHands(keyed, on_frames, np.array(plan.times))
+
+
+def _with_handles(
+    armature: bpy.types.Object, rotation: BoneRotation, good: NDArray[np.bool_]
+) -> BoneRotation:
+    """Return a rotation (2 m - 1, c) on the frames (m) alone, with handles where it would go astray.
+
+    good: (m - 1,) where that is known.
+    """
+    on_frames, between = rotation.values[::2], rotation.values[1::2]
+    mode = armature.pose.bones[rotation.bone].rotation_mode
+    astray = angles_between(matrices(mode, middles(on_frames)), matrices(mode, between))
+    gaps = np.flatnonzero(good & (astray > ASTRAY))
+    if not len(gaps):
+        return replace(rotation, values=on_frames)
+    return with_parabolas(rotation, np.arange(0, len(rotation.values), 2), 2 * gaps + 1, gaps)
+
+
+def _halves(rotation: BoneRotation) -> Floats:
+    """Return what keyed channels (m, c) have half-way between the frames (m - 1, c)."""
+    found = middles(rotation.values)
+    if rotation.handles is None:
+        return found
+    arriving, leaving = rotation.handles
+    shaped = (rotation.values[:-1] + 3.0 * (leaving[:-1] + arriving[1:]) + rotation.values[1:]) / 8.0
+    return np.where(np.isnan(shaped), found, shaped)
+
+
+def _woven(on_frames: Floats, between: Floats) -> Floats:
+    """Return values on frames (m, ..) with those between (m - 1, ..) put between them."""
+    return np.insert(on_frames, np.arange(1, len(on_frames)), between, axis=0)
+
+
+def _turning(chain: KeyedChain) -> Iterator[BoneRotation]:
+    """Yield the rotations of a chain's bones, without what slides them."""
+    return (each for each in chain.rotations if not isinstance(each, BoneChannels))
+
+
+def _rotations(chain: KeyedChain, channels: Mapping[str, Floats], frames: int) -> list[Floats]:
+    """Return the local rotations (frames, 3, 3) that channels (frames, c) give a chain's bones."""
+    modes = {each.bone: each.mode for each in _turning(chain)}
+    return [
+        matrices(modes[bone.name] or bone.rotation_mode, channels[bone.name])
+        if bone.name in channels
+        else np.broadcast_to(np.eye(3), (frames, 3, 3))
+        for bone in chain.solved.rig.pose_bones
+    ]
 
 
 def _between(plan: KeyPlan, rotation: BoneRotation) -> Floats:

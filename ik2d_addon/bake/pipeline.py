@@ -348,7 +348,7 @@ def solve_frames(
                 channels = join.before.channels if join.before else None
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
                 keyed = yield from _counted(keying, part, total)
-                new.append(with_hands(scene, plan, keyed, samples))
+                new.append(with_hands(scene, plan, keyed, samples, half_way))
             yield before + 2 * len(times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

@@ -106,7 +106,7 @@ def test_half_way_channels_are_those_of_blenders_automatic_handles(values):
     curve.update()
     expected = [curve.evaluate(frame + 0.5) for frame in range(len(values) - 1)]
     channels = np.array(values)[:, None] * (1.0, -2.0)
-    found = between._middles(channels)
+    found = between.middles(channels)
     assert found[:, 0] == pytest.approx(expected, abs=1e-4)
     assert found[:, 1] == pytest.approx(-2.0 * found[:, 0])
     assert (channels == np.array(values)[:, None] * (1.0, -2.0)).all()
@@ -243,7 +243,7 @@ def test_handles_are_those_of_the_parabola_through_the_middle():
         return start + speed * t + bend * t * t
 
     rows = rotation([(9.0, 9.0), parabola(0.0), parabola(0.5), parabola(1.0), (7.0, 7.0)])
-    found = between._with_handles(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]))
+    found = between.with_parabolas(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]))
     assert found.values.tolist() == rows.values[[0, 1, 3, 4]].tolist()
     before, after = found.handles
     assert after[1] == pytest.approx(start + speed / 3.0)
@@ -269,7 +269,7 @@ def test_shaped_rotations_pass_through_the_solution_half_way(solver, mode):
     gaps = np.array([0, 3, 4, 10])
     shaped = shaped_rotations(chain, halves, gaps, False, None)
     assert [one.bone for one in shaped] == [one.bone for one in rotations] == ["thigh", "shin"]
-    middles = [one.copy() for one in map(between._middles, [one.values for one in shaped])]
+    middles = [one.copy() for one in map(between.middles, [one.values for one in shaped])]
     for one, plain, middle in zip(shaped, rotations, middles, strict=True):
         assert one.values == pytest.approx(plain.values, abs=1e-12)
         known = np.isfinite(one.handles).all(axis=2)

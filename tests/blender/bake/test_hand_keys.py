@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from mathutils import Euler
+from rigs import add_leg
 
-from ik2d_addon.bake.hand_keys import _between, _TurnCubics
+from ik2d_addon.bake.hand_keys import ASTRAY, _between, _halves, _TurnCubics, _with_handles, _woven
 from ik2d_addon.bake.keying import KeyPlan, fewest, handles_of, keyed_at
 from ik2d_addon.rig.hand_turns import angles_between
 from ik2d_addon.rig.pose import BoneRotation, matrices
@@ -19,7 +19,8 @@ def swaying(mode: str) -> np.ndarray:
     angles = np.column_stack((np.sin(TIMES / 5.0), 0.4 * np.cos(TIMES / 7.0), 0.1 * TIMES / 40.0))
     if mode == 'XYZ':
         return angles
-    return np.array([Euler(each).to_quaternion() for each in angles])
+    quaternions = np.column_stack((np.ones(len(TIMES)), 0.5 * angles))
+    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("mode", ['XYZ', 'QUATERNION'])
@@ -43,3 +44,18 @@ def test_a_smaller_angle_takes_more_keys():
     cubics, candidates = _TurnCubics(TIMES, swaying('XYZ'), 'XYZ'), list(range(len(TIMES)))
     counts = [len(finished(fewest(cubics, candidates, bound))[0]) for bound in (0.1, 0.01, 0.001)]
     assert counts == sorted(counts) and counts[0] < counts[-1]
+
+
+def test_handles_lead_through_what_lies_between_only_where_it_is_known_and_astray():
+    armature = add_leg()
+    armature.pose.bones["shin"].rotation_mode = 'XYZ'
+    values = np.column_stack((np.arange(9.0) / 10.0, np.zeros(9), np.zeros(9)))  # frames and halves, even
+    values[[3, 5, 7], 0] += (0.1, 0.5 * ASTRAY, 0.1)
+    rotation = BoneRotation("shin", "rotation_euler", values)
+    found = _with_handles(armature, rotation, np.array([True, True, True, False]))
+    assert (found.values == values[::2]).all()
+    assert (~np.isnan(found.handles[1, :, 0])).tolist() == [False, True, False, False, False]
+    assert _halves(found)[1] == pytest.approx(values[3])
+    assert (_woven(values[::2], values[1::2]) == values).all()
+    steady = BoneRotation("shin", "rotation_euler", np.zeros((5, 3)))
+    assert _with_handles(armature, steady, np.ones(2, bool)).handles is None

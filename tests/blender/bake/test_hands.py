@@ -3,16 +3,21 @@
 
 import numpy as np
 import pytest
-from mathutils import Matrix
 
 from ik2d_addon.bake.hands import KeyedHands
 from ik2d_addon.rig.hand_turns import TurnedHands
 
 
 def test_what_is_off_is_told_apart_and_only_where_it_is_known():
+
+    def about_x(*angles):
+        turned = np.array(
+            [((1, 0, 0), (0, np.cos(a), -np.sin(a)), (0, np.sin(a), np.cos(a))) for a in angles]
+        )
+        return turned[:, None]
+
     wanted = np.tile(np.eye(3), (3, 1, 1, 1))
-    shown = np.array([np.array(Matrix.Rotation(angle, 3, 'X'))[None] for angle in (0.0, 0.2, 0.2)])
-    played = np.array([np.array(Matrix.Rotation(angle, 3, 'X'))[None] for angle in (0.0, 0.5, 0.2, 0.7)])
+    shown, played = about_x(0.0, 0.2, 0.2), about_x(0.0, 0.5, 0.2, 0.7)
     hands = KeyedHands([], TurnedHands([], wanted, shown), np.array([1.0, 2.0, 4.0]))
     assert hands.turned.off[:, 0] == pytest.approx((0.0, 0.2, 0.2), abs=1e-6)
     off, moved = hands.off(np.array([1.0, 2.0, 4.0, 5.0]), 3.0 * played)
