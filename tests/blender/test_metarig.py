@@ -73,3 +73,17 @@ def test_knees_of_the_metarig_bend_forward_in_the_fitted_plane(metarig):
         straight = (metarig.pose.bones[f"thigh.{side}"].head.y + bone.tail.y) / 2
         assert bone.head.y < straight - 0.1  # forward is -Y in Blender
         assert report.chains[0].off_plane[0] < 1e-4
+
+
+@pytest.mark.parametrize("tip, hand", [("shin.L", "foot.L"), ("forearm.R", "hand.R")])
+def test_its_feet_and_hands_keep_their_orientation(metarig, tip, hand):
+    place = np.array(metarig.pose.bones[tip].tail)
+    target = add_target({1: place, 8: place + (0.0, -0.1, 0.1), 16: place + (0.0, 0.1, 0.05)}, tip)
+    add_chain(metarig, tip, target, hand_rotation='WORLD')
+    assert bake(metarig, frame_start=1, frame_end=16).chains[0].hands == (hand,)
+    rest = np.array(metarig.data.bones[hand].matrix_local.to_3x3())
+    for frame in range(1, 17):
+        bpy.context.scene.frame_set(frame)
+        evaluated = metarig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        shown = np.array(evaluated.pose.bones[hand].matrix.to_3x3())
+        assert np.abs(shown - rest).max() < 3e-5  # rest matrices are that far off rotations
