@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, named, picture, ui
+from window import calm, in_front, named, picture, scroll_down, ui
 
 STEP = ((1, (0.0, 0.0, 0.0)), (13, (0.0, -0.28, 0.26)), (25, (0.0, -0.5, 0.0)))
 MIDDLE = 10  # the frame that is shown
@@ -64,27 +64,34 @@ def open_rig_panel(area, sidebar):
     yield from ui.find_button(area, sidebar, "ik2d.release")
 
 
+def call(name):
+    """Run an operator as a button in the viewport's sidebar does."""
+    area, view = ui.region()
+    with bpy.context.temp_override(window=ui.window(), area=area, region=view):
+        getattr(bpy.ops.ik2d, name)('INVOKE_DEFAULT')
+    yield 1.0
+
+
 def test():
     """Adopt, bake, native."""
     generate()
     area, sidebar = yield from in_front("IK 2D")
     calm()
     look_from_the_left()
-    with bpy.context.temp_override(window=ui.window(), area=area, region=ui.region()[1]):
-        bpy.ops.ik2d.adopt('INVOKE_DEFAULT')
-    yield 1.0
+    yield from call("adopt")
     yield from picture("riggers_1_adopting", still=False)
     yield from ui.key('RET')
     yield from ui.wait_until(lambda: len(named("objects", "rig").ik2d.chains) == 1, "the chain")
     yield from open_rig_panel(area, sidebar)
+    yield from scroll_down(sidebar)
     yield from picture("riggers_2_adopted")
-    yield from ui.click_button(area, sidebar, "ik2d.bake")
+    yield from call("bake")
     yield from ui.wait_until(lambda: named("objects", "rig").ik2d.last_bake, "the bake", 60)
     yield from picture("riggers_3_baked")
-    with bpy.context.temp_override(window=ui.window(), area=area, region=ui.region()[1]):
-        bpy.ops.ik2d.clear_bake()
-    yield from ui.click_button(area, sidebar, "ik2d.make_native")
-    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.chains[0].native.stand, "the drivers")
+    yield from call("clear_bake")
+    yield from call("make_native")
+    yield from ui.wait_until(lambda: named("objects", "rig").ik2d.chains[0].native_constraint, "the drivers")
+    yield from scroll_down(sidebar)
     yield from picture("riggers_4_native")
 
 

@@ -8,7 +8,7 @@ from math import radians
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import at, calm, in_front, look_at, named, picture, ui
+from window import at, calm, in_front, look_at, named, picture, scroll_down, ui
 
 CYCLE = range(33, 65)
 TARGET = "Ankle Target R"
@@ -49,14 +49,6 @@ def added(side):
     chain = rig().ik2d.chains[-1]
     chain.name = f"Leg.{side}"
     return chain
-
-
-def scroll_down(sidebar):
-    """Turn the wheel over the sidebar until its last panel is seen."""
-    yield from ui.move(sidebar.x + sidebar.width // 2, sidebar.y + sidebar.height // 3)
-    for _ in range(12):
-        yield from ui.button('PRESS', 'WHEELDOWNMOUSE')
-        yield 0.1
 
 
 def preferences():
