@@ -12,7 +12,7 @@ from rigs import add_chain, add_target
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.compat import existing_fcurves, sharing_channels
 from ik2d_addon.rig.doctor import examine, joints_off_plane
 from ik2d_addon.rig.mending import mend
 from ik2d_addon.ui import doctor as drawn
@@ -139,12 +139,25 @@ def test_a_straight_chain_of_many_bones_or_with_a_plane_of_its_own_is_no_finding
     assert found(armature, chain) == []
 
 
-def test_other_rigs_with_the_same_action_in_another_slot_or_with_other_bones_are_no_finding():
+def test_objects_without_such_bones_may_play_the_same_action():
     armature, chain = keyed_leg()
     target = add_target({1: (0, 0, 0)}, "Camera")
     target.animation_data.action = armature.animation_data.action
-    if not hasattr(target.animation_data, "action_slot") or target.animation_data.action_slot is None:
-        assert found(armature, chain) == []
+    if hasattr(target.animation_data, "action_slot"):
+        target.animation_data.action_slot = armature.animation_data.action_slot
+    assert sharing_channels(armature) == [target]
+    assert found(armature, chain) == []
+
+
+@pytest.mark.parametrize("low, high, stuck", [(0.1, 1.0, True), (-1.0, -0.1, True), (-0.1, 0.1, False)])
+def test_a_range_without_the_pose_that_locks_hold_is_told(low, high, stuck):
+    armature, chain = leg()
+    armature.pose.bones["thigh"].lock_rotation = (True, True, True)
+    joint = chain.joints["thigh"]
+    joint.use_limit, joint.limit_min, joint.limit_max = True, low, high
+    assert found(armature, chain) == (['RANGE', 'HELD'] if stuck else ['HELD'])
+    if stuck:
+        assert "in which locks hold it" in examine(armature, chain, 1, 40)[0].sentence
 
 
 def test_what_the_panel_asks_costs_less_than_2_ms_for_10_chains():
