@@ -10,11 +10,17 @@ import pytest
 import ik2d_addon.bake
 import ik2d_addon.rig
 from ik2d_addon.bake import BakeOptions, ChainReport
+from ik2d_addon.bake.comparing import Apart
 from ik2d_addon.bake.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.rig.armature import RigChain
+from ik2d_addon.rig.doctor import Finding, Mend
+from ik2d_addon.rig.keys import Fault
 from ik2d_addon.rig.pose import BoneRotation
 from ik2d_addon.rig.standing import Joins
+
+# Those that hold words and numbers alone.
+PLAIN = BakeOptions, Apart, Fault, Finding, Mend
 
 
 def values():
@@ -33,7 +39,7 @@ def test_values_are_frozen_and_those_with_arrays_are_themselves_alone(cls):
     value = object.__new__(cls)
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(value, dataclasses.fields(cls)[0].name, None)
-    if cls is not BakeOptions:  # arrays have no plain equality
+    if cls not in PLAIN:  # arrays have no plain equality
         assert value == value and value != object.__new__(cls) and hash(value)
 
 
@@ -62,10 +68,18 @@ def test_defaults_say_that_nothing_special_is_known():
         "stretch": None,
         "slides": None,
         "turning": None,
+        "hands": (),
+        "hands_off": None,
     }
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
-    assert defaults(BoneRotation) == {"mode": "", "turning": None, "frames": None, "handles": None}
+    assert defaults(BoneRotation) == {
+        "mode": "",
+        "turning": None,
+        "frames": None,
+        "handles": None,
+        "generated": True,
+    }
     assert defaults(RigChain) == {
         "notes": (),
         "ruled": False,
@@ -75,5 +89,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "stretching": None,
         "slides": None,
         "slide_weight": 1.0,
+        "hands": None,
+        "native": None,
     }
     assert defaults(Joins) == {"before": None, "after": None, "lost": ()}

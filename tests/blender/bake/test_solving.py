@@ -485,16 +485,6 @@ def test_a_joint_that_moves_by_itself_keeps_its_limit_relative_to_rest():
 # --- Uneven scale ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part, uneven", [(0.0, False), (0.4e-3, False), (1e-3, True), (0.5, True)])
-def test_scales_that_differ_from_axis_to_axis_are_uneven(part, uneven):
-    turned = np.array(Matrix.Rotation(0.7, 3, (1, 2, 3)))
-    matrices = np.repeat((turned @ np.diag([2.0, 2.0 * (1.0 + part), 2.0]))[None], 3, axis=0)
-    assert solving._uneven(matrices) == uneven
-    matrices[:2] = turned  # even, but for the last frame
-    assert solving._uneven(matrices) == uneven
-    assert not solving._uneven(np.repeat(-2.0 * turned[None], 2, axis=0))
-
-
 def scaled_arm():
     """Add two bones above a chain of two."""
     armature = add_armature(

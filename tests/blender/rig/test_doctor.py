@@ -5,15 +5,17 @@ from pathlib import Path
 from time import process_time
 
 import bpy
+import numpy as np
 import pytest
 from faults import FAULTS, keyed_leg, leg, uneven, zigzag
+from mathutils import Matrix
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves, sharing_channels
-from ik2d_addon.rig.doctor import examine, joints_off_plane
+from ik2d_addon.rig.doctor import examine, is_uneven, joints_off_plane
 from ik2d_addon.rig.mending import mend
 from ik2d_addon.ui import doctor as drawn
 
@@ -210,3 +212,13 @@ def test_a_finding_is_of_the_rig_as_it_is_after_undo():
     bpy.context.view_layer.update()
     (finding,) = drawn.findings_of(bpy.context, armature, armature.ik2d.chains[0])
     assert finding.kind == 'UNEVEN_SCALE'
+
+
+@pytest.mark.parametrize("part, expected", [(0.0, False), (0.4e-3, False), (1e-3, True), (0.5, True)])
+def test_scales_that_differ_from_axis_to_axis_are_uneven(part, expected):
+    turned = np.array(Matrix.Rotation(0.7, 3, (1, 2, 3)))
+    matrices = np.repeat((turned @ np.diag([2.0, 2.0 * (1.0 + part), 2.0]))[None], 3, axis=0)
+    assert is_uneven(matrices) == expected
+    matrices[:2] = turned  # even, but for the last frame
+    assert is_uneven(matrices) == expected
+    assert not is_uneven(np.repeat(-2.0 * turned[None], 2, axis=0))
