@@ -150,9 +150,9 @@ def _drive(armature: bpy.types.Object, constraint: bpy.types.Constraint, name: s
     armature.update_tag()
 
 
-def hinges() -> bpy.types.Object:
+def hinges(turned: float = 0.0) -> bpy.types.Object:
     """Have a knee that IK locks make a hinge, with limits, a stiff thigh, and locks of channels."""
-    armature = leg_with_foot()
+    armature = leg_with_foot(turned=turned)
     knee, thigh = armature.pose.bones["shin"], armature.pose.bones["thigh"]
     knee.lock_ik_y = knee.lock_ik_z = True
     knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, -0.4, 2.0

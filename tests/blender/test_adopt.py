@@ -183,11 +183,23 @@ def test_limits_locks_and_stiffness_are_the_joints():
     low, high = knee.limit_min, knee.limit_max
     assert knee.use_limit and sorted((abs(low), abs(high))) == pytest.approx([0.4, 2.0])
     assert thigh.weight == pytest.approx(0.5, abs=0.01) and knee.weight == 1.0
-    assert tuple(armature.pose.bones["shin"].lock_rotation) == (False, True, True)
-    assert tuple(armature.pose.bones["thigh"].lock_rotation) == (False, False, False)
+    assert "hinges" in armature.ik2d.chains[0].adopted.carried
+    for name in ("shin", "thigh"):  # about the plane's normal, which is the hinge
+        assert tuple(armature.pose.bones[name].lock_rotation) == (False, False, False)
     bpy.ops.ik2d.bake()
     for frame, error in played_back_errors(armature, armature.ik2d.chains[0], FRAMES):
         assert error < 1e-4, frame
+
+
+def test_a_hinge_askew_stays_one():
+    armature = built(lambda: ik_rigs.hinges(turned=0.1))
+    bpy.ops.ik2d.adopt(all=True)
+    assert tuple(armature.pose.bones["shin"].lock_rotation) == (False, True, True)
+    bpy.ops.ik2d.bake()
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        shin = armature.pose.bones["shin"]
+        assert abs(shin.matrix_basis.to_quaternion().y) < 1e-5, frame
 
 
 def test_stretch_goes_as_far_as_it_takes():

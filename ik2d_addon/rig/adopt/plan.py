@@ -15,14 +15,16 @@ from .. import compat
 from ..affine import inverse
 from ..armature import rest_joints
 from ..axes import normal_in_bone
+from ..joints import turning_axis
 from ..limits import Range, limits_elsewhere, limits_of_bones
-from ..planes import choose_plane, line_of
+from ..planes import BEND, choose_plane, line_of
 from ..rulers import is_active
 from ..sampling import Target
 from .limbs import Limb
 from .rigify import originals, stem_of
 from .watching import Watched
 
+Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
 # A pose that encloses less than this part of the reach's square with the line to its tip bends to no side.
 _STRAIGHT = 1e-3
 # Planes further apart than this (radians) are two.
@@ -45,7 +47,7 @@ class Plan:
     sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0) from which frame on it bends to which side
     limits: dict[str, Range]
     weights: dict[str, float]
-    locks: dict[str, tuple[bool, bool, bool]]  # of the rotation, what the IK locks say
+    locks: dict[str, Locks]  # of the rotation: the IK locks where these leave another axis than the plane's
     influence: float
     stretch: float
     stretches_last: bool
@@ -100,11 +102,13 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
     locks = {bone.name: _locks(bone) for bone in bones}
     with _locked(bones, locks):
         rest = rest_joints(bones)
-        plane, _ = choose_plane(_NoSettings(limb.bones[-1]), 'AUTO', bones, rest)
+        plane, taken = choose_plane(_NoSettings(limb.bones[-1]), 'AUTO', bones, rest)
         spans, to_rest = _spans(armature, limb, watched)
         own = _own_plane(rest, plane, spans)
         plane = own or plane
         limits, slanted = limits_of_bones(bones, plane)
+        if taken == BEND and own is None:
+            locks = {bone.name: _locks_needed(bone, locks[bone.name], plane) for bone in bones}
     reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
     target = main.target, _bone_of(main.target, main.subtarget)
     off, off_frame = _off_plane(plane, to_rest, watched, target, reach)
@@ -137,14 +141,23 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
 # --- Numbers -----------------------------------------------------------------
 
 
-def _locks(bone: bpy.types.PoseBone) -> tuple[bool, bool, bool]:
+def _locks(bone: bpy.types.PoseBone) -> Locks:
     """Return the axes that IK may not turn a bone about, where these leave it one or none; else nothing."""
     locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
     return locks if sum(locks) > 1 else (False, False, False)
 
 
+def _locks_needed(bone: bpy.types.PoseBone, locks: Locks, plane: Plane) -> Locks:
+    """Return the locks, without those that leave the axis about which the bone turns unlocked, too."""
+    normal = normal_in_bone(plane, bone)
+    axis = turning_axis(bone, normal)
+    if axis is None or np.linalg.norm(np.cross(axis, normal)) > np.sin(_APART):
+        return locks
+    return (False, False, False)
+
+
 @contextmanager
-def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, tuple[bool, bool, bool]]) -> Iterator[None]:
+def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Iterator[None]:
     """Give bones other locks of their rotation for a while: those that IK heeds, which are all it does."""
     with ExitStack() as undo:
         for bone in bones:
@@ -269,7 +282,7 @@ def _carried(plan: Plan) -> Iterator[str]:
         yield f"the side that it bends to, keyed: it changes {_count(len(plan.sides) - 1, 'time')}"
     if plan.limits:
         yield f"limits of {_listed(plan.limits)}"
-    hinges = [name for name, locks in plan.locks.items() if any(locks)]
+    hinges = [name for name in limb.bones if any(_locks(limb.armature.pose.bones[name]))]
     if hinges:
         yield f"IK locks of {_listed(hinges)} as hinges"
     if plan.weights:
