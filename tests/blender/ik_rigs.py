@@ -107,6 +107,29 @@ def pole_goes_behind() -> bpy.types.Object:
     return with_pole(y={1: -3.0, 12: 3.0})
 
 
+def moved_and_scaled() -> bpy.types.Object:
+    """Return the leg with the pole that goes behind, elsewhere, turned, and twice as large."""
+    armature = pole_goes_behind()
+    for name in ("Target", "Pole"):
+        bpy.data.objects[name].parent = armature
+    armature.location, armature.rotation_euler, armature.scale = (3, 2, 1), (0.2, 0, 1.0), (2, 2, 2)
+    return armature
+
+
+def foot_apart() -> bpy.types.Object:
+    """Have the constraint on a foot that does not join the shin: it is the shin's tail that IK leads."""
+    armature = add_armature(
+        {
+            "thigh": (HIP, KNEE, "", 0.0),
+            "shin": (KNEE, ANKLE, "thigh", 0.0),
+            "foot": ((0, 0.2, 0), TOE, "shin", 0.0),
+        }
+    )
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    add_ik(armature, "foot", add_target(PATH), 2, use_tail=False)
+    return armature
+
+
 def keyed_influence() -> bpy.types.Object:
     """Have an influence that comes and goes."""
     armature = from_the_tip()
@@ -219,10 +242,12 @@ def tail_of_five() -> bpy.types.Object:
 IN_PLANE = [
     from_the_tip,
     from_below,
+    foot_apart,
     to_the_root,
     pole_in_front,
     pole_behind,
     pole_goes_behind,
+    moved_and_scaled,
     driven_influence,
     driven_mute,
     keyed_mute,

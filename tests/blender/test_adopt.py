@@ -16,7 +16,7 @@ ON_TARGET = 1e-5  # of the reach
 # Rigs that Blender's IK poses otherwise: it stretches within reach, sticks at limits, and bends unevenly.
 OTHER_SHAPES = (ik_rigs.stretching, ik_rigs.hinges, ik_rigs.tail_of_five)
 # Rigs whose pole has Blender roll the bones by half a turn.
-ROLLED = (ik_rigs.pole_behind, ik_rigs.pole_goes_behind)
+ROLLED = (ik_rigs.pole_behind, ik_rigs.pole_goes_behind, ik_rigs.moved_and_scaled)
 FRAMES = range(1, LAST + 1)
 
 
@@ -30,7 +30,9 @@ def built(make) -> bpy.types.Object:
 
 
 def reach(armature, chain) -> float:
-    return sum(armature.data.bones[joint.name].length for joint in chain.joints)
+    """Return how long the chain is, in the world."""
+    size = armature.matrix_world.median_scale
+    return size * sum(armature.data.bones[joint.name].length for joint in chain.joints)
 
 
 def knees(armature) -> np.ndarray:
@@ -236,7 +238,30 @@ def test_what_cannot_be_carried_over_is_said(change, words):
     assert words in lost if words else not lost
 
 
+def test_an_influence_in_strips_of_the_nla_is_not_carried_over():
+    armature = ik_rigs.keyed_influence()
+    animation = armature.animation_data
+    animation.nla_tracks.new().strips.new("all", 1, animation.action)
+    animation.action = None
+    armature = built(lambda: armature)
+    bpy.ops.ik2d.adopt(all=True)
+    adopted = armature.ik2d.chains[0].adopted
+    assert "NLA strips" in adopted.lost and "influence" not in adopted.carried
+
+
+def test_bones_that_ik_may_not_turn_are_held():
+    armature = built(ik_rigs.from_the_tip)
+    thigh = armature.pose.bones["thigh"]
+    thigh.lock_ik_x = thigh.lock_ik_y = thigh.lock_ik_z = True
+    bpy.ops.ik2d.adopt(all=True)
+    assert "hold 'thigh'" in armature.ik2d.chains[0].adopted.carried
+    bpy.ops.ik2d.bake()
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        assert thigh.matrix_basis.to_quaternion().angle < 1e-5
+
+
 def test_a_child_of_on_the_limb_itself_is_said():
     armature = built(ik_rigs.hanging_limb)
     bpy.ops.ik2d.adopt(all=True)
-    assert "Child Of of thigh" in armature.ik2d.chains[0].adopted.lost
+    assert "'Child Of' of 'thigh'" in armature.ik2d.chains[0].adopted.lost

@@ -282,13 +282,17 @@ def _carried(plan: Plan) -> Iterator[str]:
         yield f"the side that it bends to, keyed: it changes {_count(len(plan.sides) - 1, 'time')}"
     if plan.limits:
         yield f"limits of {_listed(plan.limits)}"
-    hinges = [name for name in limb.bones if any(_locks(limb.armature.pose.bones[name]))]
+    locks = {name: sum(_locks(limb.armature.pose.bones[name])) for name in limb.bones}
+    hinges = [name for name, count in locks.items() if count == 2]
+    held = [name for name, count in locks.items() if count == 3]
+    if held:
+        yield f"IK locks that hold {_listed(held)}"
     if hinges:
         yield f"IK locks of {_listed(hinges)} as hinges"
     if plan.weights:
         yield f"stiffness of {_listed(plan.weights)} as weights"
     kind = animation_of(limb, "influence")
-    if kind or plan.influence < 1.0:
+    if "strips" not in kind and (kind or plan.influence < 1.0):
         yield f"the influence{f', {kind}' if kind else f' {plan.influence:.3g}'}"
     if plan.stretch > 1.0:
         yield f"stretch, as far as it takes{', by the last bone alone' if plan.stretches_last else ''}"
@@ -316,16 +320,16 @@ def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float
         yield f"the drivers on the rotation of {_listed(driven)}: they win over a chain's keys"
     acting = _others(plan.limb, bones, times)
     if acting:
-        yield f"{_listed(acting)}: they act on top of the chain's keys, or in place of them"
+        yield f"{', '.join(acting)}: what acts on top of the chain's keys, or in place of them"
     targets = {(c.target, c.subtarget) for c in _constraints(plan.limb)}
     if len(targets) > 1:
         yield "the other targets that its bones have IK constraints to"
 
 
 def _others(limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
-    """Return the other constraints that act on the bones, as "Child Of of thigh"; limits are carried over."""
+    """Return the other constraints that act on the bones, "'Child Of' of 'thigh'"; but limits."""
     return [
-        f"{constraint.name} of {bone.name}"
+        f"'{constraint.name}' of '{bone.name}'"
         for bone in bones
         for constraint in bone.constraints
         if constraint.type not in _CARRIED
