@@ -147,8 +147,10 @@ def contents(armature: bpy.types.Object) -> dict:
 
 def _plain(value):
     """Return stored settings as plain data."""
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
     if hasattr(value, "keys"):
         return {key: _plain(value[key]) for key in value.keys()}
     if isinstance(value, list | tuple) or type(value).__name__ == "IDPropertyArray":
         return [_plain(part) for part in value]
-    return getattr(value, "name_full", value)
+    return value

@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import bpy
+import file_contents
 import numpy as np
 import pytest
 from native_rigs import contents, poses, random_limb, reach_of, swing
-from rigs import add_chain, add_target, errors_on, evaluated_tip, leg_with_target
+from rigs import add_chain, add_target, errors_on, evaluated_tip, leg_with_target, override_from
 from snapshots import differences, everything
 from snapshots import poses as channels
 
@@ -295,18 +296,30 @@ def animated_leg():
     return armature
 
 
+def stored(armature):
+    return everything(), channels(), contents(armature)
+
+
+def of_the_file(_armature):
+    """Return all but our own settings: reading groups of those that are not there makes them."""
+    return {way: value for way, value in file_contents.contents().items() if "ik2d" not in way}
+
+
+@pytest.mark.parametrize("dump", [stored, of_the_file])
 @pytest.mark.parametrize("make", [lambda: leg_with_target()[0], animated_leg], ids=["bare", "animated"])
-def test_removing_leaves_no_trace(make):
+def test_removing_leaves_no_trace(make, dump, tmp_path):
     armature = make()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "leg.blend"))
     chain = armature.ik2d.chains[0]
     bpy.context.scene.frame_set(7)
-    before = everything(), channels(), contents(armature)
+    before = dump(armature)
     make_native(armature, chain)
     bpy.context.scene.frame_set(9)
     bpy.context.scene.frame_set(7)
+    assert dump(armature) != before
     remove_native(armature, chain)
     bpy.context.view_layer.update()
-    assert differences(before, (everything(), channels(), contents(armature))) == []
+    assert differences(before, dump(armature)) == []
 
 
 def test_what_was_taken_away_by_hand_is_no_hindrance():
@@ -376,3 +389,46 @@ def test_a_saved_file_comes_back_native(tmp_path):
     assert is_native(chain) and errors_on([1, 20, 40], armature, chain).max() < 1e-5
     remove_native(armature, chain)
     assert not any(bone.constraints for bone in armature.pose.bones)
+
+
+def test_undo_and_redo_take_one_step_each():
+    armature = active_leg()
+    bpy.ops.ed.undo_push(message="before")
+    objects = bpy.data.objects.keys()
+    assert bpy.ops.ik2d.make_native('EXEC_DEFAULT', True) == {'FINISHED'}
+    bpy.ops.ed.undo()
+    assert not is_native(bpy.data.objects["Rig"].ik2d.chains[0])
+    assert bpy.data.objects.keys() == objects
+    bpy.ops.ed.redo()
+    armature = bpy.data.objects["Rig"]
+    assert errors_on([1, 20, 40], armature, armature.ik2d.chains[0]).max() < 1e-5
+    assert bpy.ops.ik2d.remove_native('EXEC_DEFAULT', True) == {'FINISHED'}
+    bpy.ops.ed.undo()
+    armature = bpy.data.objects["Rig"]
+    assert errors_on([1, 20, 40], armature, armature.ik2d.chains[0]).max() < 1e-5
+
+
+@pytest.mark.parametrize("own_chain", [False, True], ids=["a chain of the shot's", "the library's chain"])
+def test_an_override_is_native_and_stays_it_when_saved(tmp_path, own_chain):
+    armature, target = leg_with_target()
+    if not own_chain:
+        armature.ik2d.chains.clear()
+    library, shot = str(tmp_path / "library.blend"), str(tmp_path / "shot.blend")
+    bpy.data.libraries.write(library, {armature, target, bpy.context.scene})
+    override = override_from(library, "Rig", "Target")
+    if not own_chain:
+        add_chain(override, "shin", bpy.data.objects["Target"])
+    make_native(override, override.ik2d.chains[0])
+    for _ in range(2):
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        override = next(ob for ob in bpy.data.objects if ob.override_library)
+        assert is_native(override.ik2d.chains[0])
+        assert errors_on([1, 20, 40], override, override.ik2d.chains[0]).max() < 1e-5
+    remove_native(override, override.ik2d.chains[0])
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    override = next(ob for ob in bpy.data.objects if ob.override_library)
+    assert not is_native(override.ik2d.chains[0])
+    assert not any(len(bone.constraints) for bone in override.pose.bones)
+    assert not [ob for ob in bpy.data.objects if "stand" in ob.name or "probe" in ob.name]
