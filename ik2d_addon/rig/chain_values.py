@@ -96,7 +96,5 @@ class ChainValue:
         wanted = np.array([shown[0], *values, shown[-1]])
         changes = np.append(True, np.abs(np.diff(wanted)) > _SAME)
         changes[[1, -2, -1]] = True  # the first and the last of the frames, and what comes after
-        if not self.steps:
-            changes[:-1] |= changes[1:]
         changes[-1] = not on
         return self.keys(np.array(around, np.float64)[changes].tolist(), wanted[changes])

@@ -17,8 +17,9 @@ from .sampling import ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
 from .value_keys import ValueKeys, values_previewed
 
-# A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin.
-ON_TIP, ROUNDING = 1e-6, 3e-7
+# A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
+# or from what the target hangs on. One that stays off by more than so much of the reach is held by something.
+ON_TIP, ROUNDING, HELD = 1e-6, 3e-7, 1e-3
 # Of linear ways to move the first round is as near as 32 bits get; noise in these takes one more.
 _ROUNDS = 3
 # A tip that goes along with its target by more than this part of how far that goes hangs on it.
@@ -153,27 +154,35 @@ def _brought_nearer(
     view: View, rigs: Sequence[RigChain], found: list[Floats], ways: Sequence[Floats]
 ) -> tuple[list[Floats], list[ChainSamples]]:
     """Return the locations after looking where they bring the targets, mended, and what was seen then."""
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         with view.moved(list(zip(rigs, found, strict=True))):
             looked = view.sample(rigs)
         misses = [own.tips - own.targets for own in looked]
-        off = [_off(rig, own) for rig, own in zip(rigs, looked, strict=True)]
-        if not any((far > 1.0).any() for far in off):
-            return found, looked
+        off = [np.linalg.norm(miss, axis=1) for miss in misses]
+        near = [_near(*each) for each in zip(rigs, looked, found, ways, strict=True)]
+        if turn == _ROUNDS - 1 or not any((far > end).any() for far, end in zip(off, near, strict=True)):
+            break
         found = [
-            locations + np.where(far[:, None] > 1.0, _solved(way, miss), 0.0)
-            for locations, way, miss, far in zip(found, ways, misses, off, strict=True)
+            locations + np.where((far > end)[:, None], _solved(way, miss), 0.0)
+            for locations, way, miss, far, end in zip(found, ways, misses, off, near, strict=True)
         ]
-    worst = max(range(len(rigs)), key=lambda k: float(off[k].max()))
-    raise IK2DError(_astray(rigs[worst], view.times[int(np.argmax(off[worst]))]))
+    for rig, own, far in zip(rigs, looked, off, strict=True):
+        if (far > HELD * _reach(rig, own)).any():
+            raise IK2DError(_astray(rig, view.times[int(np.argmax(far))]))
+    return found, looked
 
 
-def _off(rig: RigChain, own: ChainSamples) -> Floats:
-    """Return how far (frames,) a target is from its tip, as a part of what may be."""
-    scale = np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
-    allowed = ON_TIP * _size(rig) * scale + ROUNDING * np.abs(own.tips).max(axis=1)
-    off: Floats = np.linalg.norm(own.tips - own.targets, axis=1) / allowed
-    return off
+def _near(rig: RigChain, own: ChainSamples, locations: Floats, way: Floats) -> Floats:
+    """Return how far (frames,) from its tip a target may be for nothing to be left to mend."""
+    far_off = np.abs(own.tips).max(axis=1) + (np.abs(way) @ np.abs(locations[..., None])).max(axis=(1, 2))
+    near: Floats = ON_TIP * _reach(rig, own) + ROUNDING * far_off
+    return near
+
+
+def _reach(rig: RigChain, own: ChainSamples) -> Floats:
+    """Return how long the chain is in rest (frames,), in the world."""
+    reach: Floats = _size(rig) * np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
+    return reach
 
 
 def _size(rig: RigChain) -> float:

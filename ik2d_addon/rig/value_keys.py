@@ -83,23 +83,23 @@ def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Itera
     If that fails, or what is done inside, all is put back as it was.
     """
     with ExitStack() as undo:
-        undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
-        for one in channels:
-            _key(scene, one, undo)
+        _key_all(scene, channels, undo)
         yield
         undo.pop_all()
 
 
 @contextmanager
 def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
-    """Have some channels keyed for a while, in copies of the actions that then go again."""
+    """Have some channels keyed for a while; then all is as it was, to the bit."""
     with ExitStack() as undo:
-        undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
-        for owner in dict.fromkeys(one.owner for one in channels):
-            undo.enter_context(made.action_copied(owner))
-        for one in channels:
-            _key(scene, one, undo)
+        _key_all(scene, channels, undo)
         yield
+
+
+def _key_all(scene: bpy.types.Scene, channels: Sequence[ValueKeys], undo: ExitStack) -> None:
+    undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
+    for one in channels:
+        _key(scene, one, undo)
 
 
 def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:

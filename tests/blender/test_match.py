@@ -83,6 +83,10 @@ def test_auto_keying_keys_the_current_frame(leg):
         for point in curve.keyframe_points
     }
     assert kinds == {'KEYFRAME'}
+    bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
+    bpy.context.scene.frame_set(7)
+    bpy.ops.ik2d.snap_fk(frame_start=10, frame_end=11)
+    assert frames_of(armature, '"thigh"') == [5, 10, 11]
 
 
 def test_frames_that_are_given_are_keyed_and_others_come_from_the_range(leg):

@@ -51,6 +51,18 @@ def test_a_constraint_that_is_not_linear_is_refused_where_it_stops_the_target():
         locations_on_tips(on_frames(bpy.context.scene, [1, 7]), [rig])
 
 
+@pytest.mark.parametrize(
+    "far, scale, near", [(4000, 900, 1e-3), (4000, 1, 1e-3), (300, 1, 5e-5), (0, 1e4, 1e-5)]
+)
+def test_a_target_that_hangs_on_something_far_or_large_gets_as_near_as_32_bits_let_it(far, scale, near):
+    armature, target = leg_with_target()
+    target.parent = add_target({1: (far, 0, 0), 20: (far, 50, 1)}, "Parent")
+    target.parent.rotation_euler, target.parent.scale = (0.3, 0.4, 0.5), (scale, scale, scale)
+    rig = read_chain(armature, armature.ik2d.chains[0])
+    _, (seen,) = locations_on_tips(on_frames(bpy.context.scene, [1, 7, 20]), [rig])
+    assert np.abs(seen.targets - seen.tips).max() < near
+
+
 def test_targets_that_move_others_come_first():
     armature, other = add_leg(), add_leg("Other")
     above, below = add_target({}, "Above"), add_target({}, "Below")
