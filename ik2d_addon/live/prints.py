@@ -74,7 +74,7 @@ def _hands(
     armature: bpy.types.Object, settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
 ) -> Iterator[Any]:
     """Yield what says which bones on a chain's tip have an orientation of their own, and how they turn."""
-    for bone in tip.children:
+    for bone in (armature.pose.bones[child.name] for child in tip.bone.children):
         yield (*_of_bone(bone), tuple(_of_constraints(bone)))
         yield tuple(constraint.influence > 0.0 for constraint in bone.constraints)
     yield tuple((chain.enabled, chain.tip, chain.bone_count) for chain in armature.ik2d.chains)

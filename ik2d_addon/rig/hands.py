@@ -40,12 +40,11 @@ class Hands:
 
 def hanging_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
     """Return the bones that hang on the end of a chain's tip and turn with it."""
-    length = tip.bone.length
-    into = tip.bone.matrix_local.inverted_safe()
+    into, end = tip.bone.matrix_local.inverted_safe(), _AT_END * tip.bone.length
     return [
-        bone
-        for bone in tip.children
-        if bone.bone.use_inherit_rotation and (into @ bone.bone.head_local).y >= _AT_END * length
+        tip.id_data.pose.bones[bone.name]
+        for bone in tip.bone.children  # a pose bone would look for its own among all bones
+        if bone.use_inherit_rotation and (into @ bone.head_local).y >= end
     ]
 
 
@@ -151,6 +150,13 @@ def posed_hands(settings: bpy.types.PropertyGroup) -> list[str]:
         return []
     names = settings.hands_posed.split("\n")
     return [name for name in names if name in settings.id_data.pose.bones]
+
+
+def hands_with_keys(settings: bpy.types.PropertyGroup) -> list[str]:
+    """Return those bones, and those that its next bake would turn: of what was renamed it knows no more."""
+    tip = settings.id_data.pose.bones.get(settings.tip) if settings.id_data.pose else None
+    hands = read_hands(settings, tip)[0] if tip is not None else None
+    return list(dict.fromkeys((*posed_hands(settings), *(hands.bones if hands is not None else ()))))
 
 
 def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
 from ..rig.clearing import clear_keys, locked_channels
 from ..rig.compat import select_bone
-from ..rig.hands import posed_hands
+from ..rig.hands import hands_with_keys
 from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
 from ..rig.slide_bases import put_back
@@ -59,9 +59,10 @@ def clear_bake(
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
-    """Return the bones of some chains, with the hands that these have turned, each once."""
+    """Return the bones of some chains, with the hands that these turn, each once."""
     names = (
-        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *posed_hands(chain)] for chain in chains
+        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *hands_with_keys(chain)]
+        for chain in chains
     )
     return list(dict.fromkeys(name for bones in names for name in bones))
 

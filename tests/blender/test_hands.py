@@ -371,6 +371,14 @@ def test_clear_bake_and_as_it_is_take_it_all_back():
     assert chain.hands_posed == ""
 
 
+def test_clear_bake_finds_a_foot_that_was_renamed():
+    armature, _, _ = add_walker(hand_rotation='WORLD')
+    bake(armature)
+    armature.data.bones["foot"].name = "paw"
+    bpy.ops.ik2d.clear_bake()
+    assert not any("paw" in curve.data_path for curve in existing_fcurves(armature))
+
+
 def test_as_it_is_puts_back_what_a_solve_has_turned():
     armature, _, chain = add_walker(hand_rotation='WORLD')
     solve(armature)
@@ -444,6 +452,19 @@ def test_solve_live_and_drag_show_what_a_bake_keys(setting, solver):
     assert apart(live, baked) < NOISE
     assert apart(solved, baked[8]) < NOISE
     assert apart(dragged, baked[8]) < NOISE
+
+
+def test_a_chain_that_hangs_on_the_foot_comes_after_it():
+    armature, _, chain = add_walker(hand_rotation='WORLD')
+    toes = add_chain(armature, "toes", add_target({1: (0.05, -0.8, 0.2), 24: (0.05, -0.6, -0.4)}, "Toes"), 1)
+    toes.plane = 'X'
+    chain.live = toes.live = True
+    live = turns_on(FRAMES, armature, "toes")
+    report = bake(armature)
+    assert not any(chain.plays_back_worse for chain in report.chains)
+    assert apart(turns_on(FRAMES, armature), at_rest(armature)) < NOISE
+    assert apart(turns_on(FRAMES, armature, "toes"), live) < NOISE
+    assert apart(live, live[0]) > 0.3
 
 
 def test_live_follows_a_target_that_only_turns():
