@@ -49,8 +49,8 @@ def test_a_smaller_angle_takes_more_keys():
 def test_handles_lead_through_what_lies_between_only_where_it_is_known_and_astray():
     armature = add_leg()
     armature.pose.bones["shin"].rotation_mode = 'XYZ'
-    values = np.column_stack((np.arange(9.0) / 10.0, np.zeros(9), np.zeros(9)))  # frames and halves, even
-    values[[3, 5, 7], 0] += (0.1, 0.5 * ASTRAY, 0.1)
+    values = np.zeros((9, 3))  # frames, and halves between them
+    values[[3, 5, 7], 0] = 0.1, 0.5 * ASTRAY, 0.1
     rotation = BoneRotation("shin", "rotation_euler", values)
     found = _with_handles(armature, rotation, np.array([True, True, True, False]))
     assert (found.values == values[::2]).all()
