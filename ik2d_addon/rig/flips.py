@@ -5,6 +5,7 @@ import bpy
 
 from ..core import IK2DError
 from . import compat, keys
+from .natives import stand_of
 
 SETTING = "turn_over"
 
@@ -14,23 +15,26 @@ def key_flip(
 ) -> tuple[int, int]:
     """Key that a chain turns over from the current frame on, within so many; return first and last frame.
 
-    It begins and ends slowly. Raises IK2DError where a driver has its say, and where strips of the NLA are
-    tweaked.
+    It begins and ends slowly. A native chain's control is keyed. Raises IK2DError where a driver has its
+    say, where strips of the NLA are tweaked, and for native chains that only flip at once.
     """
-    path = f"{settings.path_from_id()}.{SETTING}"
-    animation = armature.animation_data
+    owner, path = _setting(armature, settings)
+    animation = owner.animation_data
     if animation is not None and animation.drivers.find(path) is not None:
         raise IK2DError(f"Chain '{settings.name}': Turn Over has a driver; remove it to key a flip")
-    keys.refuse_tweak_mode(armature)
+    keys.refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
-    now = settings.turn_over
+    now = float(owner.path_resolve(path))
     after = 0.0 if now > 0.5 else 1.0
-    for frame, value in ((first, now), (last, after)):
-        settings.turn_over = value
-        settings.keyframe_insert(SETTING, frame=frame)
-    settings.turn_over = now
-    curve = next(curve for curve in compat.existing_fcurves(armature) if curve.data_path == path)
+    for frame, value in ((first, now), (last, after), (None, now)):
+        if owner == armature:
+            settings.turn_over = value
+        else:
+            owner[SETTING] = value
+        if frame is not None:
+            owner.keyframe_insert(path, frame=frame)
+    curve = next(curve for curve in compat.existing_fcurves(owner) if curve.data_path == path)
     for key in curve.keyframe_points:
         if key.co[0] in (first, last):
             key.interpolation, key.handle_left_type, key.handle_right_type = (
@@ -40,3 +44,16 @@ def key_flip(
             )
     curve.update()
     return first, last
+
+
+def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> tuple[bpy.types.Object, str]:
+    """Return what has the setting to key, the armature or a native chain's stand, and its path there."""
+    stand = stand_of(settings)
+    if stand is None:
+        return armature, f"{settings.path_from_id()}.{SETTING}"
+    if len(settings.joints) != 2 or any(joint.use_limit for joint in settings.joints):
+        raise IK2DError(
+            f"Chain '{settings.name}' is native, and only two bones without limits turn over slowly then;"
+            " key its control Bend"
+        )
+    return stand, f'["{SETTING}"]'

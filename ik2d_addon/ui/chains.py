@@ -11,6 +11,7 @@ from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_targe
 from ..rig.dependencies import parents, walk
 from ..rig.flips import key_flip
 from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ..rig.natives import acts, stand_of
 from ..rig.renames import (
     bone_names,
     bones_of,
@@ -101,9 +102,20 @@ def active_chain(armature: Object) -> PropertyGroup | None:
 
 
 def flip(chain: PropertyGroup) -> None:
-    """Have a chain bend to its other side."""
+    """Have a chain bend to its other side: a native one by its control, at once."""
+    stand = stand_of(chain)
+    if stand is not None:
+        stand["bend"] = 1.0 if stand["bend"] < 0.0 else -1.0
+        stand.update_tag()
+        return
     chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
     chain.id_data.update_tag()  # the viewport may show it
+
+
+def is_flipped(chain: PropertyGroup) -> bool:
+    """Return whether a chain bends to the side that its rest pose does not."""
+    stand = stand_of(chain)
+    return bool(stand["bend"] < 0.0) if stand is not None else chain.bend == 'NEGATIVE'
 
 
 def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:
@@ -471,13 +483,13 @@ class IK2D_OT_flip(Operator):
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
         if self.frames > 1:
-            self.report(
-                {'INFO'}, f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}; bake it"
-            )
+            shows = "" if acts(chain) else "; bake it"
+            self.report({'INFO'}, f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}")
             return {'FINISHED'}
         flip(chain)
-        side = "the side of the rest pose" if chain.bend == 'POSITIVE' else "the other side"
-        self.report({'INFO'}, f"Chain '{chain.name}' bends to {side}; Solve or Bake to see it")
+        side = "the other side" if is_flipped(chain) else "the side of the rest pose"
+        shows = "" if acts(chain) else "; Solve or Bake to see it"
+        self.report({'INFO'}, f"Chain '{chain.name}' bends to {side}{shows}")
         return {'FINISHED'}
 
 

@@ -6,35 +6,36 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ..core import IK2DError
 from ..rig.native import Native, make_native, remove_native
-from ..rig.natives import acts, is_native, stand_of
+from ..rig.natives import acts, is_native
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
 _LABELS = {
-    "bend": "Bend",
-    "turn_over": "Turn Over",
     "softness": "Softness",
-    "influence": "Influence",
     "stretch": "Stretch",
     "compress": "Compress",
+    "influence": "Influence",
+    "bend": "Bend",
+    "turn_over": "Turn Over",
 }
 
 
-def draw_native(layout: UILayout, context: Context) -> None:
-    """Draw the buttons, and the controls of a chain that is native."""
+def draw_native(layout: UILayout, _context: Context) -> None:
+    """Draw the buttons."""
     row = layout.row(align=True)
     row.operator(IK2D_OT_make_native.bl_idname, icon='DRIVER')
     row.operator(IK2D_OT_remove_native.bl_idname, icon='X')
-    chain = shown_chain(context)
-    stand = stand_of(chain) if chain is not None else None
-    if stand is None:
-        return
-    column = layout.column(align=True)
-    column.use_property_split = column.use_property_decorate = True
-    column.active = acts(chain)
+
+
+def draw_controls(layout: UILayout, chain: PropertyGroup, stand: Object) -> None:
+    """Draw the controls of a native chain: they take the place of its settings, and can be keyed."""
+    column = layout.column()
+    column.use_property_decorate = True
     for name, label in _LABELS.items():
         if name in stand:
             column.prop(stand, f'["{name}"]', text=label)
+    if not acts(chain):
+        column.label(text="Baked: Make Native again to follow", icon='INFO')
 
 
 def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[str]]:

@@ -11,6 +11,7 @@ from ..live.rigs import problem_of_live
 from ..rig.armature import chosen_solver
 from ..rig.doctor import shared_bones
 from ..rig.hands import hanging_bones
+from ..rig.natives import stand_of
 from ..rig.renames import bones_of
 from .adopt import IK2D_OT_adopt, IK2D_OT_release
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
@@ -25,6 +26,7 @@ from .chains import (
     IK2D_OT_joints_update,
     IK2D_OT_limits_from_bones,
     active_armature,
+    is_flipped,
     plan_in_words,
     shown_chain,
     why_not_add,
@@ -32,6 +34,7 @@ from .chains import (
 from .doctor import draw_findings, problem_of
 from .drag import IK2D_OT_drag
 from .live import draw_live, draw_toggle
+from .native import draw_controls
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
 from .results import (
@@ -194,13 +197,17 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         elif chain.subtarget:  # of an earlier target: to be emptied
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
-        field(column, context, chain, "softness")
-        field(column, context, chain, "influence")
+        stand = stand_of(chain)
+        if stand is not None:
+            draw_controls(column, chain, stand)
+        else:
+            field(column, context, chain, "softness")
+            field(column, context, chain, "influence")
         if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
         column.separator()
-        flipped = chain.bend == 'NEGATIVE'
-        column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=flipped).chain = chain.name
+        button = column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=is_flipped(chain))
+        button.chain = chain.name
         problem = draw_findings(layout, context, armature, chain)
         draw_live(layout, context, chain, problem)
 
@@ -213,6 +220,11 @@ class IK2D_PT_stretch(_ChainSidebar, Panel):
     bl_label = "Stretch"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
+
+    @classmethod
+    def poll(cls, context):
+        chain = shown_chain(context)
+        return chain is not None and stand_of(chain) is None  # else its controls have it
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)

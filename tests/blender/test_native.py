@@ -185,6 +185,32 @@ def test_controls_on_the_stand_rule_the_pose_and_the_bake():
     assert np.abs(poses(armature, FRAMES) - after).max() < 1e-4
 
 
+def test_flip_bend_flips_the_native_chain_at_once_or_over_frames():
+    armature, chain, native = native_leg()
+    knee = [poses(armature, (3,), ("shin",))[0, 0, :3, 3]]
+    bpy.context.view_layer.objects.active = armature
+    for _ in range(2):
+        assert bpy.ops.ik2d.flip() == {'FINISHED'}
+        knee.append(poses(armature, (3,), ("shin",))[0, 0, :3, 3])
+    assert np.linalg.norm(knee[1] - knee[0]) > 0.1 and np.allclose(knee[2], knee[0], atol=1e-6)
+    assert chain.bend == 'POSITIVE'
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.ik2d.flip(frames=7) == {'FINISHED'}
+    bpy.context.scene.frame_set(8)
+    assert native.stand["turn_over"] == pytest.approx(1.0)
+    assert errors_on((1, 8), armature, chain).max() < EXACT * reach_of(chain)
+
+
+def test_a_limited_native_chain_says_that_it_cannot_turn_over_slowly():
+    armature, target = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    chain.joints[1].use_limit, chain.joints[1].limit_min, chain.joints[1].limit_max = True, -0.5, 2.0
+    make_native(armature, chain)
+    bpy.context.view_layer.objects.active = armature
+    with pytest.raises(RuntimeError, match="key its control Bend"):
+        bpy.ops.ik2d.flip(frames=7)
+
+
 def test_influence_leaves_the_keys_their_part():
     armature, chain, native = native_leg()
     native.stand["influence"] = 0.0
