@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rigify's generated human, cat, bird and wolf: a leg is one click, and comes back to the bit."""
 
-from importlib import import_module
-
 import bpy
 import pytest
 from rigs import evaluated_place, evaluated_tip
@@ -36,47 +34,6 @@ OF_THE_LEG = (
     "foot_heel_ik.L",
     "VIS_thigh_ik_pole.L",
 )
-
-
-def add_metarig(name: str) -> bpy.types.Object:
-    """Add one of Rigify's metarigs and return it, in Pose Mode."""
-    if name == "human":
-        bpy.ops.object.armature_human_metarig_add()
-    else:
-        data = bpy.data.armatures.new("metarig")
-        metarig = bpy.data.objects.new("metarig", data)
-        bpy.context.scene.collection.objects.link(metarig)
-        bpy.context.view_layer.objects.active = metarig
-        metarig.select_set(True)
-        bpy.ops.object.mode_set(mode='EDIT')
-        import_module(f"rigify.metarigs.Animals.{name}").create(metarig)
-    bpy.ops.object.mode_set(mode='POSE')
-    return bpy.context.object
-
-
-@pytest.fixture(scope="module")
-def generated(registered, tmp_path_factory):
-    """Files with the rigs that Rigify generates, by name; each made once, since that takes seconds."""
-    import addon_utils  # Blender's own, found once bpy is there
-
-    folder, paths = tmp_path_factory.mktemp("rigify"), {}
-
-    def path_of(name: str) -> str:
-        if name not in paths:
-            bpy.ops.wm.read_factory_settings(use_empty=True)
-            addon_utils.enable("rigify", default_set=True)
-            try:
-                metarig = add_metarig(name)
-                bpy.ops.pose.rigify_generate()
-                bpy.ops.object.mode_set(mode='OBJECT')
-                bpy.data.objects.remove(metarig)
-                paths[name] = str(folder / f"{name}.blend")
-                bpy.ops.wm.save_as_mainfile(filepath=paths[name])
-            finally:
-                addon_utils.disable("rigify", default_set=True)
-        return paths[name]
-
-    return path_of
 
 
 def opened(generated, name: str) -> bpy.types.Object:
