@@ -25,6 +25,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import keys
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.natives import is_native, stand_of
 from ik2d_addon.rig.pose import bone_rotations
 
 FRAMES = range(1, 25)
@@ -442,8 +443,8 @@ def test_a_native_chain_stays_native_and_matches_too():
     assert turns_between(before, poses(armature)).max() > 0.1
     assert target_to_tip(armature, None, 1, 24).matches
     assert turns_between(before, poses(armature)).max() < 1e-3
-    stand = armature.ik2d.chains[0].native.stand
-    assert stand["softness"] == 0.0 and chain.native.is_on
+    stand = stand_of(armature.ik2d.chains[0])
+    assert stand["softness"] == 0.0 and is_native(chain)
     chain.target.animation_data_clear()
     chain.target.location = (0.0, -0.5, 0.4)
     solved = poses(armature)
