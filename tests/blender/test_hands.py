@@ -312,16 +312,18 @@ def keys_of(armature, bone: str) -> list[float]:
     return list(frames)
 
 
+@pytest.mark.parametrize("size", [1.0, 10.0])
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ'])
-def test_reduced_keys_keep_it_within_the_bound(mode):
-    armature, _, _ = add_walker(hand_rotation='WORLD')
+def test_reduced_keys_keep_it_within_the_bound(mode, size):
+    armature, target, _ = add_walker(hand_rotation='WORLD')
     armature.pose.bones["foot"].rotation_mode = mode
-    bound = 0.005
+    target.parent, armature.scale, bound = armature, (size, size, size), 0.005 * size
+    bpy.context.view_layer.update()
     bake(armature, options=BakeOptions(reduce=bound, verify='ALL'))
     assert len(keys_of(armature, "foot")) < len(FRAMES) / 2
     halves = np.arange(2 * FRAMES[0], 2 * FRAMES[-1] + 1) / 2.0
     off = apart(turns_on(halves, armature), at_rest(armature))
-    assert off * armature.data.bones["foot"].length < bound
+    assert 0.1 * bound < off * size * armature.data.bones["foot"].length < bound
 
 
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])

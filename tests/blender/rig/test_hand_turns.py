@@ -92,6 +92,7 @@ def test_quaternions_turn_about_no_locked_axis(arm):
     wanted = spin(40)
     found = _channels(bone, wanted, np.tile((1.0, 0, 0, 0), (40, 1)), None)
     assert (found[:, 2] == 0.0).all()
+    assert (_channels(bone, wanted, np.tile((1.0, 0, 0.1, 0), (40, 1)), None)[:, 2] == 0.1).all()
     assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(40))
     bone.lock_rotations_4d = bone.lock_rotation_w = True
     assert (_channels(bone, wanted, np.tile((1.0, 0, 0, 0), (40, 1)), None) == (1, 0, 0, 0)).all()
