@@ -11,6 +11,7 @@ o and i the outer and inner reach: 0 for the stretched chain, pi for the closed 
 that all such poses have next to these. The bend's other side has the curve's negative half.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from ...core import Chain, IK2DError, forward, solve_arc, solve_even
 from ...core.inputs import Floats
 from .curves import handles
 from .expressions import num
+from .links import Links
 from .plan import Plan, Shape
 from .two_bone import SIDE, evenly_stretched, softened
 
@@ -33,6 +35,12 @@ PIECES, HALVINGS = 16, 15
 TIP, JOINT = 2e-7, 2e-6
 # What they may be off by after that, where the family has a kink or a step: so much is seen by nobody.
 TIP_MISSED, JOINT_MISSED = 1e-5, 5e-3
+# How often poses are aimed at what Blender's rest matrices, off by 5e-5 at the most, have them miss.
+AIMS = 3
+# A root whose axes are off the plane's by less than this is not skewed.
+SKEWED = 3e-7
+# What the solver's own tips may be off by (reach is 1).
+ASTRAY = 2e-5
 # The tip's direction next to the root has no digits nearer than this to it (reach is 1).
 NEAR_ROOT = 1e-7
 
@@ -42,6 +50,8 @@ _ABRUPT = (
 
 # Distances (m,), reach is 1, and a side to angles (m, n), of which the first one turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
+# Angles (..., n) to tips (..., 2), reach is 1.
+Tips = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +62,15 @@ class Family:
     values: Floats  # (k, 4, n) at the start of each piece, a third and two thirds on, and at its end
 
 
-def family_of(lengths: Floats, solver: Solver) -> Family:
+def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Family:
     """Return the family of a chain whose lengths (n,) come to 1.
 
-    Raises IK2DError where the poses change so abruptly that the curves would have to be longer.
+    tips: where those of angles are; None: where the lengths have them. Raises IK2DError where the poses
+    change so abruptly that the curves would have to be longer.
     """
-    inner = Chain(lengths).reach[0]
-    halves = [_half(lengths, inner, solver, side) for side in (-1.0, 1.0)]
+    chain = Chain(lengths)
+    found = tips or (lambda angles: forward(chain, angles)[..., -1, :])
+    halves = [_half(found, chain.reach[0], solver, side) for side in (-1.0, 1.0)]
     places, values = (np.concatenate(part) for part in zip(*halves, strict=True))
     steps = values[1:, 0, 0] - values[:-1, 3, 0]
     values[1:, :, 0] -= 2.0 * np.pi * np.cumsum(np.rint(steps / (2.0 * np.pi)))[:, np.newaxis]
@@ -67,7 +79,7 @@ def family_of(lengths: Floats, solver: Solver) -> Family:
     return Family(np.append(places, END), values)
 
 
-def _half(lengths: Floats, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
+def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
     """Return where pieces of one side start (k,), rising, and their values (k, 4, n)."""
     starts, size = np.arange(PIECES) * (END / PIECES), END / PIECES
     found: list[tuple[float, Floats]] = []
@@ -76,8 +88,9 @@ def _half(lengths: Floats, inner: float, solver: Solver, side: float) -> tuple[F
         true, distances = _poses(places.ravel(), inner, solver, side)
         true = true.reshape(len(starts), 7, -1)
         true[..., 0] = np.unwrap(true[..., 0], axis=1)
-        distances = distances.reshape(len(starts), 7)
-        tip, joint = _missed(lengths, true, distances)
+        if np.abs(tips(true) - _on_axis(distances).reshape(len(starts), 7, 2)).max() > ASTRAY:
+            raise IK2DError("its tip would miss targets in reach; bake it instead")
+        tip, joint = _missed(tips, true)
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
         if (fine & ((tip > TIP_MISSED) | (joint > JOINT_MISSED))).any():
             raise IK2DError(_ABRUPT)
@@ -99,17 +112,21 @@ def _poses(places: Floats, inner: float, solver: Solver, side: float) -> tuple[F
     return solver(distances, side), distances
 
 
-def _missed(lengths: Floats, true: Floats, distances: Floats) -> tuple[Floats, Floats]:
+def _on_axis(distances: Floats) -> Floats:
+    """Return points (m, 2) on the x axis at distances (m,)."""
+    return np.stack((distances, np.zeros_like(distances)), axis=-1)
+
+
+def _missed(tips: Tips, true: Floats) -> tuple[Floats, Floats]:
     """Return how far cubics through every other one of the values (k, 7, n) miss the rest.
 
-    That is how far tips (k,) are off their distances (k, 7), and how much joints (k,) are turned astray.
+    That is how far tips (k,) are led astray, and how much joints (k,) are turned.
     """
     through = np.array([[5.0, 15.0, -5.0, 1.0], [-1.0, 9.0, 9.0, -1.0], [1.0, -5.0, 15.0, 5.0]])
     taken: Floats = through / through.sum(axis=1, keepdims=True) @ true[:, ::2]
-    tips = forward(Chain(lengths), taken)[..., -1, :]
-    tips[..., 0] -= distances[:, 1::2]
+    off = tips(taken) - tips(true[:, 1::2])
     astray = np.abs(taken - true[:, 1::2])[..., 1:]
-    return np.hypot(tips[..., 0], tips[..., 1]).max(axis=1), astray.max(axis=(1, 2))
+    return np.hypot(off[..., 0], off[..., 1]).max(axis=1), astray.max(axis=(1, 2))
 
 
 def plan(shape: Shape) -> Plan:
@@ -120,7 +137,8 @@ def plan(shape: Shape) -> Plan:
     that change their length one by one.
     """
     solver = solver_of(shape)
-    family = family_of(shape.lengths / shape.reach, solver)
+    tips = None if shape.links is None else _tips(shape, shape.links)
+    family = family_of(shape.lengths / shape.reach, _aimed(solver, tips, shape) if tips else solver, tips)
     values = family.values - np.append(shape.headings[0], shape.angles[1:])
     root, *others = (handles(family.places, values[..., joint]) for joint in range(len(shape.lengths)))
     steps = [*softened(shape), ("u", _place(shape)), ("c", "u")]
@@ -128,9 +146,16 @@ def plan(shape: Shape) -> Plan:
     if shape.stretch is not None:
         steps += evenly_stretched(shape)
         factors = ("k",) * len(shape.lengths)
+    aim = "atan2(y,x)+c"
+    if shape.links is not None and np.abs(shape.links.root - np.eye(2)).max() > SKEWED:
+        steps = [(name, _capitals(expression)) for name, expression in steps]
+        steps += [
+            (name, f"{num(a)}*x+{num(b)}*y") for name, (a, b) in zip("XY", shape.links.root, strict=True)
+        ]
+        aim = _capitals(aim)
     return Plan(
         tuple(steps),
-        ("atan2(y,x)+c", *["u"] * len(others)),
+        (aim, *["u"] * len(others)),
         factors=factors,
         curves={"c": root},
         turn_curves=dict(enumerate(others, start=1)),
@@ -156,10 +181,37 @@ def solver_of(shape: Shape) -> Solver:
         raise IK2DError("a joint of it has the weight 0; give it a weight, or end the chain before it")
 
     def solve(distances: Floats, side: float) -> Floats:
-        targets = np.stack((distances, np.zeros_like(distances)), axis=1)
+        targets = _on_axis(distances)
         if shape.solver == 'ARC':
             return solve_arc(chain, targets, bend=side).angles
         return solve_even(chain, targets, bend=side, rest=shape.angles).angles
+
+    return solve
+
+
+def _capitals(expression: str) -> str:
+    """Return an expression of where the target is in the root's axes, X and Y, in place of the plane's."""
+    return re.sub(r"\b[xy]\b", lambda found: found[0].upper(), expression)
+
+
+def _tips(shape: Shape, links: Links) -> Tips:
+    """Return where Blender has the tips of angles."""
+    rest = np.append(shape.headings[0], shape.angles[1:])
+    return lambda angles: links.tips(angles - rest) / shape.reach
+
+
+def _aimed(solver: Solver, tips: Tips, shape: Shape) -> Solver:
+    """Return a solver whose tips are where they shall be as Blender has them."""
+    inner = Chain(shape.lengths / shape.reach).reach[0]
+
+    def solve(distances: Floats, side: float) -> Floats:
+        wanted = distances
+        for _ in range(AIMS):
+            angles = solver(wanted, side)
+            found = tips(angles)
+            wanted = np.clip(wanted + distances - np.hypot(*found.T), inner, 1.0)
+        angles[:, 0] -= np.arctan2(found[:, 1], found[:, 0])
+        return angles
 
     return solve
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats, wrapped
 from ..armature import RigChain, rest_joints
+from .links import Links, links_of
 
 # A bone shorter than this part of the reach, as seen along the plane's normal, turns nothing.
 _SEEN_END_ON = 1e-6
@@ -27,6 +28,7 @@ class Shape:
     solver: str = 'TWO_BONE'  # that of the chain
     weights: Floats | None = None  # (n,) None: all 1
     root_turns_freely: bool = True
+    links: Links | None = None  # of more than two bones, in whose root's axes the lengths and angles are
 
     @property
     def reach(self) -> float:
@@ -61,9 +63,15 @@ def shape_of(rig: RigChain) -> Shape:
                 f"bone '{bone}' stands across the chain's plane, where no turn moves its end; choose another"
                 " plane, or end the chain before it"
             )
+    links = links_of(rig) if len(lengths) > 2 else None
+    if links is not None:
+        flat = flat @ links.root.T
+        lengths = np.hypot(flat[:, 0], flat[:, 1])
     headings = np.arctan2(flat[:, 1], flat[:, 0])
     angles = np.diff(headings, prepend=0.0)
     angles[1:] = wrapped(angles[1:])
+    if links is not None:
+        lengths *= np.hypot(*links.tips(np.append(0.0, -angles[1:]))) / lengths.sum()
     stretch = rig.stretching.limits if rig.stretching and not rig.stretching.limits.is_off else None
     # A range of a whole turn or more stops nothing.
     limits = np.where(
@@ -78,6 +86,7 @@ def shape_of(rig: RigChain) -> Shape:
         solver=rig.solver,
         weights=rig.joints.weights,
         root_turns_freely=rig.root_turns_freely,
+        links=links,
     )
     return replace(shape, misses=misses_of(rig, shape)) if len(lengths) == 2 else shape
 

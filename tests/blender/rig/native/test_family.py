@@ -112,3 +112,12 @@ def test_a_family_that_jumps_is_refused(monkeypatch):
 
     with pytest.raises(IK2DError, match="changes too abruptly .*; set the solver to Arc"):
         family_of(np.array([0.5, 0.3, 0.2]), jumping)
+
+
+def test_tips_that_miss_are_refused():
+    def short(distances, side):
+        targets = np.stack((0.9999 * distances, 0.0 * distances), axis=1)
+        return solve_arc(Chain([0.5, 0.3, 0.2]), targets, bend=side).angles
+
+    with pytest.raises(IK2DError, match="its tip would miss targets in reach"):
+        family_of(np.array([0.5, 0.3, 0.2]), short)
