@@ -8,7 +8,7 @@ from math import radians
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import at, calm, in_front, look_at, named, picture, scroll_down, ui
+from window import at, calm, in_front, look_at, named, picture, scroll, ui
 
 CYCLE = range(33, 65)
 TARGET = "Ankle Target R"
@@ -113,7 +113,7 @@ def bake_it(area, sidebar):
     bpy.context.scene.frame_set(12)
     yield from ui.click_button(area, sidebar, "ik2d.bake")
     yield from ui.wait_until(lambda: all(chain.bake_mark for chain in rig().ik2d.chains), "the bake", 60)
-    yield from scroll_down(sidebar)
+    yield from scroll(sidebar)
     yield from picture("walk_10_baked")
     select("Walker")
     region = ui.region()[1]

@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.environ["IK2D_GUI_TOOLS"], os.environ["IK2D_GUI_STEPS"]]
 from arm_steps import at, ui  # noqa: E402
 
-__all__ = ["at", "calm", "in_front", "look_at", "named", "picture", "scroll_down", "ui"]
+__all__ = ["at", "calm", "in_front", "look_at", "named", "picture", "scroll", "ui"]
 
 SHOTS = Path(os.environ["IK2D_SHOTS"])
 REST = (12, 12)  # where the mouse hides nothing and asks for no tooltip
@@ -74,9 +74,9 @@ def picture(name: str, *regions: bpy.types.Region, still: bool = True, rows: int
         path.with_suffix(".json").write_text(json.dumps([left, height - high, right, height - low]))
 
 
-def scroll_down(sidebar):
-    """Turn the wheel over the sidebar until its last panel is seen."""
+def scroll(sidebar, way=1):
+    """Turn the wheel over the sidebar until its last panel is seen; with -1 its first."""
     yield from ui.move(sidebar.x + sidebar.width // 2, sidebar.y + sidebar.height // 3)
     for _ in range(12):
-        yield from ui.button('PRESS', 'WHEELDOWNMOUSE')
+        yield from ui.button('PRESS', 'WHEELDOWNMOUSE' if way > 0 else 'WHEELUPMOUSE')
         yield 0.1
