@@ -105,7 +105,7 @@ def flip(chain: PropertyGroup) -> None:
     """Have a chain bend to its other side: a native one by its control, at once."""
     stand = stand_of(chain)
     if stand is not None:
-        stand["bend"] = 1.0 if stand["bend"] < 0.0 else -1.0
+        stand["bend"] = 1.0 if stand.get("bend", 1.0) < 0.0 else -1.0
         stand.update_tag()
         return
     chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
@@ -115,7 +115,7 @@ def flip(chain: PropertyGroup) -> None:
 def is_flipped(chain: PropertyGroup) -> bool:
     """Return whether a chain bends to the side that its rest pose does not."""
     stand = stand_of(chain)
-    return bool(stand["bend"] < 0.0) if stand is not None else chain.bend == 'NEGATIVE'
+    return bool(stand.get("bend", 1.0) < 0.0) if stand is not None else chain.bend == 'NEGATIVE'
 
 
 def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:

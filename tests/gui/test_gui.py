@@ -130,6 +130,7 @@ def play(
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
         pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
+        pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),
     ],
 )
 def test_main_job_in_the_window(plays, request, scenario, arguments):
