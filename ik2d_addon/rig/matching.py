@@ -93,7 +93,10 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     followers: dict[tuple[bpy.types.Object, str], str] = {}
     for rig in rigs:
         if reason := why_fixed(rig.target, rig.subtarget, constrained=True):
-            raise IK2DError(f"Chain '{rig.name}': its target cannot be moved: {reason}")
+            raise IK2DError(
+                f"Chain '{rig.name}': its target cannot be moved: {reason}; change that, or have the chain"
+                " follow something that can"
+            )
         other = followers.setdefault((rig.target, rig.subtarget), rig.name)
         if other != rig.name:
             raise IK2DError(
