@@ -581,3 +581,20 @@ def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, lean):
     assert (RIGS.chains[key_of(chain)]._held.lean_hands is not None) == lean
     bake(armature)
     assert apart(turns_on(FRAMES, armature), live) < NOISE
+
+
+@pytest.mark.parametrize("what", ["uneven scale", "keys made by hand", "influence"])
+def test_live_leaves_plain_matrices_where_these_do_not_do(what):
+    armature, _, chain = add_walker(hand_rotation='WORLD', live=True)
+    foot = armature.pose.bones["foot"]
+    if what == "uneven scale":
+        armature.pose.bones["shin"].scale = (1.0, 1.5, 1.0)
+    elif what == "influence":
+        chain.influence = 0.6
+    else:
+        for frame, angle in ((1, 0.0), (24, 0.8)):
+            foot.rotation_quaternion = Euler((angle, 0, 0)).to_quaternion()
+            foot.keyframe_insert("rotation_quaternion", frame=frame)
+    live = turns_on(FRAMES, armature)
+    bake(armature)
+    assert apart(turns_on(FRAMES, armature), live) < NOISE
