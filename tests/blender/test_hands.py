@@ -501,6 +501,7 @@ def test_a_drag_that_is_cancelled_puts_it_back():
     drag = take_hold(bpy.context.scene, armature, chain.name)
     drag.to((0.2, 0.1))
     assert tuple(foot.rotation_quaternion) != pytest.approx((0.6, 0.8, 0, 0))
+    assert chain.hands_posed == "foot"
     drag.put_back()
     assert tuple(foot.rotation_quaternion) == pytest.approx((0.6, 0.8, 0, 0))
     assert chain.hands_posed == ""
