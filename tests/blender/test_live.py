@@ -519,7 +519,9 @@ def test_settings_count_at_once(at_once):
 
 def test_every_setting_tells_live_chains_that_it_changed():
     for group in (IK2D_PG_chain, IK2D_PG_joint):
-        settings = {*prints._names(group), "softness", "influence", "live", "enabled"} - {"name"}
+        settings = {*prints._names(group), "softness", "influence", "live", "enabled"}
+        # The second comes and goes with constraints and drivers, which Blender itself tells of.
+        settings -= {"name", "native_constraint"}
         for name in settings & set(group.__annotations__):
             assert "update" in group.__annotations__[name].keywords, name
 

@@ -262,6 +262,8 @@ def test_live_and_native_exclude_one_another():
     assert "is native" in chain.live_status
     remove_native(armature, chain)
     assert chain.live
+    bpy.context.view_layer.update()
+    assert "native" not in chain.live_status
     bpy.context.scene.frame_set(3)
     assert "native" not in chain.live_status
 
