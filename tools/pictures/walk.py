@@ -19,6 +19,11 @@ def rig():
     return named("objects", "Walker")
 
 
+def overlay():
+    """Return what the overlay shows, from the installed add-on's preferences."""
+    return bpy.context.preferences.addons["bl_ext.user_default.ik2d"].preferences.overlay
+
+
 def view():
     """Return what stands for the viewport in a call from here."""
     area, region = ui.region()
@@ -96,7 +101,7 @@ def pose_it(area, sidebar):
     yield from picture("walk_06_dragged", still=False)
     yield from ui.key('ESC')
     yield 0.3
-    bpy.context.window_manager.ik2d_overlay.show = True
+    overlay().show = True
     yield from picture("walk_07_overlay")
     chain = rig().ik2d.chains[0]
     knee = chain.joints["shin.R"]
@@ -107,7 +112,7 @@ def pose_it(area, sidebar):
 
 def bake_it(area, sidebar):
     """The other leg, both baked, and played."""
-    bpy.context.window_manager.ik2d_overlay.show = False
+    overlay().show = False
     added("L")
     yield from picture("walk_09_both_legs")
     bpy.context.scene.frame_set(12)
