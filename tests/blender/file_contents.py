@@ -33,6 +33,8 @@ _NOT_TO_BE_READ = {
     ("SpaceProperties", "tab_search_results"),
     ("ToolSettings", "uv_sculpt"),
     ("SpaceNodeEditor", "cursor_location"),
+    # Not stored: it comes from the display, which an image format's own settings may have none of.
+    ("ColorManagedViewSettings", "support_emulation"),
 }
 _MANY = 4096  # numbers from which on only a digest is kept
 
