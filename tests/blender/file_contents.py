@@ -2,7 +2,7 @@
 """All that a .blend holds, as Blender reads it: the settings of all data, windows and screens too."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -33,8 +33,6 @@ _NOT_TO_BE_READ = {
     ("SpaceProperties", "tab_search_results"),
     ("ToolSettings", "uv_sculpt"),
     ("SpaceNodeEditor", "cursor_location"),
-    # Not stored: it comes from the display, which an image format's own settings may have none of.
-    ("ColorManagedViewSettings", "support_emulation"),
 }
 _MANY = 4096  # numbers from which on only a digest is kept
 
@@ -45,8 +43,12 @@ def contents_of_file(path: Path) -> Contents:
     return contents()
 
 
-def contents() -> Contents:
-    """Return the value of each setting of all data that is open, by the way that leads to it."""
+def contents(kinds: Collection[str] = ()) -> Contents:
+    """Return the value of each setting of all data that is open, by the way that leads to it.
+
+    kinds: names of the collections of bpy.data whose settings count, () for all; of the rest the users do.
+    In a process that had many files open, scenes and windows may hold what Blender crashes on when read.
+    """
     found: Contents = {
         "open/scene": bpy.context.window.scene.name,
         "open/view layer": bpy.context.window.view_layer.name,
@@ -58,7 +60,8 @@ def contents() -> Contents:
         if prop.type == 'COLLECTION' and prop.identifier != "all_ids":
             for block in getattr(bpy.data, prop.identifier):
                 found[_reference(block)] = block.users
-                found.update(_settings_of(block))
+                if not kinds or prop.identifier in kinds:
+                    found.update(_settings_of(block))
     return found
 
 
