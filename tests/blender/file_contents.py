@@ -33,6 +33,10 @@ _NOT_TO_BE_READ = {
     ("SpaceProperties", "tab_search_results"),
     ("ToolSettings", "uv_sculpt"),
     ("SpaceNodeEditor", "cursor_location"),
+    # Not of the file: Blender's own keying sets, which may lead to what a file held that is closed by now;
+    # and what comes from the display, which an image format's own settings may have none of.
+    ("Scene", "keying_sets_all"),
+    ("ColorManagedViewSettings", "support_emulation"),
 }
 _MANY = 4096  # numbers from which on only a digest is kept
 
