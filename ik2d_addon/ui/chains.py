@@ -11,6 +11,7 @@ from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_targe
 from ..rig.dependencies import parents, walk
 from ..rig.flips import key_flip
 from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ..rig.native import remove_native
 from ..rig.natives import acts, stand_of
 from ..rig.renames import (
     bone_names,
@@ -62,11 +63,13 @@ def add_chain(
 def remove_chain(armature: Object) -> str:
     """Remove the active chain and return its name; its neighbour becomes the active one.
 
-    IK constraints that it was adopted from are given back.
+    What makes it native goes with it, and IK constraints that it was adopted from are given back.
     """
     settings, chain = armature.ik2d, active_chain(armature)
     if chain is None:
         raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
+    remove_native(armature, chain)
+    chain = active_chain(armature)
     if is_adopted(chain):
         give_back(chain)
     name = drop_chain(armature, settings.active_index)

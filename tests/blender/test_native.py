@@ -370,6 +370,15 @@ def test_a_duplicate_without_the_empties_leaves_those_of_the_original():
     assert is_native(chain) and errors_on([1, 20], armature, chain).max() < 1e-5
 
 
+def test_with_its_chain_removed_it_goes_without_a_trace():
+    armature = active_leg()
+    before = sorted(ob.name for ob in bpy.data.objects)
+    bpy.ops.ik2d.make_native()
+    assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
+    assert not any(bone.constraints for bone in armature.pose.bones) and armature.animation_data is None
+    assert sorted(ob.name for ob in bpy.data.objects) == before
+
+
 # --- Undo, renames, other Blenders -------------------------------------------
 
 
