@@ -8,7 +8,8 @@ import bpy
 
 from ..core import IK2DError
 from ..rig.native import make_native, remove_native
-from ..rig.natives import acts, is_native
+from ..rig.native.changes import acts_as_set
+from ..rig.natives import is_native
 from . import scene
 from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 from .console import complain, say
@@ -74,7 +75,7 @@ def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Se
 
 
 def _to_make(chain: _Settings) -> bool:
-    return bool(chain.enabled) and not acts(chain)
+    return bool(chain.enabled) and not acts_as_set(chain)
 
 
 def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[_Line]:

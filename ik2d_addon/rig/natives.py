@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import bpy
 
-# What a chain stores on what makes it native; and the words in the last one for what was before: it was
+# What a chain stores on what makes it native; and the words in native_before for what was before: it was
 # live, its armature had no animation.
-SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before")
+SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before", "native_print")
 LIVE, BARE = "live", "bare"
 
 

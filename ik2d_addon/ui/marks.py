@@ -36,7 +36,7 @@ _NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert
 _NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "owner"}
 _NO_SETTINGS |= {"plane_taken", "is_off_plane", "is_scaled", "scale_base", "scale_posed"}
 _NO_SETTINGS |= {"accepted_off_plane", "slid", "slide_base", "live", "live_status"}
-_NO_SETTINGS |= {"hands_posed", "native_constraint", "native_before"}
+_NO_SETTINGS |= {"hands_posed", "native_constraint", "native_before", "native_print"}
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 
 

@@ -6,9 +6,11 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ..core import IK2DError
 from ..rig.native import Native, make_native, remove_native
+from ..rig.native.changes import acts_as_set, changed_since_made
 from ..rig.natives import acts, is_native
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
+from .text import draw_text
 
 _LABELS = {
     "softness": "Softness",
@@ -34,8 +36,15 @@ def draw_controls(layout: UILayout, chain: PropertyGroup, stand: Object) -> None
     for name, label in _LABELS.items():
         if name in stand:
             column.prop(stand, f'["{name}"]', text=label)
-    if not acts(chain):
+    if not acts(chain) and not changed_since_made(chain):
         column.label(text="Baked: Make Native again to follow", icon='INFO')
+
+
+def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw what keeps a native chain from doing what its settings say, and the way out."""
+    changed = changed_since_made(chain)
+    if changed:
+        draw_text(layout, context, f"Native, but {changed}: Remove Native, then make it anew", 'ERROR')
 
 
 def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[str]]:
@@ -62,11 +71,11 @@ class _OnChains:
     )
 
     def chains(self, context: Context, native: bool) -> list[PropertyGroup]:
-        """Return the chains that are meant; of all, those that are native, or are not so or do not act."""
+        """Return the chains that are meant; of all, those that are native, or do not act as they are set."""
         if not self.all:
             return [shown_chain(context)]
         enabled = [chain for chain in active_armature(context).ik2d.chains if chain.enabled]
-        return [chain for chain in enabled if (is_native(chain) if native else not acts(chain))]
+        return [chain for chain in enabled if (is_native(chain) if native else not acts_as_set(chain))]
 
 
 class IK2D_OT_make_native(_OnChains, Operator):

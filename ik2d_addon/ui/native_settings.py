@@ -29,6 +29,12 @@ NATIVE_CONSTRAINT = StringProperty(
     override=_OVERRIDABLE,
     options=_HIDDEN,
 )
+NATIVE_PRINT = StringProperty(
+    name="Made From",
+    description="What a native chain was made from, to see whether it still does what its settings say",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
 NATIVE_BEFORE = StringProperty(
     name="Before Native",
     description="What is to be put back when the chain is native no more",

@@ -34,7 +34,7 @@ from .chains import (
 from .doctor import draw_findings, problem_of
 from .drag import IK2D_OT_drag
 from .live import draw_live, draw_toggle
-from .native import draw_controls
+from .native import draw_changed, draw_controls
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
 from .results import (
@@ -198,6 +198,7 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
         stand = stand_of(chain)
+        draw_changed(column, context, chain)
         if stand is not None:
             draw_controls(column, chain, stand)
         else:

@@ -26,7 +26,7 @@ from ..rig.renames import follow_joints, free_name, remember
 from . import adopted
 from .adopted import IK2D_PG_adopted
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
-from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PROBE, NATIVE_STAND
+from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PRINT, NATIVE_PROBE, NATIVE_STAND
 from .registration import register_classes, unregister_classes
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
@@ -691,6 +691,7 @@ class IK2D_PG_chain(PropertyGroup):
     native_probe: NATIVE_PROBE
     native_constraint: NATIVE_CONSTRAINT
     native_before: NATIVE_BEFORE
+    native_print: NATIVE_PRINT
     last_solve: StringProperty(
         name="Last Solve",
         description="What came of the last solve of this chain",

@@ -18,6 +18,7 @@ from ..planes import FIRST_X, FIRST_Z
 from ..sampling import finished, sample_steps
 from ..target_plane import facing_target
 from . import family, limited, two_bone
+from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, drive, drive_step
 from .empties import add_empties
@@ -67,7 +68,9 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     empties = add_empties(rig)
     _note(settings, empties, had_animation)
     try:
-        return _built(rig, settings, plan, empties)
+        native = _built(rig, settings, plan, empties)
+        settings.native_print = print_of(settings)
+        return native
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
@@ -84,6 +87,9 @@ def planner(shape: Shape) -> Callable[[Shape], Plan]:
 
 def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     """Have a native chain act again whose constraints are muted."""
+    changed = changed_since_made(settings)
+    if changed:
+        raise IK2DError(f"Chain '{settings.name}' is native, but {changed}; Remove Native, then make it anew")
     if acts(settings):
         raise IK2DError(f"Chain '{settings.name}' is native already; Remove Native first to make it anew")
     own = list(constraints_of(settings))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a native chain is still what it was made from: its drivers know nothing of later changes."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.inputs import Floats
+from ..armature import chosen_solver, rest_joints
+from ..natives import acts, constraints_of, is_native
+from ..renames import bones_of
+
+# Edit Mode gives back rest matrices that are a little off: so far, as a part of the reach, is the same.
+_SAME = 2e-5
+
+
+def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
+    """Return what keeps a native chain from doing what its settings say, as "its target is another one".
+
+    Controls do not count: they act at once. "" where nothing has changed, and for a chain that is not native.
+    """
+    armature, names = settings.id_data, _bones(settings)
+    if not is_native(settings) or not names:
+        return ""
+    if settings.native_stand is None or settings.native_probe is None:
+        return "parts of it are gone"
+    if settings.native_stand.parent != armature:
+        return "its empties are those of another armature"
+    made = settings.native_print.split()
+    if made and len(made) - 1 != len(_numbers(armature, names)):
+        return "it has other bones"
+    turned = {bone.name for bone, one in constraints_of(settings) if one.name == settings.native_constraint}
+    if not turned.issuperset(names):
+        return "parts of it are gone"
+    if not _follows(settings.native_probe, settings.target, settings.subtarget):
+        return "its target is another one"
+    if made and made[0] != _digest(settings, names):
+        return "its settings are others"
+    if made and np.abs(np.array(made[1:], np.float64) - _numbers(armature, names)).max() > _SAME:
+        return "its bones are others in rest"
+    return ""
+
+
+def acts_as_set(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether a chain is native, its drivers turn its bones, and they do as its settings say."""
+    return acts(settings) and not changed_since_made(settings)
+
+
+def print_of(settings: bpy.types.PropertyGroup) -> str:
+    """Return what a chain's drivers are made from, in words: a digest of its settings, and its rest pose."""
+    names = _bones(settings)
+    numbers = (f"{number:.8g}" for number in _numbers(settings.id_data, names))
+    return " ".join((_digest(settings, names), *numbers))
+
+
+def _bones(settings: bpy.types.PropertyGroup) -> list[str]:
+    armature = settings.id_data
+    return bones_of(armature.data, settings.tip, settings.bone_count) if armature.pose else []
+
+
+def _follows(probe: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> bool:
+    return any(
+        one.type == 'COPY_LOCATION' and one.target == target and one.subtarget == subtarget
+        for one in probe.constraints
+    )
+
+
+def _digest(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> str:
+    text = repr(tuple(_settings(settings, names)))
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the settings that drivers are made from."""
+    if len(names) > 2:
+        yield chosen_solver(len(names)) if settings.solver == 'AUTO' else settings.solver
+        yield settings.root_turns_freely
+    yield settings.plane, settings.plane == 'CUSTOM' and settings.plane_normal[:], settings.hand_rotation
+    if settings.native_stand is not None and "stretch" in settings.native_stand:
+        yield settings.stretch_bones
+    for joint in map(settings.joints.get, names):
+        if joint is not None:
+            yield joint.use_limit and (joint.limit_min, joint.limit_max), joint.weight, joint.use_slide
+
+
+def _numbers(armature: bpy.types.Object, names: Sequence[str]) -> Floats:
+    """Return the reach of bones in rest, and as parts of it their joints; and how they are rolled."""
+    bones = [armature.pose.bones[name] for name in names]
+    joints = rest_joints(bones)
+    reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+    rolled = [bone.bone.matrix_local.col[0][:3] for bone in bones]
+    return np.concatenate(([np.log(reach)], joints.ravel() / reach, np.ravel(rolled)))
