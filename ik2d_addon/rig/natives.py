@@ -2,6 +2,7 @@
 """Which chains are native, and what belongs to them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 
@@ -22,6 +23,24 @@ def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
     An armature that was duplicated without its empties has that of the original.
     """
     return settings.native_stand if is_native(settings) else None
+
+
+def shown(settings: bpy.types.PropertyGroup, name: str) -> Any:
+    """Return what one of a chain's settings is: of a native chain its control, where it has one of that name.
+
+    Not the bend, of which a control counts otherwise.
+    """
+    stand = stand_of(settings)
+    return stand[name] if stand is not None and name in stand else getattr(settings, name)
+
+
+def give(settings: bpy.types.PropertyGroup, name: str, value: Any) -> None:
+    """Set one of a chain's settings, and the control of a native chain that stands in its place."""
+    setattr(settings, name, value)
+    stand = stand_of(settings)
+    if stand is not None and name in stand:
+        stand[name] = float(value)
+        stand.update_tag()
 
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:

@@ -14,6 +14,7 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
+from ..rig.natives import give
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 
@@ -48,6 +49,8 @@ def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
     try:
         with bpy.context.temp_override(object=armature, active_object=armature):
             bpy.utils.execfile(filepath)
+        for name in VALUES:
+            give(chain, name, getattr(chain, name))
     finally:
         settings.active_index = before
     armature.update_tag()

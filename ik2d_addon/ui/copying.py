@@ -12,9 +12,10 @@ from mathutils import Matrix
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.armature import chain_bones, rest_joints
+from ..rig.natives import give, shown
 from ..rig.planes import bend_plane
 from .chain_presets import VALUES
-from .chains import add_chain, add_target
+from .chains import add_chain, add_target, flip, is_flipped
 from .properties import sync_joints
 
 # What is copied of a chain beside what presets hold.
@@ -31,7 +32,7 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
     count = 0
     for other in others:
         for name in _SETTINGS:
-            setattr(other, name, getattr(chain, name))
+            give(other, name, shown(chain, name))
         if joints and len(other.joints) == len(chain.joints):
             for own, source in zip(other.joints, chain.joints, strict=True):
                 for name in _JOINT_SETTINGS:
@@ -67,11 +68,13 @@ def mirror_chain(armature: Object, chain: PropertyGroup, scene: Scene) -> Proper
     sync_joints(chain)
     sync_joints(other)
     copy_settings(chain, [other], joints=True)
-    other.bend, other.plane_normal = chain.bend, _mirrored(chain.plane_normal)
+    other.plane_normal, flipped = _mirrored(chain.plane_normal), is_flipped(chain)
     if _normal(armature, other) @ _mirrored(_normal(armature, chain)) < 0.0:
-        other.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
+        flipped = not flipped
         for joint, source in zip(other.joints, chain.joints, strict=True):
             joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
+    if is_flipped(other) != flipped:
+        flip(other)
     return other
 
 

@@ -8,6 +8,7 @@ import pytest
 from rigs import add_target, leg_with_target
 
 from ik2d_addon.bake import solve
+from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui import chain_presets
 from ik2d_addon.ui.chain_presets import SUBDIR, VALUES, apply_preset
 
@@ -74,3 +75,12 @@ def test_a_file_that_fails_is_told_in_a_sentence_and_the_active_chain_stays(tmp_
 
 def test_without_a_chain_there_is_nothing_to_apply_it_to() -> None:
     assert not bpy.ops.ik2d.preset_apply.poll()
+
+
+def test_a_preset_sets_the_controls_of_a_native_chain() -> None:
+    armature, _ = leg_with_target()
+    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    soft = next(path for path in SHIPPED if path.stem == "Soft_Limb")
+    assert bpy.ops.ik2d.preset_apply(filepath=str(soft)) == {'FINISHED'}
+    chain = armature.ik2d.chains[0]
+    assert stand["softness"] == chain.softness > 0.0 and "stretch" not in stand

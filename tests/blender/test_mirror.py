@@ -7,6 +7,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_tip, settings_of
 
 from ik2d_addon.bake import solve
+from ik2d_addon.rig.native import is_native, make_native
 
 MIRROR = np.array([-1.0, 1.0, 1.0])
 HIP, KNEE = (0, 0, 2), (0, -0.1, 1)
@@ -70,6 +71,27 @@ def test_mirrored_again_nothing_is_added_and_the_settings_follow():
     assert bpy.ops.ik2d.mirror() == {'FINISHED'}
     assert len(armature.ik2d.chains) == 2 and len(bpy.data.objects) == objects
     assert armature.ik2d.chains[1].softness == pytest.approx(0.25) and second.target == own
+
+
+def test_of_native_chains_the_controls_are_mirrored_and_copied():
+    armature = legs(front=False)
+    place = (0.5, -0.3, 0.6)
+    add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X').target.location = place
+    bpy.context.view_layer.update()
+    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    stand["bend"], stand["softness"], stand["influence"] = -1.0, 0.1, 0.5
+    assert bpy.ops.ik2d.mirror() == {'FINISHED'}
+    chain, other = armature.ik2d.chains
+    assert not is_native(other) and (other.softness, other.influence) == (pytest.approx(0.1), 0.5)
+    make_native(armature, other)
+    bpy.context.view_layer.update()
+    assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
+    stand["bend"], stand["softness"], stand["influence"], armature.ik2d.active_index = 1.0, 0.0, 1.0, 0
+    assert bpy.ops.ik2d.mirror() == {'FINISHED'}
+    stand.update_tag()
+    bpy.context.view_layer.update()
+    assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
+    assert np.abs(joints(armature, "R")[2] - MIRROR * place).max() < 1e-5
 
 
 def test_all_enabled_chains_are_mirrored_once():
