@@ -99,6 +99,8 @@ class IK2D_OT_make_native(_OnChains, Operator):
                 self.report({'ERROR'}, "All enabled chains are native already")
             return {'CANCELLED'}
         context.view_layer.update()
+        for warning in (warning for native in made for warning in native.warnings):
+            self.report({'WARNING'}, warning)
         self.report({'INFO'}, _made_in_words(active_armature(context), chains, made))
         return {'FINISHED'}
 

@@ -237,6 +237,24 @@ def test_a_bake_has_its_keys_rule_and_make_native_acts_again():
     assert errors_on([20], armature, chain)[0] < 1e-5
 
 
+def test_an_influence_that_blends_with_what_a_bake_would_not_is_told(capfd):
+    armature = active_leg()
+    chain, rig = armature.ik2d.chains[0], armature.pose.bones
+    chain.influence = 0.5
+    bake(armature, frame_start=1, frame_end=5)
+    baked = poses(armature, [3], ["thigh"])
+    bpy.ops.ik2d.make_native()
+    assert "blends with the keys of a bake; Clear Bake" in capfd.readouterr().out
+    bpy.ops.ik2d.clear_bake()
+    remove_native(armature, chain)
+    assert "blends with the pose that its bones are left in" in make_native(armature, chain).warnings[0]
+    remove_native(armature, chain)
+    for bone in rig:
+        bone.matrix_basis.identity()
+    assert make_native(armature, chain).warnings == ()
+    assert np.abs(poses(armature, [3], ["thigh"]) - baked).max() < 1e-4
+
+
 def test_a_bake_that_fails_leaves_it_native():
     armature, chain, _ = native_leg()
     with pytest.raises(RuntimeError):

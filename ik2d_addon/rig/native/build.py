@@ -2,25 +2,29 @@
 """Make a chain native: read, refuse, plan, and build it all, or nothing."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from .. import compat
 from ..armature import RigChain, read_chain
+from ..clearing import baked_keys
 from ..missing import with_inputs_checked
 from ..natives import BARE, LIVE, acts, constraints_of, is_native, scale_name
 from ..order import refuse_moved_target
 from ..pausing import live_paused
 from ..planes import FIRST_X, FIRST_Z
+from ..pose import ROTATIONS
+from ..renames import bones_of
 from ..sampling import finished, sample_steps
 from ..target_plane import facing_target
 from . import family, limited, two_bone
 from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
-from .drivers import Empties, drive, drive_step
+from .drivers import Empties, drive, drive_step, path_of
 from .empties import add_empties
 from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
@@ -30,6 +34,8 @@ from .removal import remove_native
 # A straight chain's plane goes through its target's path, of which no more frames than these are looked at.
 _FRAMES = 50
 _NAME = "IK 2D"
+# A bone turned by less (radians) is at rest.
+_TURNED = 1e-5
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     try:
         native = _built(rig, settings, plan, empties)
         settings.native_print = print_of(settings)
-        return native
+        return replace(native, warnings=_warnings(settings))
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
@@ -96,7 +102,31 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     for _, constraint in own:
         constraint.mute = False
     stand, probe = settings.native_stand, settings.native_probe
-    return Native(stand, probe, tuple((bone.name, one.name) for bone, one in own), 0)
+    names = tuple((bone.name, one.name) for bone, one in own)
+    return Native(stand, probe, names, 0, _warnings(settings))
+
+
+def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
+    """Return what the influence blends with that a bake would not: its own keys, and a pose without keys."""
+    armature, stand = settings.id_data, settings.native_stand
+    drivers = stand.animation_data.drivers if stand.animation_data else ()
+    curves = (*compat.existing_fcurves(stand), *drivers)
+    if stand["influence"] == 1.0 and all(curve.data_path != path_of("influence") for curve in curves):
+        return ()
+    names = bones_of(armature.data, settings.tip, settings.bone_count)
+    start = f"Chain '{settings.name}': its Influence blends with"
+    if baked_keys(armature, names):
+        return (f"{start} the keys of a bake; Clear Bake, and clear the rotation that is left (Alt-R)",)
+    if any(_left_posed(armature.pose.bones[name]) for name in names):
+        return (f"{start} the pose that its bones are left in; clear their rotation (Alt-R) to have rest",)
+    return ()
+
+
+def _left_posed(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone is turned, but not by keys."""
+    paths = {bone.path_from_id(name) for name in ROTATIONS}
+    keyed = any(curve.data_path in paths for curve in compat.existing_fcurves(bone.id_data))
+    return not keyed and bone.matrix_basis.to_quaternion().angle > _TURNED
 
 
 def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
