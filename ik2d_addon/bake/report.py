@@ -20,7 +20,7 @@ VERIFIED_NOTHING = 'NONE'
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
 BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
-TURNING = "turning over"
+TURNING, BLENDED = "turning over", "held back by influence"
 HALF_WAY_BETWEEN = "half-way between frames"
 _STATUS_IN_WORDS = {
     Status.TOO_FAR: OUT_OF_REACH,
@@ -68,6 +68,7 @@ class ChainReport:
     stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
 
@@ -196,7 +197,9 @@ class ChainReport:
         if self.turning is not None and self.turning[i]:
             return TURNING
         if self.distance[i] > self.tolerance and self.distance[i] >= 0.5 * self.errors[i]:
-            return OFF_THE_PLANE if self.off_plane[i] >= self.residual[i] else EASED
+            if self.off_plane[i] >= self.residual[i]:
+                return OFF_THE_PLANE
+            return BLENDED if self.blended is not None and self.blended[i] else EASED
         return MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS
 
     def _length(self, length: float) -> str:

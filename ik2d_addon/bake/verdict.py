@@ -85,6 +85,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         stretch=None if chain.factors is None else chain.factors[:, -1],
         slides=chain.slides,
         turning=chain.turning,
+        blended=chain.influence < 1.0,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
     )

@@ -193,6 +193,7 @@ def test_a_chain_that_missed_says_how(statuses, how):
         ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5}, "held back by softness"),
+        ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
         # As solved it is no more than half of what it is off.
         ({"residual": 0.25, "distance": 0.25}, "held back by softness"),
         ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
