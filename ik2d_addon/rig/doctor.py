@@ -23,6 +23,7 @@ from .armature import (
 from .axes import normal_in_bone
 from .hands import REST
 from .joints import turning_axis
+from .natives import is_flipped
 from .planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from .pose import BoneRotation, bone_rotations, rotation_property
 from .renames import bones_of, likeliest_bone, likeliest_subtarget
@@ -377,7 +378,7 @@ def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
     bones = np.diff(rig.plane.project(rest_joints(rig.pose_bones)), axis=0)
     cross = bones[0, 0] * bones[1, 1] - bones[0, 1] * bones[1, 0]
     low, high = np.arctan2(cross, bones[0] @ bones[1]) + rig.joints.limits[1]
-    if settings.bend == 'NEGATIVE':
+    if is_flipped(settings):
         low, high = -high, -low
     if -np.pi <= low and high < 0.0:
         sentence = (

@@ -74,6 +74,12 @@ def acts(settings: bpy.types.PropertyGroup) -> bool:
     return is_native(settings) and any(not constraint.mute for _, constraint in constraints_of(settings))
 
 
+def is_flipped(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether a chain bends to the side that its rest pose does not."""
+    stand = stand_of(settings)
+    return bool(stand.get("bend", 1.0) < 0.0) if stand is not None else settings.bend == 'NEGATIVE'
+
+
 def sampled_controls(stand: bpy.types.Object) -> tuple[float, float, float]:
     """Return softness, bend (-1..+1) and influence as a stand, evaluated or not, has them."""
     softness, bend, over, influence = (float(stand.get(name, default)) for name, default in _DEFAULTS)

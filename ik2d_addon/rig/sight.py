@@ -17,6 +17,7 @@ from ..core.inputs import Floats
 from .affine import inverse
 from .armature import RigChain
 from .kinematics import angles_before, read_linkage, rest_to_pose
+from .natives import is_flipped, sampled_controls, stand_of
 from .sampling import ChainSamples
 from .slide_bases import location_without_slides
 from .target_plane import facing_target
@@ -122,14 +123,15 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
-    bend = 1.0 if settings.bend == 'POSITIVE' else -1.0
+    stand = stand_of(settings)
+    own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
     return ChainSamples(
         targets=np.array([place], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
-        settings=np.array([(settings.softness, bend, settings.influence)]),
+        settings=np.array([own if stand is None else sampled_controls(stand)]),
     )
 
 

@@ -12,7 +12,7 @@ from ..rig.dependencies import parents, walk
 from ..rig.flips import key_flip
 from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.native import remove_native
-from ..rig.natives import acts, stand_of
+from ..rig.natives import acts, is_flipped, stand_of
 from ..rig.renames import (
     bone_names,
     bones_of,
@@ -113,12 +113,6 @@ def flip(chain: PropertyGroup) -> None:
         return
     chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
     chain.id_data.update_tag()  # the viewport may show it
-
-
-def is_flipped(chain: PropertyGroup) -> bool:
-    """Return whether a chain bends to the side that its rest pose does not."""
-    stand = stand_of(chain)
-    return bool(stand.get("bend", 1.0) < 0.0) if stand is not None else chain.bend == 'NEGATIVE'
 
 
 def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:

@@ -12,10 +12,10 @@ from mathutils import Matrix
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.armature import chain_bones, rest_joints
-from ..rig.natives import give, shown
+from ..rig.natives import give, is_flipped, shown
 from ..rig.planes import bend_plane
 from .chain_presets import VALUES
-from .chains import add_chain, add_target, flip, is_flipped
+from .chains import add_chain, add_target, flip
 from .properties import sync_joints
 
 # What is copied of a chain beside what presets hold.

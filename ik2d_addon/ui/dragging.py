@@ -18,6 +18,7 @@ from ..rig.auto_keys import Moved, auto_key
 from ..rig.compat import is_hidden, is_selected
 from ..rig.loose import loose_chain, usual_count
 from ..rig.missing import with_inputs_checked
+from ..rig.natives import acts, stand_of
 from ..rig.pose import rotation_property
 from ..rig.renames import bones_of
 from ..rig.rulers import with_rulers
@@ -84,6 +85,7 @@ class Drag:
         self.tip = chain.tip if chain is not None else tip
         self._kept: dict[tuple[str, str], tuple[float, ...]] = {}
         self._bend = chain.bend if chain is not None else ""
+        self._control = self._control_now()
         self._hands_posed = chain.hands_posed if chain is not None else ""
         self._notes = [_notes(joint) for joint in chain.joints] if chain is not None else []
         self.offset: Floats = np.zeros(2)
@@ -175,9 +177,18 @@ class Drag:
             self.target.put_back()
         if self.chain is not None and self.chain.bend != self._bend:
             self.chain.bend = self._bend
+        if self._control_now() != self._control:
+            stand = stand_of(self.chain)
+            stand["bend"] = self._control
+            stand.update_tag()
         if self.chain is not None and self.chain.hands_posed != self._hands_posed:
             self.chain.hands_posed = self._hands_posed
         bpy.context.view_layer.update()
+
+    def _control_now(self) -> float:
+        """Return the control of a native chain that is its bend; 0 without one."""
+        stand = stand_of(self.chain) if self.chain is not None else None
+        return float(stand["bend"]) if stand is not None else 0.0
 
     def _put_bones_back(self) -> None:
         for (bone, name), values in self._kept.items():
@@ -196,8 +207,9 @@ class Drag:
         moved = []
         if self.target is not None:
             moved.append(Moved(self.target.holder, "location", range(3)))
-        # A live chain has its pose from the target alone.
-        if not (self.target is not None and getattr(self.chain, "live", False)):
+        # A live or native chain has its pose from the target alone.
+        follows = self.chain is not None and (self.chain.live or acts(self.chain))
+        if not (self.target is not None and follows):
             for written in self.grip.written:
                 bone = self.armature.pose.bones[written.bone]
                 indices = written.unlocked(self.armature)

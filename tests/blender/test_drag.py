@@ -20,6 +20,7 @@ from rigs import (
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.compat import select_bone
+from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui.dragging import Drag, chain_to_hold, take_hold, why_not_drag
 
 REACH = 1.91
@@ -318,6 +319,24 @@ def test_a_live_chain_is_dragged_like_any_other_and_its_bones_get_no_keys():
     assert not animation_of(armature) and bpy.context.scene.frame_current in [
         int(key[0]) for key in animation_of(target)["location", 1]
     ]
+
+
+def test_a_native_chain_is_dragged_with_its_control_put_back_and_its_bones_get_no_keys():
+    armature, target = leg()
+    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
+    before = everything(armature, target)
+    drag = hold(armature)
+    drag.to((0.1, 0.1))
+    drag.flip()
+    assert stand["bend"] == -1.0
+    assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 1e-5 * REACH
+    drag.put_back()
+    assert everything(armature, target) == before and stand["bend"] == 1.0
+    bpy.ops.ik2d.drag(offset=(0.2, 0.1))
+    assert not animation_of(armature) and ("location", 1) in animation_of(target)
 
 
 # --- Putting back, keying ----------------------------------------------------

@@ -7,7 +7,7 @@ from time import process_time
 import bpy
 import numpy as np
 import pytest
-from faults import FAULTS, keyed_leg, leg, uneven, zigzag
+from faults import FAULTS, keyed_leg, leg, other_side, uneven, zigzag
 from mathutils import Matrix
 from rigs import add_chain, add_target
 
@@ -17,7 +17,9 @@ from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves, sharing_channels
 from ik2d_addon.rig.doctor import examine, is_uneven, joints_off_plane
 from ik2d_addon.rig.mending import mend
+from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui import doctor as drawn
+from ik2d_addon.ui.chains import flip
 
 SAMPLES = sorted((Path(__file__).parents[3] / "sample_scenes").glob("*.blend"))
 each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -222,3 +224,11 @@ def test_scales_that_differ_from_axis_to_axis_are_uneven(part, expected):
     matrices[:2] = turned  # even, but for the last frame
     assert is_uneven(matrices) == expected
     assert not is_uneven(np.repeat(-2.0 * turned[None], 2, axis=0))
+
+
+def test_of_a_native_chain_the_control_says_which_side_it_bends_to():
+    armature, chain = other_side()
+    make_native(armature, chain)
+    assert found(armature, chain) == ['OTHER_SIDE']
+    flip(chain)
+    assert found(armature, chain) == []

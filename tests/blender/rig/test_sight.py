@@ -13,6 +13,7 @@ from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import sight as module
 from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.native import make_native
 from ik2d_addon.rig.sight import Sight, sight_of
 
 
@@ -134,6 +135,14 @@ def test_a_chain_that_slides_reaches_further_too() -> None:
     assert before.why_missed == module.NOT_SOLVED
     rigid = sum(np.linalg.norm(np.diff(before.joints, axis=0), axis=1))
     assert after.reach[1] == pytest.approx(rigid + 0.5, rel=1e-4)
+
+
+def test_a_native_chain_is_seen_as_its_controls_are_set() -> None:
+    armature, _ = leg_with_target()
+    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    stand["bend"], stand["softness"] = -1.0, 0.25
+    sight = seen(armature)
+    assert (sight.bend, sight.softness) == (-1.0, 0.25)
 
 
 def test_numbers_that_are_none_are_refused() -> None:
