@@ -23,7 +23,7 @@ from ..rig.adopt.watching import Watched, frames_of, watched
 from ..rig.clearing import baked_keys
 from ..rig.compat import existing_channels
 from ..rig.native import remove_native
-from ..rig.natives import is_native
+from ..rig.natives import acts, is_native
 from ..rig.renames import bone_names, bones_of, straighten, unique_name
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain
@@ -298,6 +298,8 @@ def release_chain(armature: Object, name: str) -> list[str]:
         chain = settings.chains[name]
     if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
         sentences.append(f"Keys of a bake of '{name}' stay: Clear Bake before Release takes them away")
+    if acts(chain):
+        sentences.append(f"Chain '{name}' is native beside the IK that is back: Remove Native, or mute that")
     sentences += give_back(chain)
     if made:
         drop_chain(armature, settings.chains.find(name))

@@ -10,6 +10,7 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.rig.compat import existing_fcurves, select_bone
+from ik2d_addon.rig.natives import acts
 from ik2d_addon.ui import adopting
 
 
@@ -280,6 +281,16 @@ def test_a_native_chain_is_released_without_a_trace():
     bpy.context.view_layer.update()
     found = [line for line in differences(before, whole_rig(armature)) if "/active:" not in line]
     assert found == []  # which constraint is shown as the active one is Blender's to say
+
+
+def test_a_native_chain_that_was_there_before_stays_and_it_says_so(capfd):
+    armature = built()
+    add_chain(armature, "shin", bpy.data.objects["Target"], 2)
+    bpy.ops.ik2d.adopt(all=True)
+    bpy.ops.ik2d.make_native()
+    assert bpy.ops.ik2d.release() == {'FINISHED'}
+    assert "Chain 'shin' is native beside the IK that is back" in capfd.readouterr().out
+    assert acts(armature.ik2d.chains[0]) and not armature.pose.bones["shin"].constraints["IK"].mute
 
 
 def test_in_rest_position_it_says_what_to_do():
