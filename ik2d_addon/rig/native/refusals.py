@@ -52,6 +52,7 @@ def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
     yield from _of_natives(rig)
     yield from _of_rulers(rig, scene)
+    yield from _of_longer_ik(rig)
 
 
 def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
@@ -149,3 +150,26 @@ def _of_rulers(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     prefix = f"Chain '{rig.name}': "
     for line in sentences(rig.name, find_rulers(rig, scene.frame_start, scene.frame_end)):
         yield line.removeprefix(prefix)
+
+
+def _of_longer_ik(rig: RigChain) -> Iterator[str]:
+    """Yield IK constraints that go on above the chain: Blender has these bones wait for one another.
+
+    Even where they are muted; the drivers wait for the bone above the chain, or the one it follows.
+    """
+    above = rig.pose_bones[0].parent
+    waited_for = {above.name} if above is not None else set()
+    if rig.target == rig.armature and rig.subtarget:
+        target = rig.armature.pose.bones[rig.subtarget]
+        waited_for |= {one.name for one in (target, *target.parent_recursive)}
+    for bone in rig.armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type == 'IK' and constraint.target is not None:
+                line = [one.name for one in (bone, *bone.parent_recursive)][not constraint.use_tail :]
+                line = line[: constraint.chain_count or len(line)]
+                if waited_for.intersection(line) and set(rig.bones).intersection(line):
+                    yield (
+                        f"the IK constraint '{constraint.name}' of bone '{bone.name}' goes on up to"
+                        f" '{line[-1]}', and even where it is muted Blender cannot evaluate both; lower its"
+                        f" Chain Length to {line.index(rig.bones[0]) + 1}, or remove it"
+                    )

@@ -3,7 +3,8 @@
 
 import bpy
 import pytest
-from rigs import add_armature, add_chain, add_target, disconnect, leg_with_target, set_slide
+from ik_rigs import tail_of_five
+from rigs import add_armature, add_chain, add_target, disconnect, errors_on, leg_with_target, set_slide
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.native import make_native
@@ -132,6 +133,18 @@ def test_a_foot_that_keeps_its_rotation_is_refused():
         make_native(armature, chain)
     chain.hand_rotation = 'NONE'
     make_native(armature, chain)
+
+
+def test_ik_that_goes_on_above_the_chain_is_refused_even_where_it_is_muted():
+    armature = tail_of_five()
+    constraint = armature.pose.bones["tail4"].constraints[0]
+    constraint.mute = True
+    chain = add_chain(armature, "tail4", constraint.target, 3)
+    with pytest.raises(IK2DError, match="goes on up to 'tail0'.*lower its Chain Length to 3, or remove it"):
+        make_native(armature, chain)
+    constraint.chain_count = 3
+    make_native(armature, chain)
+    assert errors_on([1, 10, 20], armature, chain).max() < 1e-5
 
 
 def test_muted_constraints_and_keys_at_rest_are_no_hindrance():
