@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig import keys
 from ..rig.adopt.watching import Watched, watched
@@ -48,6 +49,7 @@ def compare(
 
 
 def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched) -> Apart:
+    _refuse_collapsed(bones, before)
     angles = np.array([_angles(before.poses[bone], after.poses[bone]) for bone in bones])
     bone, row = np.unravel_index(int(np.argmax(angles)), angles.shape)
     tips = [
@@ -64,6 +66,15 @@ def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, af
         float(distances[furthest]),
         before.frames[furthest],
     )
+
+
+def _refuse_collapsed(bones: Sequence[str], watch: Watched) -> None:
+    """Raise IK2DError for a bone that Blender's IK leaves no orientation, as where its pole is its target."""
+    for bone in bones:
+        sizes = np.linalg.norm(watch.poses[bone][:, :3, :3], axis=1).min(axis=1)
+        lost = np.flatnonzero(~(sizes > 0.0))
+        if len(lost):
+            raise IK2DError(f"it leaves bone '{bone}' no orientation at frame {watch.frames[lost[0]]}")
 
 
 def _angles(before: Floats, after: Floats) -> Floats:

@@ -52,3 +52,13 @@ def test_a_faulty_chain_says_why():
     add_chain(armature, "shin", add_target({1: (0, 0, 0)}), bone_count=9)
     with pytest.raises(IK2DError, match="9 bones"):
         compare(armature, {"shin": BONES}, seen)
+
+
+def test_a_pole_that_is_the_target_leaves_nothing_to_compare_with():
+    armature = from_the_tip()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    constraint.pole_target = constraint.target
+    bpy.context.view_layer.objects.active = armature
+    assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
+    apart = armature.ik2d.chains[0].adopted.apart
+    assert apart == "not compared with the IK: it leaves bone 'thigh' no orientation at frame 1"
