@@ -14,6 +14,8 @@ from bpy.types import Constraint, PoseBone, PropertyGroup
 
 from ..rig.adopt.animating import LEVELS, levels_of, take_away
 from ..rig.adopt.silence import silence, unsilence
+from ..rig.compat import existing_fcurves
+from ..rig.hands import REST, hanging_bones, posed_hands
 from ..rig.renames import bones_of, straighten
 from .registration import register_classes, unregister_classes
 
@@ -45,9 +47,10 @@ class IK2D_PG_taken(PropertyGroup):
 
 
 class IK2D_PG_kept_bone(PropertyGroup):
-    """How a bone of the chain was before."""
+    """How a bone of the chain, or one that hangs on its tip, was before."""
 
     name: StringProperty(name="Name", description="Name of the bone", **_OF_BONE)
+    hangs: BoolProperty(name="Hangs", description="Whether it hangs on the chain's tip", **_OF_BONE)
     rotation_mode: StringProperty(name="Rotation Mode", description="Its rotation mode", **_OF_BONE)
     rotation_quaternion: FloatVectorProperty(
         name="Quaternion", description="Its rotation as a quaternion", size=4, **_OF_BONE
@@ -113,13 +116,14 @@ def take(chain: PropertyGroup, bone: PoseBone, constraint: Constraint) -> None:
 
 
 def keep_bones(chain: PropertyGroup) -> None:
-    """Keep how the chain's bones are, root to tip."""
-    armature = chain.id_data
-    for name in bones_of(armature.data, chain.tip, chain.bone_count):
+    """Keep how the chain's bones are, root to tip, and those that it may turn on its tip."""
+    bones = chain.id_data.pose.bones
+    own = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
+    for bone in (*own, *hanging_bones(own[-1])):
         kept = chain.adopted.bones.add()
-        kept.name = name
+        kept.name, kept.hangs = bone.name, bone not in own
         for key in _KEPT:
-            setattr(kept, key, getattr(armature.pose.bones[name], key))
+            setattr(kept, key, getattr(bone, key))
 
 
 def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], last_slot: str) -> None:
@@ -186,7 +190,7 @@ def _found(chain: PropertyGroup, taken: PropertyGroup) -> Constraint | None:
 
 
 def _give_back_bones(chain: PropertyGroup) -> list[str]:
-    bones, kept = chain.id_data.pose.bones, chain.adopted.bones
+    bones, kept = chain.id_data.pose.bones, [each for each in chain.adopted.bones if not each.hangs]
     now = [joint.name for joint in chain.joints]
     gone = []
     for i, each in enumerate(kept):
@@ -198,7 +202,20 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
             continue
         for key in _KEPT:
             setattr(bone, key, getattr(each, key))
+    if chain.adopted.made:
+        _give_back_hands(chain)
     return gone
+
+
+def _give_back_hands(chain: PropertyGroup) -> None:
+    """Turn back what the chain has turned on its tip; what has keys stays with these."""
+    bones, turned = chain.id_data.pose.bones, posed_hands(chain)
+    keyed = {curve.data_path for curve in existing_fcurves(chain.id_data)}
+    for each in chain.adopted.bones:
+        bone = bones.get(each.name) if each.hangs and each.name in turned else None
+        if bone is not None and not keyed.intersection(map(bone.path_from_id, REST)):
+            for key in REST:
+                setattr(bone, key, getattr(each, key))
 
 
 classes = (IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)

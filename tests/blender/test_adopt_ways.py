@@ -270,6 +270,26 @@ def test_an_override_whose_mute_is_driven_is_left_alone_in_words(tmp_path):
     assert len(armature.ik2d.chains) == 0
 
 
+@pytest.mark.parametrize("live", [False, True], ids=["solved", "live"])
+def test_a_foot_that_the_chain_has_turned_is_given_back(live):
+    armature = built()
+    foot = armature.pose.bones["foot"]
+    foot.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    bpy.context.scene.frame_set(1)
+    before = whole_rig(armature)
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    chain.hand_rotation, chain.live = 'WORLD', live
+    bpy.context.scene.frame_set(5)
+    if not live:
+        bpy.ops.ik2d.solve()
+    assert abs(foot.rotation_quaternion.w - 0.8) > 0.01
+    bpy.ops.ik2d.release()
+    bpy.context.scene.frame_set(1)
+    found = differences(before, whole_rig(armature))
+    assert [line for line in found if not line.startswith("/ik2d/")] == []  # what a solve has told stays
+
+
 def test_a_native_chain_is_released_without_a_trace():
     armature = built()
     before = whole_rig(armature)
