@@ -70,6 +70,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "turning": None,
         "hands": (),
         "hands_off": None,
+        "blended": None,
     }
     assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
