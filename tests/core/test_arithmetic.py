@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ik2d_addon.core.arithmetic import ARRAYS, FLOATS
+from ik2d_addon.core.arithmetic import ARRAYS, FLOATS, cos_and_sin
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.pi, -np.pi, 1e-300, 1e300])
 NUMBERS = np.concatenate([SPECIAL, np.random.default_rng(0).normal(0.0, 3.0, 200)])
@@ -23,6 +23,27 @@ def same(found, expected):
 def test_functions_of_one_number(name):
     numbers = NUMBERS[np.abs(NUMBERS) < 1e3]
     same(getattr(ARRAYS, name)(numbers), [getattr(FLOATS, name)(v) for v in numbers.tolist()])
+
+
+def test_cosines_and_sines_together_are_off_by_no_more_than_rounding():
+    special = np.concatenate([np.arange(-8, 9) * np.pi / 4.0, [1e-300, 1e-9, -1e-9, 1e6, -1e6]])
+    numbers = np.concatenate([NUMBERS[np.abs(NUMBERS) < 1e3], special])
+    cosines, sines = cos_and_sin(numbers)
+    assert np.abs(cosines - np.cos(numbers)).max() <= 1e-15
+    assert np.abs(sines - np.sin(numbers)).max() <= 1e-15
+    assert np.abs(cosines * cosines + sines * sines - 1.0).max() <= 2e-15
+    still = cos_and_sin(np.zeros(3))
+    assert (still[0] == 1.0).all() and (still[1] == 0.0).all()
+
+
+def test_cosines_and_sines_of_a_list_are_those_of_each():
+    numbers = NUMBERS[np.abs(NUMBERS) < 1e3]
+    alike = ARRAYS.cos_and_sin_of([numbers, 2.0 * numbers])
+    floats = FLOATS.cos_and_sin_of(numbers.tolist())
+    for found, expected in zip(alike, floats, strict=True):
+        assert np.allclose(found[0], expected, rtol=0.0, atol=1e-15)
+        assert len(found) == 2
+    assert floats == ([FLOATS.cos(v) for v in numbers.tolist()], [FLOATS.sin(v) for v in numbers.tolist()])
 
 
 def test_sine_and_cosine_are_what_they_are_called():

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ..arithmetic import ARRAYS
 from ..inputs import Floats
-from .correction import arms_to_tip, least_turns
+from .correction import corrected
+from .corrections import arms_of, least_turns_of
 from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
-from .shapes import between, off_the_line, two_bones
+from .shapes import aimed, crossing, off_the_line, turns_between, two_bones
 from .sweep import Bones
 
 Rows = NDArray[np.intp]
@@ -22,6 +23,8 @@ Rows = NDArray[np.intp]
 BLOCK, BLOCK_ANGLES = 4096, 81920
 # From so many targets on, arrays are faster than one float after the other.
 BATCH = 16
+# So few angles are faster one float after the other even so.
+FEW_ANGLES = 50
 # Chords for the search between two poses; a target that needs more is left to solve_free.
 CHORDS = 16
 
@@ -121,22 +124,33 @@ def _corrected(
 
     Yields 0 from one correction to the next.
     """
-    weights = bones.weights[::-1]
+    lengths, weights = np.array(bones.lengths), np.array(bones.weights)
     arrived, corrections = np.zeros(pose.shape[1], np.bool_), np.zeros(pose.shape[1], np.int32)
     active, moving, (x, y) = np.arange(pose.shape[1]), pose.copy(), points
     for done in range(rounds + 1):
-        arms = arms_to_tip(bones.lengths, list(moving), ARRAYS)
-        error_x, error_y = x - arms[0][-1], y - arms[1][-1]
+        arms = arms_of(lengths, moving)
+        error_x, error_y = x - arms[0][0], y - arms[1][0]
         going = error_x * error_x + error_y * error_y > tolerance * tolerance
         there = active[~going]
         arrived[there], pose[:, there], corrections[there] = True, moving[:, ~going], done
-        active, moving, x, y = active[going], moving[:, going], x[going], y[going]
-        if done == rounds or active.size == 0:
+        if done == rounds or there.size == active.size:
             pose[:, active], corrections[active] = moving, done
             break
-        arms = [arm[going] for arm in arms[0]], [arm[going] for arm in arms[1]]
-        moving += least_turns(arms, weights, error_x[going], error_y[going], ARRAYS)
+        moving += least_turns_of(arms, weights, error_x, error_y)
+        if there.size:
+            active, x, y = active[going], x[going], y[going]
+            moving = moving.take(np.flatnonzero(going), axis=1)
         yield 0
+        if moving.size <= FEW_ANGLES:
+            for row, start, aim in zip(
+                active.tolist(), moving.T.tolist(), zip(x.tolist(), y.tolist(), strict=True), strict=True
+            ):
+                pose[:, row], error, more = corrected(
+                    bones.lengths, bones.weights[::-1], start, aim, tolerance, rounds - done - 1
+                )
+                arrived[row], corrections[row] = error <= tolerance, done + 1 + more
+                yield 0
+            break
     return arrived, pose, corrections
 
 
@@ -144,7 +158,18 @@ def _between(
     bones: Bones, pose: Floats, targets: Targets, tolerance: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return poses (n, m) between the given ones and the straight or closed chain, and who arrived."""
+    if len(targets.points) == 0:
+        return pose, np.zeros(0, np.bool_)
     x, y = targets.points.T
-    found = between(bones.lengths, list(pose), x, y, targets.bend, tolerance, ARRAYS, CHORDS)
-    xs, ys = arms_to_tip(bones.lengths, found, ARRAYS)
-    return np.array(found), (x - xs[-1]) ** 2 + (y - ys[-1]) ** 2 <= tolerance * tolerance
+    lengths, distance = np.array(bones.lengths), np.hypot(x, y)
+    turns = np.array(turns_between(bones.lengths, list(pose), distance, targets.bend, ARRAYS))
+
+    def off(part: Floats) -> Floats:
+        xs, ys = arms_of(lengths, pose + part * turns)
+        rest: Floats = np.sqrt(xs[0] * xs[0] + ys[0] * ys[0]) - distance
+        return rest
+
+    found = pose + crossing(off, tolerance, ARRAYS, CHORDS) * turns
+    found = np.array(aimed(bones.lengths, list(found), x, y, ARRAYS))
+    xs, ys = arms_of(lengths, found)
+    return found, (x - xs[0]) ** 2 + (y - ys[0]) ** 2 <= tolerance * tolerance

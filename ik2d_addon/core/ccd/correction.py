@@ -13,7 +13,7 @@ step is longer than LONGEST_STEP sqrt(|e| / reach), and the tip passes such pose
 """
 
 from itertools import accumulate
-from math import hypot
+from math import hypot, sqrt
 from operator import add, mul
 
 from ..arithmetic import FLOATS, Arithmetic, Number
@@ -31,15 +31,12 @@ Arms = tuple[list[Number], list[Number]]
 def arms_to_tip(lengths: list[float], angles: list[Number], lib: Arithmetic = FLOATS) -> Arms:
     """Return the arms from the joints to the tip, last joint first: the root's, at the end, is the tip."""
     headings = list(accumulate(angles))
-    cos, sin = lib.cos, lib.sin
-    xs = [length * cos(heading) for length, heading in zip(lengths, headings, strict=True)]
-    ys = [length * sin(heading) for length, heading in zip(lengths, headings, strict=True)]
+    cosines, sines = lib.cos_and_sin_of(headings)
+    xs, ys = list(map(mul, lengths, cosines)), list(map(mul, lengths, sines))
     return list(accumulate(xs[::-1])), list(accumulate(ys[::-1]))
 
 
-def least_turns(
-    arms: Arms, weights: list[float], error_x: Number, error_y: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def least_turns(arms: Arms, weights: list[float], error_x: float, error_y: float) -> list[float]:
     """Return the least turns q, root first, that move the tip by the error (reach is 1).
 
     weights: one a joint, the last joint first, as the arms; the greatest should be 1.
@@ -51,15 +48,15 @@ def least_turns(
     determinant = xx * yy - xy * xy
     ux = (xx * error_x + xy * error_y) / determinant
     uy = (xy * error_x + yy * error_y) / determinant
-    error = lib.sqrt(error_x * error_x + error_y * error_y)
+    error = sqrt(error_x * error_x + error_y * error_y)
     if min(weights) == 1.0:
         # u . e is the sum of q^2 / w: the square of the step's length.
-        part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / (ux * error_x + uy * error_y)))
+        part = min(1.0, LONGEST_STEP * sqrt(error / (ux * error_x + uy * error_y)))
         ux, uy = part * ux, part * uy
         turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
     else:  # unwilling joints would make that long, and the step too short to get anywhere
         whole = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
-        part = lib.minimum(1.0, LONGEST_STEP * lib.sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
+        part = min(1.0, LONGEST_STEP * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
         turns = [part * turn for turn in whole]
     turns.reverse()
     return turns

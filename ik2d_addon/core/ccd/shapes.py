@@ -158,18 +158,26 @@ def between(
     inner, so somewhere it is the target's. A turn of the root does the rest.
     """
     distance = lib.sqrt(x * x + y * y)
-    too_short = tip_distance(lengths, start, lib) < distance
-    turns = [
-        lib.remainder(lib.where(too_short, 0.0, bend * shut) - angle, 2.0 * pi)
-        for angle, shut in zip(start, closed(lengths, 1.0), strict=True)
-    ]
-    turns[0] = 0.0
+    turns = turns_between(lengths, start, distance, bend, lib)
 
     def pose(s: Number) -> list[Number]:
         return [angle + s * turn for angle, turn in zip(start, turns, strict=True)]
 
     s = crossing(lambda s: tip_distance(lengths, pose(s), lib) - distance, tolerance, lib, chords)
     return aimed(lengths, pose(s), x, y, lib)
+
+
+def turns_between(
+    lengths: list[float], start: list[Number], distance: Number, bend: Number, lib: Arithmetic = FLOATS
+) -> list[Number]:
+    """Return how far each joint turns from the start's pose to where `between` ends, the root not at all."""
+    too_short = tip_distance(lengths, start, lib) < distance
+    turns = [
+        lib.remainder(lib.where(too_short, 0.0, bend * shut) - angle, 2.0 * pi)
+        for angle, shut in zip(start, closed(lengths, 1.0), strict=True)
+    ]
+    turns[0] = 0.0 * too_short
+    return turns
 
 
 def crossing(function: Callable[[Number], Number], tolerance: float, lib: Arithmetic, chords: int) -> Number:

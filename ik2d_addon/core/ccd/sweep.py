@@ -7,6 +7,7 @@ After Ryan Juckett, "Cyclic Coordinate Descent in 2D" (2009).
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import hypot
+from operator import mul
 
 import numpy as np
 
@@ -90,14 +91,13 @@ def sweep(
     pose, n, is_sliding = list(pose), len(bones.lengths), bones.is_sliding
     lengths = present_lengths(bones, pose) if is_sliding else bones.lengths
     headings = list(accumulate(pose[:n]))
-    cos, sin, atan2 = lib.cos, lib.sin, lib.atan2
-    steps_x = [length * cos(a) for length, a in zip(lengths, headings, strict=True)]
-    steps_y = [length * sin(a) for length, a in zip(lengths, headings, strict=True)]
+    cosines, sines = lib.cos_and_sin_of(headings)
+    steps_x, steps_y = list(map(mul, lengths, cosines)), list(map(mul, lengths, sines))
     joints_x, joints_y = list(accumulate(steps_x)), list(accumulate(steps_y))
     tip_x, tip_y = joints_x[-1], joints_y[-1]
     for i in range(n - 1, -1, -1):
         if is_sliding:
-            axis_x, axis_y = cos(headings[i]), sin(headings[i])
+            axis_x, axis_y = cosines[i], sines[i]
             added = _slid(bones, pose, i, (x - tip_x) * axis_x + (y - tip_y) * axis_y, lib)
             tip_x, tip_y = tip_x + added * axis_x, tip_y + added * axis_y
             if stop is not None and hypot(x - tip_x, y - tip_y) <= stop:
@@ -108,10 +108,10 @@ def sweep(
         # Adding zero makes -0.0 positive: half a turn is +pi, whichever way the cross product rounds.
         across, along = arm_x * aim_y - arm_y * aim_x + 0.0, arm_x * aim_x + arm_y * aim_y + 0.0
         defined = across * across + along * along > UNDEFINED_ANGLE * UNDEFINED_ANGLE
-        wanted = pose[i] + defined * bones.weights[i] * atan2(across, along)
+        wanted = pose[i] + defined * bones.weights[i] * lib.atan2(across, along)
         angle = lib.minimum(lib.maximum(wanted, bones.low[i]), bones.high[i])
         turn = angle - pose[i]
-        cosine, sine = cos(turn), sin(turn)
+        (cosine,), (sine,) = lib.cos_and_sin_of([turn])
         tip_x = joint_x + cosine * arm_x - sine * arm_y
         tip_y = joint_y + sine * arm_x + cosine * arm_y
         pose[i] = angle

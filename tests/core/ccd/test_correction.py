@@ -76,21 +76,6 @@ def test_no_step_is_longer_than_twice_the_root_of_the_error(error):
     assert np.linalg.norm(along) == pytest.approx(2.0 * np.sqrt(error), rel=1e-3)
 
 
-def test_turns_on_arrays_are_those_on_floats():
-    rng = np.random.default_rng(7)
-    lengths, _ = random_bones(rng, 5)
-    poses, errors, weights = (
-        rng.uniform(-3, 3, (50, 5)),
-        0.1 * rng.normal(size=(50, 2)),
-        [1.0, 0.0, 0.5, 1.0, 0.2],
-    )
-    poses[:10, 1:] = 1e-6
-    arrays = np.array(least_turns(arms_to_tip(lengths, list(poses.T), ARRAYS), weights, *errors.T, ARRAYS))
-    for row in range(50):
-        one = least_turns(arms_to_tip(lengths, poses[row].tolist()), weights, *errors[row].tolist())
-        assert np.allclose(arrays[:, row], one, rtol=1e-6, atol=1e-12)
-
-
 @pytest.mark.parametrize("n", (3, 10, 50))
 def test_corrections_square_the_error_each_time(n):
     rng = np.random.default_rng(n)
