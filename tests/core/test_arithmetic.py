@@ -2,11 +2,12 @@
 """Floats and arrays give the same: each function on an array is the function on each of its numbers."""
 
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
 
-from ik2d_addon.core.arithmetic import ARRAYS, FLOATS, cos_and_sin
+from ik2d_addon.core.arithmetic import ARRAYS, FEW, FLOATS, cos_and_sin, summed, summed_up
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.pi, -np.pi, 1e-300, 1e300])
 NUMBERS = np.concatenate([SPECIAL, np.random.default_rng(0).normal(0.0, 3.0, 200)])
@@ -34,6 +35,19 @@ def test_cosines_and_sines_together_are_off_by_no_more_than_rounding():
     assert np.abs(cosines * cosines + sines * sines - 1.0).max() <= 2e-15
     still = cos_and_sin(np.zeros(3))
     assert (still[0] == 1.0).all() and (still[1] == 0.0).all()
+
+
+@pytest.mark.parametrize("m", (1, 2, FEW - 1, FEW, 300))
+@pytest.mark.parametrize("n", (1, 2, 9, 200))
+def test_rows_are_summed_one_after_the_other_whatever_their_length(n, m):
+    rows = np.random.default_rng([n, m]).normal(size=(n, m))
+    sums = np.array([list(accumulate(column)) for column in rows.T.tolist()]).T
+    assert (summed(rows) == sums[-1]).all()
+    given = rows.copy()
+    assert summed_up(given) is given
+    assert (given == sums).all()
+    backwards = np.array([list(accumulate(column[::-1])) for column in rows.T.tolist()]).T
+    assert (summed_up(rows[::-1]) == backwards).all()
 
 
 def test_cosines_and_sines_of_a_list_are_those_of_each():

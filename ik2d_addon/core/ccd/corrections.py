@@ -7,12 +7,9 @@ one number after the other is then one call, and what is summed from joint to jo
 
 import numpy as np
 
-from ..arithmetic import cos_and_sin
+from ..arithmetic import cos_and_sin, summed_up
 from ..inputs import Floats
 from .correction import DAMPING, LONGEST_STEP, NO_STEP
-
-# Of fewer poses numpy's own sums are faster, which take one pose after the other; they round alike.
-FEW = 48
 
 # The arms (n, m) from each joint to the tip, x and y, the root's first: that one is the tip.
 Arms = tuple[Floats, Floats]
@@ -20,10 +17,10 @@ Arms = tuple[Floats, Floats]
 
 def arms_of(lengths: Floats, poses: Floats) -> Arms:
     """Return the arms from the joints of poses (n, m) to their tips. lengths: (n,)"""
-    xs, ys = cos_and_sin(_summed_up(poses.copy()))
+    xs, ys = cos_and_sin(summed_up(poses.copy()))
     for arms in (xs, ys):
         arms *= lengths[:, np.newaxis]
-        _summed_up(arms[::-1])
+        summed_up(arms[::-1])
     return xs, ys
 
 
@@ -55,13 +52,3 @@ def least_turns_of(arms: Arms, weights: Floats, error_x: Floats, error_y: Floats
         squares = np.multiply(turns, turns, out=product).sum(axis=0) + NO_STEP
         turns *= np.minimum(1.0, LONGEST_STEP * np.sqrt(error / squares))
     return turns
-
-
-def _summed_up(rows: Floats) -> Floats:
-    """Add to each row of an array (n, m) all those before, in place, and return it."""
-    if rows.shape[1] < FEW:
-        return np.cumsum(rows, axis=0, out=rows)
-    each = list(rows)
-    for before, row in zip(each, each[1:], strict=False):
-        row += before
-    return rows

@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
+from ik2d_addon.core.arithmetic import FEW
 from ik2d_addon.core.ccd.correction import arms_to_tip, least_turns
-from ik2d_addon.core.ccd.corrections import FEW, arms_of, least_turns_of
+from ik2d_addon.core.ccd.corrections import arms_of, least_turns_of
 
 
 def random_poses(n, m):
