@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm test test-gui test-processors bench mutants fuzz soak lint build samples pictures clean
+.PHONY: help demo farm test test-gui test-processors bench bench-check mutants fuzz soak lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -52,6 +52,10 @@ test-processors:  ## Run the solvers' tests as other processors would round
 bench:  ## Compare with plain CCD, C and Blender's own IK: writes docs/benchmarks.md and its plots
 	@$(ENVIRONMENT) bench
 	"$(PYTHON)" -m benchmarks
+
+bench-check:  ## Compare speeds with those in docs/benchmarks.json: fails on a loss (ARGS=--short, ARGS=--write)
+	@$(ENVIRONMENT)
+	"$(PYTHON)" -m benchmarks.check $(ARGS)
 
 mutants:  ## Change the code in 210 places, one at a time, to see whether a test notices (half an hour)
 	@$(ENVIRONMENT) dev bench mutants

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The benchmarks run, and their judges tell right from wrong; no test depends on how fast anything is."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import c_port, ik_constraint, native, native_rigs, plain_ccd, problems, table, versions
+from benchmarks import c_port, check, ik_constraint, native, native_rigs, plain_ccd, problems, table, versions
 from benchmarks.contestants import ALL, FINE, OURS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,3 +144,83 @@ def test_rows_of_other_blenders_stay_in_the_document(tmp_path, monkeypatch):
     assert "| 4.2.0 | b |\n| 5.0.1 | c |\n\n## After\n\n| Blender" in text and "| a |" not in text
     assert text.startswith("# Benchmarks\n\n## Before\n\ntext\n\n## Some\n")
     assert text.endswith("| 4.2.0 | other |\n")
+
+
+def sides(*times):
+    """Two tasks and a clock that says they took these times, ours and theirs in turns."""
+    left, now = list(times), [0.0, 0.0]
+
+    def clock():
+        now[0] += now[1]
+        now[1] = 0.0
+        return now[0]
+
+    def task():
+        now[1] = left.pop(0)
+
+    return clock, task
+
+
+def test_a_ratio_is_the_median_of_rounds_of_the_shortest_times(monkeypatch):
+    #                    ratios 2, then 1.5 (of 6, 3 and 4, 2), then 9
+    clock, task = sides(4.0, 2.0, 5.0, 2.5, 6.0, 4.0, 4.5, 3.0, 9.0, 1.0, 9.0, 1.0)
+    monkeypatch.setattr(check, "process_time", clock)
+    one = check.Ratio("some", lambda: (task, task))
+    none = check.Ratio("not here", lambda: None)
+    assert check.measured([one, none], best_of=2, rounds=3) == {"some": 2.0}
+
+
+def test_a_ratio_is_lost_beyond_its_bound_or_where_none_is_committed():
+    ratios = [
+        check.Ratio(name, lambda: None, bound) for name, bound in (("a", 1.25), ("b", 1.5), ("c", 1.25))
+    ]
+    found = check.compared(ratios, {"a": 1.3, "b": 1.3, "c": 0.1}, {"a": 1.0, "b": 1.0, "z": 1.0})
+    assert [(one.name, one.has_lost) for one in found] == [("a", True), ("b", False), ("c", True)]
+    assert check.Found("a", 1.2, 1.0, 1.25).row() == ["a", "1", "1.2", "+20 %", "+25 %", ""]
+    assert check.Found("a", 0.5, 1.0, 1.25).row()[3:] == ["-50 %", "+25 %", ""]
+    assert check.table(found).rows[0][-1] == "LOST"
+
+
+@pytest.mark.parametrize(("second", "lost"), [(1.1, False), (1.6, True)])
+def test_what_has_lost_is_measured_a_second_time(monkeypatch, second, lost):
+    answers = [{"a": 1.5, "b": 1.0}, {"a": second}]
+    asked = []
+
+    def measured(ratios, best_of):
+        asked.append([one.name for one in ratios])
+        return answers.pop(0)
+
+    monkeypatch.setattr(check, "measured", measured)
+    ratios = [check.Ratio(name, lambda: None) for name in ("a", "b")]
+    found = check.checked(ratios, {"a": 1.0, "b": 1.0}, 1)
+    assert asked == [["a", "b"], ["a"]]
+    assert [one.has_lost for one in found] == [lost, False]
+    assert found[0].now == min(1.5, second)
+
+
+def test_a_loss_is_the_exit_code_and_writing_renews_only_what_is_named(monkeypatch, tmp_path, capsys):
+    file = tmp_path / "benchmarks.json"
+    monkeypatch.setattr(check, "FILE", file)
+    monkeypatch.setattr(check, "RATIOS", [check.Ratio(name, lambda: None) for name in ("a", "b")])
+    monkeypatch.setattr(check, "measured", lambda ratios, best_of: {one.name: 2.00049 for one in ratios})
+    assert check.main([]) == 1  # nothing is committed
+    assert "Slower than it was: a\n" in capsys.readouterr().out
+    assert check.main(["--write"]) == 0
+    assert json.loads(file.read_text()) == {"a": 2.0, "b": 2.0}
+    assert check.main(["--short"]) == 0
+    file.write_text('{"a": 1.0, "b": 1.0}')
+    assert check.main(["--short", "b"]) == 1
+    assert check.main(["--write", "b"]) == 0
+    assert json.loads(file.read_text()) == {"a": 1.0, "b": 2.0}
+
+
+def test_each_committed_ratio_is_one_that_is_measured():
+    assert sorted(json.loads(check.FILE.read_text())) == sorted(one.name for one in check.RATIOS)
+
+
+@pytest.mark.parametrize("one", check.RATIOS, ids=lambda one: one.name)
+def test_each_side_of_a_ratio_runs(monkeypatch, one):
+    monkeypatch.setattr(check, "FRAMES", 20)
+    tasks = one.make()
+    for task in tasks or ():
+        task()

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m benchmarks.check [--short] [--write] [NAME ...]`: has anything become slower than it was?
+
+Each speed is a ratio of two things that are done in turns in this process, ours first: a slower machine, or
+one with other work to do, gives about the same. Of five rounds the median is held against the ratio in
+docs/benchmarks.json; what has lost more than its bound is measured once more, and if it has again, that is
+the exit code. --short: each round takes either side once, not the best of three. --write: renews the file.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import bpy
+
+from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
+from ik2d_addon.ui import properties
+
+from . import c_port, plain_ccd, scenes
+from .bakes import ALIKE, _bake_ours, _nla_bake
+from .contestants import TOLERANCE
+from .problems import Problems, free, paths
+from .table import Table, ratio
+from .timing import Task
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.json"
+ROUNDS, BEST_OF = 5, 3
+# How many times as much as committed a ratio may be. Ten short runs beside other work were at most 10 % off
+# their median, but for single ones of 20 to 30 %.
+BOUND = 1.25
+# Frames of a bake.
+FRAMES = 1000
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Two things to do in turns: how much longer ours takes than theirs."""
+
+    name: str
+    make: Callable[[], tuple[Task, Task] | None]  # ours and theirs; None where one cannot be done here
+    bound: float = BOUND
+
+
+@dataclass(frozen=True)
+class Found:
+    """A ratio as it was measured and as it is committed, None where it is not in the file."""
+
+    name: str
+    now: float
+    before: float | None
+    bound: float
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether it has become more than its bound allows, or has nothing to be held against."""
+        return self.before is None or self.now > self.bound * self.before
+
+    def row(self) -> list[str]:
+        """Return its line of the table."""
+        before = "-" if self.before is None else ratio(self.before)
+        change = "-" if self.before is None else f"{100.0 * (self.now / self.before - 1.0):+.0f} %"
+        allowed = f"{100.0 * (self.bound - 1.0):+.0f} %"
+        return [self.name, before, ratio(self.now), change, allowed, "LOST" if self.has_lost else ""]
+
+
+def measured(ratios: Sequence[Ratio], best_of: int, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the median ratios of some rounds; those that cannot be measured here are left out."""
+    found = {}
+    for one in ratios:
+        tasks = one.make()
+        if tasks is not None:
+            found[one.name] = median(_round(*tasks, best_of) for _ in range(rounds))
+    return found
+
+
+def _round(ours: Task, theirs: Task, best_of: int) -> float:
+    """Return the ratio of the shortest times, in turns."""
+    times = [(_time_of(ours), _time_of(theirs)) for _ in range(best_of)]
+    return min(mine for mine, _ in times) / min(others for _, others in times)
+
+
+def _time_of(task: Task) -> float:
+    """Return the processors' time that a task takes: other processes' do not count."""
+    start = process_time()
+    task()
+    return process_time() - start
+
+
+def compared(ratios: Sequence[Ratio], now: Mapping[str, float], before: Mapping[str, float]) -> list[Found]:
+    """Return what was measured beside what is committed."""
+    return [Found(r.name, now[r.name], before.get(r.name), r.bound) for r in ratios if r.name in now]
+
+
+def checked(ratios: Sequence[Ratio], before: Mapping[str, float], best_of: int) -> list[Found]:
+    """Measure, and measure once more what has lost: the lower of the two counts."""
+    now = measured(ratios, best_of)
+    lost = {found.name for found in compared(ratios, now, before) if found.has_lost}
+    for name, again in measured([one for one in ratios if one.name in lost], best_of).items():
+        now[name] = min(now[name], again)
+    return compared(ratios, now, before)
+
+
+def table(found: Sequence[Found]) -> Table:
+    """Return what was found as a table."""
+    note = "How long ours takes, theirs being 1: lower is better."
+    header = ["ours : theirs", "committed", "now", "change", "allowed", ""]
+    return Table("Speed against docs/benchmarks.json", note, header, [one.row() for one in found])
+
+
+# --- What is compared ---------------------------------------------------------
+
+
+def _two_bone() -> tuple[Task, Task] | None:
+    problems, compiled = free(2, 200_000), c_port.load()
+    if compiled is None:
+        return None
+    chain = Chain(problems.lengths)
+    return lambda: solve_two_bone(chain, problems.targets), lambda: compiled(
+        problems.lengths, problems.targets
+    )
+
+
+def _batch(count: int) -> tuple[Task, Task]:
+    problems = free(10, count)
+    chain = Chain(problems.lengths)
+    return lambda: solve_ccd(chain, problems.targets, start=problems.starts), _plain(free(10, 100))
+
+
+def _even() -> tuple[Task, Task]:
+    problems = free(10, 5_000)
+    chain = Chain(problems.lengths)
+    return lambda: solve_even(chain, problems.targets), _plain(free(10, 100))
+
+
+def _plain(problems: Problems) -> Task:
+    """Return plain CCD on independent targets."""
+    lengths, rows = problems.lengths.tolist(), (problems.starts.tolist(), problems.targets.tolist())
+    return lambda: [plain_ccd.solve(lengths, *row, TOLERANCE, 100) for row in zip(*rows, strict=True)]
+
+
+def _path() -> tuple[Task, Task]:
+    path = paths(10, 400)[1]
+    chain, lengths = Chain(path.lengths), path.lengths.tolist()
+
+    def plain() -> None:
+        pose = path.starts[0].tolist()
+        for target in path.targets.tolist():
+            pose = plain_ccd.solve(lengths, pose, target, TOLERANCE, 100)
+
+    return lambda: solve_ccd_path(chain, path.targets, start=path.starts[0]), plain
+
+
+def _one_call() -> tuple[Task, Task]:
+    problems = free(10, 100)
+    chain, rows = Chain(problems.lengths), list(zip(problems.targets, problems.starts, strict=True))
+    return lambda: [solve_ccd(chain, target, start=start) for target, start in rows], _plain(problems)
+
+
+def _growth() -> tuple[Task, Task]:
+    long, short = free(200, 400), free(10, 8_000)
+    chains = Chain(long.lengths), Chain(short.lengths)
+    return (
+        lambda: solve_ccd(chains[0], long.targets, start=long.starts),
+        lambda: solve_ccd(chains[1], short.targets, start=short.starts),
+    )
+
+
+def _bake(count: int, bones: int) -> tuple[Task, Task]:
+    armature = scenes.chains(count, bones, FRAMES)
+
+    def ours() -> None:
+        _bake_ours(armature, FRAMES)
+        scenes.clear_animation(armature)
+
+    def theirs() -> None:
+        with scenes.ik_constraints(armature):
+            _nla_bake(FRAMES, ALIKE)
+        scenes.clear_animation(armature)
+
+    return ours, theirs
+
+
+RATIOS = (
+    Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
+    Ratio("ten bones, CCD, 1,000 targets : plain CCD, 100 targets", lambda: _batch(1_000)),
+    Ratio("ten bones, CCD, 20,000 targets : plain CCD, 100 targets", lambda: _batch(20_000)),
+    Ratio("ten bones, Even, 5,000 targets : plain CCD, 100 targets", _even),
+    Ratio("ten bones, CCD, a path of 400 frames : plain CCD", _path),
+    Ratio("ten bones, CCD, one call a target : plain CCD", _one_call),
+    Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", _growth),
+    Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
+    Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
+)
+
+
+@contextmanager
+def _registered() -> Iterator[None]:
+    """Have the chains' settings for a while, where they are not there anyway."""
+    own = not hasattr(bpy.types.Object, "ik2d")
+    if own:
+        properties.register()
+    try:
+        yield
+    finally:
+        if own:
+            properties.unregister()
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print the table, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="each round takes either side once")
+    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.json")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a part of the names to measure; all")
+    given = parser.parse_args(words)
+    ratios = [one for one in RATIOS if not given.names or any(name in one.name for name in given.names)]
+    before = json.loads(FILE.read_text()) if FILE.exists() else {}
+    with _registered():
+        if given.write:
+            now = measured(ratios, BEST_OF)
+            rounded = {name: float(f"{value:.3g}") for name, value in now.items()}
+            before = {one.name: before[one.name] for one in RATIOS if one.name in before} | rounded
+            FILE.write_text(json.dumps(before, indent=2) + "\n")
+            found = compared(ratios, now, before)
+        else:
+            found = checked(ratios, before, 1 if given.short else BEST_OF)
+    print(table(found).markdown(), flush=True)
+    lost = [one.name for one in found if one.has_lost]
+    for name in lost:
+        print(f"Slower than it was: {name}", flush=True)
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    # Python's own exit hangs or crashes in some bpy versions once property groups are registered.
+    os._exit(code)
