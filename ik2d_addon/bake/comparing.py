@@ -42,7 +42,7 @@ def compare(
         rigs, _ = read_rigs(armature, list(chains), frames)
         every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
         plan = KeyPlan(frames, frames, own=every)
-        solved, _ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
+        solved, *_ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
         with keys.previewed(armature, keys.animation_times(scene, frames), rotations_of(solved)):
             after = watched(scene, armature, list(chains.values()), [], frames)
     return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}

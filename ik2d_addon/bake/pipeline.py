@@ -160,7 +160,7 @@ def _bake_rigs(
 ) -> Steps[BakeReport]:
     """Solve, key and play back chains on some frames."""
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene = yield from _halved(solve_frames(rigs, scene, plan, options, by_hand))
+    solved, full_scene, stepped = yield from _halved(solve_frames(rigs, scene, plan, options, by_hand))
     rotations = rotations_of(solved, by_hand)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
@@ -187,6 +187,7 @@ def _bake_rigs(
             verb="Snapped" if by_hand else "Baked",
             verified=options.verify,
             full_scene=full_scene,
+            stepped=stepped,
             warnings=warnings,
             left_out=left_out,
         )
@@ -310,17 +311,17 @@ def solve_frames(
     plan: KeyPlan,
     options: BakeOptions,
     fully: bool = False,
-) -> Steps[tuple[list[KeyedChain], str]]:
+) -> Steps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
     Each frame counts twice, since it is sampled and solved. fully: whatever the influence. Returns the
-    chains in the order of `rigs`, and why the full scene had to be sampled, if it had.
+    chains in the order of `rigs`, why the full scene had to be sampled, if it had, and why all frames had.
     """
     rounds = in_order(rigs)
     times = plan.times
     total = 2 * len(times) * len(rounds)
     solved: list[KeyedChain] = []
-    full_scene = ""
+    full_scene = stepped = ""
     with ExitStack() as previews:
         for number, ready in enumerate(rounds):
             before = 2 * number * len(times)
@@ -329,7 +330,7 @@ def solve_frames(
             steps = sample_steps(scene, ready, times, sampled[len(times) :])
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             ready = with_drivers_checked(ready, options.force)
-            full_scene = full_scene or sampling.full_scene
+            full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped
             rigs_there = list(map(facing_target, ready, sampling.chains))
             joins = joins_of(scene, rigs_there, times[0], times[-1])
             new = []
@@ -354,7 +355,7 @@ def solve_frames(
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = keys.animation_times(scene, times)
                 previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
-    return _as_given(solved, rigs), full_scene
+    return _as_given(solved, rigs), full_scene, stepped
 
 
 def _frames_beyond(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.kinematics import rest_to_pose
-from ..rig.sampling import ChainSamples, sample_now, sample_steps
+from ..rig.sampling import STEP, ChainSamples, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
@@ -47,7 +47,7 @@ def play_back(
         return [NOT_PLAYED] * len(chains)
     rigs = [chain.solved.rig for chain in chains]
     times = _times(chains, plan, verify)
-    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False)
+    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
     return [_played(chain, samples, times) for chain, samples in zip(chains, sampling.chains, strict=True)]
 
 

@@ -282,6 +282,7 @@ class BakeReport:
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # what is wrong with each chain that was asked for and could not be solved
+    stepped: str = ""  # what was found elsewhere than its F-Curves say, for all frames to be stepped through
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -349,6 +350,14 @@ class BakeReport:
         fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
         return f" with {_count(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
 
+    def _sampled(self) -> str:
+        """Return what was evaluated for the samples, and why it was that much."""
+        if self.full_scene:
+            return f"the full scene: {self.full_scene}"
+        if self.stepped:
+            return f"by stepping: {self.stepped} was elsewhere than its F-Curves say"
+        return "only what the chains need"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers, ready for JSON."""
         return {
@@ -357,9 +366,7 @@ class BakeReport:
             "all_reached": self.all_reached,
             "max_residual": self.max_residual,
             "max_error": self.max_error,
-            "sampled": f"the full scene: {self.full_scene}"
-            if self.full_scene
-            else "only what the chains need",
+            "sampled": self._sampled(),
             "warnings": list(self.rig_warnings),
             "left_out": list(self.left_out),
             "chains": [chain.to_dict() for chain in self.chains],

@@ -31,21 +31,24 @@ def report_of(
     verb: str,
     verified: str,
     full_scene: str = "",
+    stepped: str = "",
     warnings: Sequence[str] = (),
     left_out: Sequence[str] = (),
 ) -> BakeReport:
     """Return the report on chains of one armature.
 
     verb: what was done to them. verified: how much of it was played back. full_scene: why the whole
-    scene had to be sampled, if it had. warnings: on the armature, beside those on its chains. left_out:
-    what is wrong with chains that were not taken.
+    scene had to be sampled, if it had. stepped: why all frames had to be. warnings: on the armature,
+    beside those on its chains. left_out: what is wrong with chains that were not taken.
     """
     units = scene.unit_settings.system
     chains = [
         _chain_report(chain, plan, result, verified, units)
         for chain, result in zip(solved, played, strict=True)
     ]
-    return BakeReport(armature.name, tuple(chains), verb, full_scene, tuple(warnings), tuple(left_out))
+    return BakeReport(
+        armature.name, tuple(chains), verb, full_scene, tuple(warnings), tuple(left_out), stepped
+    )
 
 
 def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: str) -> ChainReport:

@@ -13,7 +13,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from .armature import RigChain, rest_joints
 from .dependencies import movers, walk
-from .sampling import ChainSamples, finished, sample_now, sample_steps
+from .sampling import STEP, ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
 from .value_keys import ValueKeys, values_previewed
 
@@ -64,7 +64,7 @@ def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
     """Return the view of the scene on some frames, as its animation has it there."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
-        return finished(sample_steps(scene, rigs, times)).chains
+        return finished(sample_steps(scene, rigs, times, way=STEP)).chains
 
     def moved(targets: Sequence[tuple[RigChain, Floats]]) -> AbstractContextManager[None]:
         channels = [one for rig, locations in targets for one in location_keys(rig, times, locations)]

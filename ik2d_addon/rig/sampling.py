@@ -16,6 +16,8 @@ from ..core.inputs import Floats
 from . import compat, stage
 from .affine import is_constant
 from .armature import RigChain, bend_of
+from .curve_sampling import hindrance, placed
+from .keys import animation_times
 from .natives import sampled_controls
 
 _Result = TypeVar("_Result")
@@ -23,6 +25,14 @@ Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or 
 
 # What 32-bit arithmetic in another order may differ by, of the extent of what is compared.
 _SAME = 1e-5
+# Whether places that F-Curves alone tell are worked out from these: always, never, or where there are many.
+CURVES, STEP, AUTO = 'CURVES', 'STEP', 'AUTO'
+WAY = AUTO
+# At how many times Blender is asked whether they were worked out as it has them, and how many are many.
+LOOKS = 26
+_MANY = 4 * LOOKS
+# What they may be off, of the chain's reach, or of a matrix.
+_AS_BLENDER = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +103,15 @@ class ChainSamples:
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Samples of all chains, and why the full scene was evaluated for them ("" if it was not)."""
+    """Samples of all chains, and why the full scene was evaluated for them ("" if it was not).
+
+    stepped: what was found elsewhere than its F-Curves say, so that all frames were stepped through; ""
+    where nothing was.
+    """
 
     chains: list[ChainSamples]
     full_scene: str
+    stepped: str = ""
 
 
 def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
@@ -121,19 +136,22 @@ def sample_steps(
     extra: Sequence[float] = (),
     *,
     checked: bool = True,
+    way: str | None = None,
 ) -> Generator[int, None, Sampling]:
     """Sample chains of one armature at the times (frames), and then at `extra` ones, which are not checked.
 
     It evaluates only what the chains and their targets depend on, unless that might differ from the
-    full scene. Yields the number of times done; returns the Sampling. The scene shows what it showed
-    when it ends or is closed.
+    full scene; and what F-Curves alone place it works out from them, at many times, and asks Blender at a
+    few. way: STEP has Blender evaluate each time, as for whoever wants its own word; CURVES works out few
+    times, too; None: as WAY says. Yields the number of times done; returns the Sampling. The scene shows
+    what it showed when it ends or is closed.
     Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
     targets, forced = _targets(chains), _forced(scene, chains)
     sampled = sorted([*times, *extra])  # forwards: simulations, if any, want it so
     full_scene, record = stage.doubt(scene, chains[0].armature, [target for target, _ in targets]), None
     if not full_scene:
-        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, sampled)
+        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, sampled, way or WAY)
     if record is None:
         with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
             record = yield from _record(scene, chains, probes[: len(targets)], sampled)
@@ -149,7 +167,7 @@ def sample_alone(
     if stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
         return None
     sampled = sorted([*times, *extra])
-    _, record = finished(_record_isolated(scene, chains, targets, forced, sampled))
+    _, record = finished(_record_isolated(scene, chains, targets, forced, sampled, WAY))
     rows = np.searchsorted(sampled, [*times, *extra])
     return _sampling(chains, targets, record, rows, times, "", checked=True) if record else None
 
@@ -164,7 +182,7 @@ def watch(
     """
     forced, record = _forced(scene, chains), None
     if not stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
-        _, record = finished(_record_isolated(scene, chains, targets, forced, times))
+        _, record = finished(_record_isolated(scene, chains, targets, forced, times, STEP))
     if record is None:
         with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
             record = finished(_record(scene, chains, probes[: len(targets)], times))
@@ -201,7 +219,7 @@ def _sampling(
     if checked:
         for chain, own in zip(chains, samples, strict=True):
             refuse_unsolvable(chain, own.at(slice(len(times))), times)
-    return Sampling(samples, full_scene)
+    return Sampling(samples, full_scene, record.stepped)
 
 
 def finished(steps: Generator[Any, None, _Result]) -> _Result:
@@ -220,6 +238,7 @@ def _record_isolated(
     targets: Sequence[Target],
     forced: Sequence[Target],
     times: Sequence[float],
+    way: str,
 ) -> "Generator[int, None, tuple[str, _Record | None]]":
     """Record in a scene of our own; return why that will not do, or "" and the record."""
     _settle(scene)
@@ -234,7 +253,78 @@ def _record_isolated(
                 different = _difference(copy, chains, targets, shown)
         if different:
             return different, None
-        return "", (yield from _record(own, chains, probes[: len(targets)], times))
+        probes = probes[: len(targets)]
+        stepped = ""
+        if way == CURVES or way == AUTO and len(times) >= _MANY:
+            record = yield from _record_by_curves(own, chains, targets, times)
+            if record is not None:
+                looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
+                seen = finished(_record(own, chains, probes, [times[row] for row in looked]))
+                stepped = _astray(chains, targets, record.at(looked), seen)
+                if not stepped:
+                    yield len(times)
+                    return "", record
+        return "", replace((yield from _record(own, chains, probes, times)), stepped=stepped)
+
+
+def _record_by_curves(
+    scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
+) -> "Generator[int, None, _Record | None]":
+    """Work out from F-Curves what `_record` reads; return None where that is not all there is to it."""
+    armature, names = chains[0].armature, _needed_bones(chains)
+    if settings_animated(armature) or any(chain.native is not None for chain in chains):
+        return None
+    if hindrance(armature, names, targets):
+        return None
+    shown = np.asarray(animation_times(scene, times), "f4")
+    found = yield from placed(armature, names, targets, shown)
+    if found is None:
+        return None
+    frames = len(times)
+    stood = [one.astype("f4") for one in found.targets]  # as Blender hands them over
+    places, axes = np.empty((frames, len(stood), 3)), np.empty((frames, len(stood) * _turning(chains), 3, 3))
+    for k, matrices in enumerate(stood):
+        places[:, k] = matrices[..., :3, 3]
+        if axes.size:
+            axes[:, k] = matrices[..., :3, :3]
+    poses, bases = (np.empty((frames, len(names), 4, 4), "f4") for _ in range(2))
+    for row, name in enumerate(names):
+        poses[:, row], bases[:, row] = found.poses[name], found.bases[name]
+    world = np.empty((frames, 4, 4))
+    world[:] = found.world.astype("f4")
+    numbers = {name: row for row, name in enumerate(names)}
+    return _Record(world, places, axes, numbers, poses, bases, _settings_of(chains, frames))
+
+
+def _astray(
+    chains: Sequence[RigChain], targets: Sequence[Target], worked_out: "_Record", seen: "_Record"
+) -> str:
+    """Return what Blender has elsewhere than it was worked out, at the same times; "" for nothing."""
+    reach = min(sum(bone.bone.length for bone in chain.pose_bones) for chain in chains)
+    in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
+    for k, (target, _) in enumerate(targets):
+        if not _near(worked_out.places[:, k], seen.places[:, k], in_world):
+            return f"'{target.name}'"
+    if seen.aims.size and not _near(worked_out.aims, seen.aims, 1.0):
+        return "the axes of a target"
+    if not _near_matrices(worked_out.world, seen.world, in_world):
+        return f"'{chains[0].armature.name}'"
+    for name, row in seen.bones.items():
+        for one, other in ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases)):
+            if not _near_matrices(one[:, row], other[:, row], reach):
+                return f"bone '{name}'"
+    return ""
+
+
+def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> bool:
+    """Return whether matrices (frames, 4, 4) are the same, places to a part of a length."""
+    size = max(1.0, float(np.abs(other[:, :3, :3]).max()))
+    return _near(one[:, :3, :3], other[:, :3, :3], size) and _near(one[:, :3, 3], other[:, :3, 3], length)
+
+
+def _near(one: NDArray[Any], other: NDArray[Any], length: float) -> bool:
+    """Return whether numbers are the same to a part of a length; what is none is not."""
+    return bool((np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length).all())
 
 
 # The 4x4 matrices that are read of each pose bone.
@@ -252,6 +342,12 @@ class _Record:
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
     settings: list[Floats]  # (frames, 3) softness, bend and influence of each chain
+    stepped: str = ""  # as in Sampling
+
+    def at(self, rows: Sequence[int]) -> "_Record":
+        """Return the record of some of the times alone."""
+        picked = {name: getattr(self, name)[rows] for name in ("world", "places", "aims", "poses", "bases")}
+        return replace(self, **picked, settings=[own[rows] for own in self.settings])
 
 
 def _record(
@@ -270,13 +366,10 @@ def _record(
     frames, names = len(times), _needed_bones(chains)
     rows = np.array([armature.pose.bones.find(name) for name in names])
     world, found, aims = np.empty((frames, 4, 4)), [], []
-    turning = any(chain.hands is not None and chain.hands.follow for chain in chains)
+    turning = _turning(chains)
     read = np.empty((len(armature.pose.bones), 16), "f4")
     kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
-    settings = [
-        np.tile(np.array((chain.softness, chain.bend, chain.influence), np.float64), (frames, 1))
-        for chain in chains
-    ]
+    settings = _settings_of(chains, frames)
     animated = settings_animated(armature)
     for i in range(frames):
         show(times[i])
@@ -306,6 +399,19 @@ def _record(
     poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
     numbers = {name: row for row, name in enumerate(names)}
     return _Record(world, places, axes, numbers, poses, bases, settings)
+
+
+def _turning(chains: Sequence[RigChain]) -> bool:
+    """Return whether the axes of targets count, too."""
+    return any(chain.hands is not None and chain.hands.follow for chain in chains)
+
+
+def _settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
+    """Return the settings (frames, 3) of each chain that nothing animates."""
+    return [
+        np.tile(np.array((chain.softness, chain.bend, chain.influence), np.float64), (frames, 1))
+        for chain in chains
+    ]
 
 
 def _leave_out_rotations(

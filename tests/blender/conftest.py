@@ -29,6 +29,19 @@ def registered(request: pytest.FixtureRequest) -> Iterator[None]:
     ik2d_addon.unregister()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let all tests sample in one way: pytest tests/blender --sampling=CURVES."""
+    parser.addoption("--sampling", choices=("AUTO", "CURVES", "STEP"), default="AUTO")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def sampling_way(request: pytest.FixtureRequest, registered: None) -> None:
+    """Sample as the command line says, for whatever asks for no way of its own."""
+    from ik2d_addon.rig import sampling
+
+    sampling.WAY = request.config.getoption("--sampling")
+
+
 @pytest.fixture(autouse=True)
 def factory_settings(registered: None) -> None:
     """Give the test an empty scene and factory preferences.

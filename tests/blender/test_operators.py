@@ -341,8 +341,7 @@ def test_a_bake_stopped_halfway_leaves_the_file_as_it_was():
     before = everything()
     armature.ik2d.chains[0].bend = 'NEGATIVE'  # what is baked now would be seen
     steps = chosen_bake(armature, 1, 500, 1)
-    for _ in range(250):
-        next(steps)
+    assert any(done >= total // 2 for done, total in steps)
     steps.close()
     assert everything() == before
 

@@ -11,6 +11,7 @@ from ik2d_addon.bake import bake_steps, problem
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets
+from ik2d_addon.rig import sampling
 
 
 def add_snake(bones: int, target: tuple[float, float, float], **settings):
@@ -128,14 +129,23 @@ def test_many_targets_at_once_take_one_correction_at_a_time(monkeypatch):
     assert max(sizes) <= batch.BLOCK_ANGLES
 
 
-@pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
-def test_progress_never_goes_back_and_stays_within_the_frames(solver):
+@pytest.mark.parametrize(
+    "solver, way, least",
+    [
+        ('TWO_BONE', 'STEP', 30),
+        ('CCD', 'STEP', 60),
+        ('TWO_BONE', 'CURVES', 5),
+        ('CCD', 'CURVES', 30),
+    ],
+)
+def test_progress_never_goes_back_and_stays_within_the_frames(solver, way, least, monkeypatch):
+    monkeypatch.setattr(sampling, "WAY", way)
     armature, _ = leg_with_target(solver=solver)
     seen = list(bake_steps(armature, None, 1, 60))
     assert all(0 < done <= total == 60 for done, total in seen)
     solving = [done for done, _ in seen[: seen.index((60, 60)) + 1]]
     assert solving == sorted(solving)
-    assert len(set(solving)) >= (60 if solver == 'CCD' else 30)
+    assert len(set(solving)) >= least
 
 
 def test_a_bake_closed_in_the_middle_of_a_target_changes_nothing():

@@ -609,8 +609,9 @@ def test_a_scene_that_is_not_shown():
 def test_full_scene_and_own_scene_give_the_same_keys(monkeypatch):
     from rigs import animation_of
 
-    from ik2d_addon.rig import stage
+    from ik2d_addon.rig import sampling, stage
 
+    monkeypatch.setattr(sampling, "WAY", sampling.STEP)
     keys = []
     for reason in ("", "because the test says so"):
         bpy.ops.wm.read_factory_settings(use_empty=True)

@@ -72,7 +72,13 @@ def test_defaults_say_that_nothing_special_is_known():
         "hands_off": None,
         "blended": None,
     }
-    assert defaults(BakeReport) == {"verb": "Baked", "full_scene": "", "rig_warnings": (), "left_out": ()}
+    assert defaults(BakeReport) == {
+        "verb": "Baked",
+        "full_scene": "",
+        "rig_warnings": (),
+        "left_out": (),
+        "stepped": "",
+    }
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {
         "mode": "",

@@ -104,6 +104,16 @@ def test_why_the_full_scene_was_needed_is_told(monkeypatch):
     assert bake(armature, frame_start=1, frame_end=2).full_scene == "a test wants it"
 
 
+def test_why_all_frames_were_stepped_through_is_told(monkeypatch):
+    armature, _ = leg_with_target()
+    from ik2d_addon.rig import sampling
+
+    monkeypatch.setattr(sampling, "WAY", sampling.CURVES)
+    assert bake(armature, frame_start=1, frame_end=9).stepped == ""
+    monkeypatch.setattr(sampling, "_astray", lambda *_: "'Target'")
+    assert bake(armature, frame_start=1, frame_end=9).stepped == "'Target'"
+
+
 # --- Progress -------------------------------------------------------------------------------------
 
 

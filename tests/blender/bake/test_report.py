@@ -417,6 +417,8 @@ def test_the_bakes_dictionary_holds_its_chains():
     assert report(left_out=("a",)).to_dict()["left_out"] == ["a"]
     assert report().to_dict()["all_reached"] is True
     assert report(one, full_scene="because").to_dict()["sampled"] == "the full scene: because"
+    sampled = report(one, stepped="'Target'").to_dict()["sampled"]
+    assert sampled == "by stepping: 'Target' was elsewhere than its F-Curves say"
 
 
 def test_rows_are_one_a_frame():

@@ -104,10 +104,12 @@ def test_everything_is_handed_on_to_the_report():
         played=played([10, 10.5, 13, 17], [3e-6, 0.125, 0.0, 1e-6], [4e-6, 0.0, 0.0, 0.0]),
         verified='ALL',
         full_scene="why",
+        stepped="where",
         warnings=["look"],
         left_out=["gone"],
     )
     assert (report.armature, report.verb, report.full_scene) == ("Rig", "Baked", "why")
+    assert report.stepped == "where"
     assert (report.rig_warnings, report.left_out) == (("look",), ("gone",))
     assert (chain.name, chain.armature, chain.bones) == ("leg", "Rig", ("thigh", "shin"))
     assert (chain.solver, chain.target, chain.reach, chain.keys) == ('CCD', "Target", REACH, 3)

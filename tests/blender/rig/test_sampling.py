@@ -103,7 +103,7 @@ def test_each_chain_gets_its_own_target_and_bones():
 
 
 def test_progress_counts_the_times():
-    yielded, _ = steps([moving_leg()])
+    yielded, _ = steps([moving_leg()], way=sampling.STEP)
     assert yielded[-4:] == [1, 2, 3, 4]
     assert set(yielded) <= {1, 2, 3, 4}
 
@@ -417,3 +417,92 @@ def test_steps_are_run_to_their_end():
         return "done"
 
     assert sampling.finished(counting()) == "done"
+
+
+# --- By F-Curves ----------------------------------------------------------------------------------
+
+MANY = np.linspace(-3.0, 12.0, 2 * sampling._MANY).tolist()
+
+
+def steps_taken(monkeypatch):
+    """Return a list that gets the number of times of each record that Blender is stepped through."""
+    taken, recorded = [], sampling._record
+
+    def counting(scene, chains, probes, times, show=None):
+        taken.append(len(times))
+        return recorded(scene, chains, probes, times, show)
+
+    monkeypatch.setattr(sampling, "_record", counting)
+    return taken
+
+
+def test_many_times_are_worked_out_and_looked_at_on_a_few(monkeypatch):
+    monkeypatch.setattr(sampling, "WAY", sampling.AUTO)
+    rig, taken = moving_leg(), steps_taken(monkeypatch)
+    yielded, found = steps([rig], MANY)
+    assert taken == [1, sampling.LOOKS] and found.stepped == "" and found.full_scene == ""
+    assert yielded[1:] == sorted(yielded[1:]) and yielded[-1] == len(MANY)
+    _, seen = steps([rig], MANY, way=sampling.STEP)
+    assert taken == [1, sampling.LOOKS, 1, len(MANY)]
+    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
+        one, other = getattr(found.chains[0], name), getattr(seen.chains[0], name)
+        assert one == pytest.approx(other, abs=EXACT), name
+
+
+def test_few_times_are_stepped_through_unless_curves_are_wanted(monkeypatch):
+    monkeypatch.setattr(sampling, "WAY", sampling.AUTO)
+    rig, taken = moving_leg(), steps_taken(monkeypatch)
+    few = MANY[: sampling._MANY - 1]
+    steps([rig], few)
+    assert taken == [1, len(few)]
+    steps([rig], few, way=sampling.CURVES)
+    assert taken[2:] == [1, sampling.LOOKS]
+    steps([rig], TIMES, way=sampling.CURVES)
+    assert taken[4:] == [1, len(TIMES)]
+
+
+@pytest.mark.parametrize(
+    "field, told",
+    [("world", "'Rig'"), ("places", "'Target'"), ("poses", "bone 'thigh'"), ("bases", "bone 'thigh'")],
+)
+def test_what_blender_has_elsewhere_is_stepped_through_and_told(monkeypatch, field, told):
+    rig = moving_leg()
+    _, seen = steps([rig], MANY, way=sampling.STEP)
+    worked_out = sampling._record_by_curves
+
+    def wrong(off):
+        def by_curves(*arguments):
+            record = yield from worked_out(*arguments)
+            values = getattr(record, field).copy()
+            values[-1, ..., 0, -1] += off
+            return dataclasses.replace(record, **{field: values})
+
+        return by_curves
+
+    monkeypatch.setattr(sampling, "_record_by_curves", wrong(4e-6))  # the leg's reach is 1.9
+    _, result = steps([rig], MANY, way=sampling.CURVES)
+    assert result.stepped == told
+    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
+        assert (getattr(result.chains[0], name) == getattr(seen.chains[0], name)).all(), name
+    monkeypatch.setattr(sampling, "_record_by_curves", wrong(0.0))
+    assert steps([rig], MANY, way=sampling.CURVES)[1].stepped == ""
+
+
+def test_the_axes_of_targets_are_looked_at_too():
+    rig = moving_leg()
+    _, record = shown_record(rig)
+    axes = np.eye(3)[None, None]
+    one, other = (dataclasses.replace(record, aims=aims) for aims in (axes, axes + 2e-6))
+    targets = [(rig.target, "")]
+    assert sampling._astray([rig], targets, one, one) == ""
+    assert sampling._astray([rig], targets, other, one) == "the axes of a target"
+
+
+def test_a_closed_working_out_leaves_nothing():
+    rig = moving_leg()
+    before = everything()
+    running = sample_steps(bpy.context.scene, [rig], MANY, way=sampling.CURVES)
+    for _ in range(4):
+        next(running)
+    running.close()
+    assert everything() == before

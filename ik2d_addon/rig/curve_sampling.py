@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where objects and bones are at many times, worked out from their F-Curves without setting a frame."""
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from . import compat
+from .curves import Times, values_at
+from .dependencies import Node, parents, walk
+from .pose import rotation_property
+
+# The channels that an object, or a bone, is placed by.
+_BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+_OBJECT = (
+    *_BONE,
+    "delta_location",
+    "delta_rotation_euler",
+    "delta_rotation_quaternion",
+    "delta_scale",
+)
+# What else of an object may be animated without moving it: how it looks, and custom properties. Settings of
+# chains are read elsewhere.
+_ELSE = ("hide_", "color", "show_", "display_", "empty_display_", "pass_index", "modifiers[", "ik2d.", '["')
+_OF_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](.*)', re.DOTALL)
+# Greater numbers may be none in the 32 bits of Blender, on the way if not at the end.
+_GREATEST = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Matrices at all times, (frames, 4, 4) each, or (4, 4) where all are the same."""
+
+    world: Floats  # the armature object's
+    targets: list[Floats]  # in the world
+    poses: dict[str, Floats]  # of the armature's bones
+    bases: dict[str, Floats]  # their own location, rotation and scale
+
+
+def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> str:
+    """Return what places bones of the armature or the targets beside their F-Curves, in words; "" if nothing.
+
+    Anything that is not known to be followed to the last bit of Blender's counts.
+    """
+    nodes = _way(armature, bones, targets)
+    for ob in dict.fromkeys(ob for ob, _ in nodes):
+        on_way = {bone for other, bone in nodes if other == ob and bone}
+        for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
+            return f"'{ob.name}' {found}"
+    return ""
+
+
+def placed(
+    armature: bpy.types.Object, bones: Sequence[str], targets: Sequence[Node], times: Times
+) -> Generator[int, None, Placed | None]:
+    """Work out where bones of the armature and the targets are at times (frames,) of their actions.
+
+    Only for what has no `hindrance`. Yields how many of the times that makes up for; returns None where
+    numbers get too great.
+    """
+    reader = _Reader(times)
+    nodes = _way(armature, bones, targets)
+    with np.errstate(all="ignore"):
+        for done, node in enumerate(nodes):
+            reader.matrix(node)
+            yield len(times) * done // len(nodes)
+        found = Placed(
+            reader.matrix((armature, "")),
+            [reader.matrix(target) for target in targets],
+            {bone: reader.pose(armature, bone) for bone in bones},
+            {bone: reader.basis(armature, bone) for bone in bones},
+        )
+        every = (found.world, *found.targets, *found.poses.values(), *found.bases.values())
+        # A comparison with what is no number is false.
+        return found if all((np.abs(one) < _GREATEST).all() for one in every) else None
+
+
+def _way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:
+    """Return what bones and targets hang on, parent by parent, with themselves."""
+    return walk([(armature, ""), *((armature, bone) for bone in bones), *targets], parents)
+
+
+# --- What hinders -------------------------------------------------------------------------------
+
+
+def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
+    """Yield what places an object beside its channels and a simple parent."""
+    if any(not constraint.mute for constraint in ob.constraints):
+        yield "has a constraint"
+    if ob.parent is None:
+        return
+    if ob.parent_type not in ('OBJECT', 'BONE') or ob.parent.type == 'CURVE':
+        yield "has a parent of another kind"
+    elif ob.parent_type == 'BONE':
+        bone = ob.parent.data.bones.get(ob.parent_bone) if ob.parent.type == 'ARMATURE' else None
+        if bone is None or bone.use_relative_parent:
+            yield "is parented to a bone in another way"
+
+
+def _bone_hindrances(ob: bpy.types.Object, names: set[str]) -> Iterator[str]:
+    """Yield what places some of an object's bones beside their channels and their parents."""
+    if not names:
+        return
+    if ob.type != 'ARMATURE' or ob.data.pose_position != 'POSE' or ob.data.is_editmode:
+        yield "is not posed"
+        return
+    if _has_animation(ob.data):
+        yield "has animation of its armature data"
+    for name in names:
+        bone = ob.pose.bones.get(name)
+        if bone is None:
+            yield f"has no bone '{name}'"
+        elif any(not constraint.mute for constraint in bone.constraints):
+            yield f"has a constraint on bone '{name}'"
+        elif not _follows(bone.bone):
+            yield f"has a bone '{name}' that does not take all of its parent's transforms"
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type in ('IK', 'SPLINE_IK') and not _is_off(constraint):
+                reached = {bone.name, *(above.name for above in bone.parent_recursive)}
+                if not reached.isdisjoint(names):
+                    yield f"has a constraint on bone '{bone.name}'"
+
+
+def _follows(bone: bpy.types.Bone) -> bool:
+    """Return whether a bone moves as part of its parent, and by its location along its own axes."""
+    return bool(bone.use_inherit_rotation and bone.inherit_scale == 'FULL' and bone.use_local_location)
+
+
+def _is_off(constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint is muted for good."""
+    path = constraint.path_from_id()
+    animation = constraint.id_data.animation_data
+    curves = (*compat.existing_fcurves(constraint.id_data), *(animation.drivers if animation else ()))
+    return constraint.mute and not any(curve.data_path.startswith(path) for curve in curves)
+
+
+def _has_animation(block: bpy.types.ID) -> bool:
+    animation = block.animation_data
+    return animation is not None and bool(
+        animation.action or len(animation.drivers) or len(animation.nla_tracks)
+    )
+
+
+def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
+    """Yield what animates an object, or some of its bones, other than by F-Curves of its own action."""
+    animation = ob.animation_data
+    if animation is None:
+        return
+    if len(animation.nla_tracks) or animation.use_tweak_mode:
+        yield "has NLA strips"
+    if not _is_plain(animation.action):
+        yield "has an action with layers"
+    for driver in animation.drivers:
+        if _kind(driver.data_path, bones) != _ASIDE:
+            yield f"has a driver on {driver.data_path}"
+    for curve in compat.existing_fcurves(ob):
+        kind = _kind(curve.data_path, bones)
+        if kind == _UNKNOWN or kind == _PLACES and not (curve.is_valid and _is_known(curve)):
+            yield f"has an F-Curve on {curve.data_path}"
+
+
+def _is_known(curve: bpy.types.FCurve) -> bool:
+    """Return whether an F-Curve has keys, or none and no say."""
+    return len(curve.keyframe_points) > 0 or not (len(curve.modifiers) or len(curve.sampled_points))
+
+
+def _is_plain(action: bpy.types.Action | None) -> bool:
+    """Return whether an action plays its one layer, if it has layers, as it is."""
+    layers: Sequence[Any] = getattr(action, "layers", ())  # of 4.4 and later
+    return len(layers) == 0 or (
+        len(layers) == 1 and len(layers[0].strips) <= 1 and getattr(layers[0], "influence", 1.0) == 1.0
+    )
+
+
+_PLACES, _ASIDE, _UNKNOWN = "places", "aside", "unknown"
+
+
+def _kind(path: str, bones: set[str]) -> str:
+    """Return what a channel of an object does to it and to some of its bones."""
+    found = _OF_BONE.fullmatch(path)
+    if not found:
+        return _PLACES if path in _OBJECT else _ASIDE if path.startswith(_ELSE) else _UNKNOWN
+    if bpy.utils.unescape_identifier(found[1]) not in bones or found[2].startswith('["'):
+        return _ASIDE
+    return _PLACES if found[2].removeprefix(".") in _BONE else _UNKNOWN
+
+
+# --- Matrices -----------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Matrices of objects and bones at all times, each worked out once."""
+
+    def __init__(self, times: Times) -> None:
+        self.times = times
+        self._curves: dict[bpy.types.Object, dict[tuple[str, int], bpy.types.FCurve]] = {}
+        self._matrices: dict[tuple[bpy.types.ID, str], Floats] = {}
+        self._bases: dict[tuple[bpy.types.ID, str], Floats] = {}
+
+    def matrix(self, node: Node) -> Floats:
+        """Return the world's matrices of an object or a bone."""
+        ob, bone = node
+        return self._world(ob) @ self.pose(ob, bone) if bone else self._world(ob)
+
+    def _world(self, ob: bpy.types.Object) -> Floats:
+        if (ob, "") not in self._matrices:
+            local = self._local(ob)
+            if ob.parent is not None:
+                local = self._parent(ob) @ np.array(ob.matrix_parent_inverse, np.float64) @ local
+            self._matrices[ob, ""] = local
+        return self._matrices[ob, ""]
+
+    def _parent(self, ob: bpy.types.Object) -> Floats:
+        """Return the matrices of what an object hangs on: another, or the tail of a bone."""
+        world = self._world(ob.parent)
+        if ob.parent_type != 'BONE':
+            return world
+        tail = np.eye(4)
+        tail[1, 3] = ob.parent.data.bones[ob.parent_bone].length
+        return world @ self.pose(ob.parent, ob.parent_bone) @ tail
+
+    def _local(self, ob: bpy.types.Object) -> Floats:
+        """Return an object's matrices by its own channels, deltas and all."""
+        turn = rotation_property(ob.rotation_mode)
+        linear = rotations(ob.rotation_mode, self._channel(ob, ob, turn))
+        if f"delta_{turn}" in _OBJECT:
+            linear = rotations(ob.rotation_mode, self._channel(ob, ob, f"delta_{turn}")) @ linear
+        scale = self._channel(ob, ob, "scale") * self._channel(ob, ob, "delta_scale")
+        place = self._channel(ob, ob, "location") + self._channel(ob, ob, "delta_location")
+        return affine(linear * scale[..., None, :], place)
+
+    def pose(self, ob: bpy.types.Object, name: str) -> Floats:
+        """Return a bone's pose matrices."""
+        if (ob, name) not in self._matrices:
+            bone = ob.data.bones[name]
+            above = self.pose(ob, bone.parent.name) if bone.parent else np.eye(4)
+            self._matrices[ob, name] = above @ _held(bone) @ self.basis(ob, name)
+        return self._matrices[ob, name]
+
+    def basis(self, ob: bpy.types.Object, name: str) -> Floats:
+        """Return a bone's matrices by its own channels."""
+        if (ob, name) not in self._bases:
+            bone = ob.pose.bones[name]
+            turn = self._channel(ob, bone, rotation_property(bone.rotation_mode))
+            linear = rotations(bone.rotation_mode, turn) * self._channel(ob, bone, "scale")[..., None, :]
+            place = np.zeros(3) if bone.bone.use_connect else self._channel(ob, bone, "location")
+            self._bases[ob, name] = affine(linear, place)
+        return self._bases[ob, name]
+
+    def _channel(
+        self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, name: str
+    ) -> Floats:
+        """Return a channel's numbers (frames, k), or (k,) where nothing animates it."""
+        shown: Floats = np.array(getattr(owner, name), np.float64)
+        path = name if owner == ob else f"{owner.path_from_id()}.{name}"
+        curves = self._curves_of(ob)
+        found = {i: curves[path, i] for i in range(len(shown)) if (path, i) in curves}
+        if not found:
+            return shown
+        shown = np.tile(shown, (len(self.times), 1))
+        for index, curve in found.items():
+            shown[:, index] = values_at(curve, self.times)
+        return shown
+
+    def _curves_of(self, ob: bpy.types.Object) -> Mapping[tuple[str, int], bpy.types.FCurve]:
+        """Return the F-Curves that an object plays."""
+        if ob not in self._curves:
+            self._curves[ob] = {
+                (curve.data_path, curve.array_index): curve
+                for curve in compat.existing_fcurves(ob)
+                if len(curve.keyframe_points) and compat.plays(ob, curve)
+            }
+        return self._curves[ob]
+
+
+def _held(bone: bpy.types.Bone) -> Floats:
+    """Return where a bone rests, as its parent sees it."""
+    if bone.parent is None:
+        return np.array(bone.matrix_local, np.float64)
+    head = np.array(bone.head, np.float64)
+    head[1] += bone.parent.length
+    return affine(np.array(bone.matrix, np.float64), head)
+
+
+def affine(linear: Floats, place: Floats) -> Floats:
+    """Return the matrices (.., 4, 4) of linear parts (.., 3, 3) and places (.., 3)."""
+    result = np.zeros((*np.broadcast_shapes(linear.shape[:-2], place.shape[:-1]), 4, 4))
+    result[..., :3, :3] = linear
+    result[..., :3, 3] = place
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def rotations(mode: str, values: Floats) -> Floats:
+    """Return the matrices (.., 3, 3) of a rotation mode's channels (.., 3 or 4), as Blender has them.
+
+    An axis that is none gives no numbers: Blender is to be asked there.
+    """
+    if mode == 'QUATERNION':
+        return _of_quaternions(values)
+    if mode == 'AXIS_ANGLE':
+        half = values[..., :1] / 2.0
+        axis = values[..., 1:] / np.linalg.norm(values[..., 1:], axis=-1, keepdims=True)
+        return _of_quaternions(np.concatenate((np.cos(half), np.sin(half) * axis), axis=-1))
+    result: Floats = np.eye(3)
+    for letter in mode:  # the first letter's axis turns first
+        result = _about("XYZ".index(letter), values[..., "XYZ".index(letter)]) @ result
+    return result
+
+
+def _about(axis: int, angle: Floats) -> Floats:
+    """Return the rotations (.., 3, 3) by angles (..) about the X, Y or Z axis."""
+    one, other = (axis + 1) % 3, (axis + 2) % 3
+    result = np.zeros((*np.shape(angle), 3, 3))
+    result[..., axis, axis] = 1.0
+    result[..., one, one] = result[..., other, other] = np.cos(angle)
+    result[..., other, one] = np.sin(angle)
+    result[..., one, other] = -result[..., other, one]
+    return result
+
+
+def _of_quaternions(values: Floats) -> Floats:
+    """Return the rotations (.., 3, 3) of quaternions (.., 4) of any length but 0."""
+    w, x, y, z = np.moveaxis(values / np.linalg.norm(values, axis=-1, keepdims=True), -1, 0)
+    result = np.empty((*w.shape, 3, 3))
+    result[..., 0, 0], result[..., 0, 1] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w)
+    result[..., 0, 2], result[..., 1, 0] = 2.0 * (x * z + y * w), 2.0 * (x * y + z * w)
+    result[..., 1, 1], result[..., 1, 2] = 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
+    result[..., 2, 0], result[..., 2, 1] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w)
+    result[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    return result
