@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.inputs import Floats
 from . import compat
-from .curves import Times, values_at
+from .curves import Reader, Times
 from .dependencies import Node, parents, walk
 from .pose import rotation_property
 
@@ -63,17 +63,17 @@ def placed(
     Only for what has no `hindrance`. Yields how many of the times that makes up for; returns None where
     numbers get too great.
     """
-    reader = _Reader(times)
+    places = _Places(times)
     nodes = _way(armature, bones, targets)
     with np.errstate(all="ignore"):
         for done, node in enumerate(nodes):
-            reader.matrix(node)
+            places.matrix(node)
             yield len(times) * done // len(nodes)
         found = Placed(
-            reader.matrix((armature, "")),
-            [reader.matrix(target) for target in targets],
-            {bone: reader.pose(armature, bone) for bone in bones},
-            {bone: reader.basis(armature, bone) for bone in bones},
+            places.matrix((armature, "")),
+            [places.matrix(target) for target in targets],
+            {bone: places.pose(armature, bone) for bone in bones},
+            {bone: places.basis(armature, bone) for bone in bones},
         )
         every = (found.world, *found.targets, *found.poses.values(), *found.bases.values())
         # A comparison with what is no number is false.
@@ -194,11 +194,11 @@ def _kind(path: str, bones: set[str]) -> str:
 # --- Matrices -----------------------------------------------------------------------------------
 
 
-class _Reader:
+class _Places:
     """Matrices of objects and bones at all times, each worked out once."""
 
     def __init__(self, times: Times) -> None:
-        self.times = times
+        self._frames, self._reader = len(times), Reader(times)
         self._curves: dict[bpy.types.Object, dict[tuple[str, int], bpy.types.FCurve]] = {}
         self._matrices: dict[tuple[bpy.types.ID, str], Floats] = {}
         self._bases: dict[tuple[bpy.types.ID, str], Floats] = {}
@@ -263,9 +263,9 @@ class _Reader:
         found = {i: curves[path, i] for i in range(len(shown)) if (path, i) in curves}
         if not found:
             return shown
-        shown = np.tile(shown, (len(self.times), 1))
+        shown = np.tile(shown, (self._frames, 1))
         for index, curve in found.items():
-            shown[:, index] = values_at(curve, self.times)
+            shown[:, index] = self._reader.values(curve)
         return shown
 
     def _curves_of(self, ob: bpy.types.Object) -> Mapping[tuple[str, int], bpy.types.FCurve]:
