@@ -287,13 +287,20 @@ def _record_by_curves(
         places[:, k] = matrices[..., :3, 3]
         if axes.size:
             axes[:, k] = matrices[..., :3, :3]
-    poses, bases = (np.empty((frames, len(names), 4, 4), "f4") for _ in range(2))
-    for row, name in enumerate(names):
-        poses[:, row], bases[:, row] = found.poses[name], found.bases[name]
-    world = np.empty((frames, 4, 4))
-    world[:] = found.world.astype("f4")
+    poses, bases = (_of_bones([each[name] for name in names], frames) for each in (found.poses, found.bases))
+    world = np.broadcast_to(found.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
     return _Record(world, places, axes, numbers, poses, bases, _settings_of(chains, frames))
+
+
+def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
+    """Return matrices side by side (frames, bones, 4, 4), thin where none of them changes."""
+    if all(one.ndim == 2 for one in matrices):
+        return np.broadcast_to(np.array(matrices, "f4"), (frames, len(matrices), 4, 4))
+    found = np.empty((frames, len(matrices), 4, 4), "f4")
+    for row, one in enumerate(matrices):
+        found[:, row] = one
+    return found
 
 
 def _astray(
