@@ -249,7 +249,8 @@ def _record_isolated(
         shown = yield from _record(own, chains, probes[: len(targets)], [scene.frame_float])
         different = _difference(scene, chains, targets, shown)
         if different:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
-            with stage.copied(scene) as copy:
+            kept = [chains[0].armature, *(target for target, _ in targets)]
+            with stage.copied(scene, kept) as copy:
                 different = _difference(copy, chains, targets, shown)
         if different:
             return different, None

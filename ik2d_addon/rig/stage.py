@@ -46,14 +46,30 @@ def _reads_scene(driver: bpy.types.Driver) -> bool:
 
 
 @contextmanager
-def copied(scene: bpy.types.Scene) -> Iterator[bpy.types.Scene]:
-    """Yield a copy of a scene that shows the same frame, evaluated without touching the original."""
+def copied(scene: bpy.types.Scene, kept: Sequence[bpy.types.Object]) -> Iterator[bpy.types.Scene]:
+    """Yield a copy of a scene that shows the same frame, evaluated without touching the original.
+
+    Of its objects it holds those kept alone: Blender then evaluates these and what they depend on, with all
+    that the scene itself says.
+    """
     copy = scene.copy()
     try:
+        _hold(copy.collection, set(kept))
         copy.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         yield copy
     finally:
         bpy.data.scenes.remove(copy)
+
+
+def _hold(collection: bpy.types.Collection, kept: set[bpy.types.Object]) -> None:
+    """Have a collection hold these objects, and nothing else."""
+    for child in list(collection.children):
+        collection.children.unlink(child)
+    there = set(collection.objects)
+    for ob in there - kept:
+        collection.objects.unlink(ob)
+    for ob in kept - there:
+        collection.objects.link(ob)
 
 
 @contextmanager

@@ -585,6 +585,24 @@ def test_what_was_moved_by_hand_and_not_keyed_is_no_reason_for_the_full_scene():
     assert_follows(armature, chain)
 
 
+def test_what_was_moved_by_hand_has_nothing_else_of_the_scene_evaluated():
+    armature, evaluated = add_leg(), []
+    target = add_target(SWING)
+    chain = add_chain(armature, "shin", target)
+    bpy.app.driver_namespace["ik2d_counted"] = lambda: float(len(evaluated.append(0) or evaluated))
+    add_empty("Heavy").driver_add("location", 0).driver.expression = "ik2d_counted()"
+    try:
+        bpy.context.scene.frame_set(3)
+        target.location = (0, 0.9, 0.9)
+        bpy.context.view_layer.update()
+        assert evaluated
+        evaluated.clear()
+        report = bake(armature, [chain.name], frame_start=1, frame_end=LAST)
+        assert report.all_reached and not report.full_scene and not evaluated
+    finally:
+        bpy.app.driver_namespace.pop("ik2d_counted")
+
+
 def test_time_remapping_is_followed():
     armature = add_leg()
     scene = bpy.context.scene

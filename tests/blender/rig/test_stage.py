@@ -199,16 +199,37 @@ def test_our_own_scene_keeps_the_time_and_holds_the_armature_alone():
 def test_a_copy_of_the_scene_shows_the_same_moment():
     scene = bpy.context.scene
     scene.frame_set(7, subframe=0.25)
-    with copied(scene) as copy:
+    with copied(scene, []) as copy:
         assert copy != scene
         assert (copy.frame_current, copy.frame_subframe) == (7, 0.25)
     assert list(bpy.data.scenes) == [scene]
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
 
 
+def test_a_copy_of_the_scene_holds_what_is_kept_alone_and_the_scene_all():
+    scene, armature = bpy.context.scene, add_leg()
+    deep, loose = add_empty("Deep"), add_empty("Loose")
+    collection = bpy.data.collections.new("Below")
+    scene.collection.children.link(collection)
+    collection.objects.link(deep)
+    scene.collection.objects.unlink(deep)
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    bpy.ops.rigidbody.object_add()
+    before = set(scene.objects), set(scene.collection.objects), set(collection.objects)
+    with copied(scene, [armature, deep]) as copy:
+        assert set(copy.objects) == {armature, deep}
+        layer = copy.view_layers[0]
+        assert armature.visible_get(view_layer=layer) and deep.visible_get(view_layer=layer)
+    assert before == (set(scene.objects), set(scene.collection.objects), set(collection.objects))
+    assert {armature, deep, loose, cube} <= before[0]
+    assert cube.rigid_body is not None and list(scene.rigidbody_world.collection.objects) == [cube]
+
+
 def test_scenes_of_ours_go_when_something_fails():
     scene, armature = bpy.context.scene, add_leg()
-    for made in (copied(scene), isolated(scene, armature)):
+    for made in (copied(scene, []), isolated(scene, armature)):
         with pytest.raises(KeyboardInterrupt), made:
             assert len(bpy.data.scenes) == 2
             raise KeyboardInterrupt
