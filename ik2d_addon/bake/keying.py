@@ -3,6 +3,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -48,21 +49,28 @@ class KeyPlan:
         """Return the plan that keys each frame."""
         return cls(list(frames), list(frames))
 
-    @property
+    @cached_property
     def half_way(self) -> list[float]:
         """When to look between the frames, too: half-way, where all chains are keyed on all frames."""
         if self.own or self.bound:
             return []
         return [(first + last) / 2.0 for first, last in pairwise(self.frames)]
 
-    @property
+    @cached_property
     def rows(self) -> list[int]:
         """Where in `times` the frames are."""
-        return [int(row) for row in np.searchsorted(self.times, self.frames)]
+        rows: list[int] = np.searchsorted(self.times, self.frames).tolist()
+        return rows
 
     def keyed(self, name: str) -> NDArray[np.bool_]:
         """Return on which of the times a chain's keys put the tip where it was solved, but for the bound."""
-        return np.isin(self.times, self.own.get(name, self.times))
+        if name not in self.own:
+            return np.ones(len(self.times), np.bool_)
+        return np.isin(self.times, self.own[name])
+
+    def reported(self, chain: SolvedChain) -> SolvedChain:
+        """Return a chain that was solved at all times, on the frames alone."""
+        return chain if len(self.frames) == len(self.times) else chain.at(self.rows)
 
 
 @dataclass(frozen=True, eq=False)

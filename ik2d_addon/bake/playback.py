@@ -92,7 +92,7 @@ def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     on_frames = set(_spread(len(frames), ON_FRAMES).tolist())
     between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
     for chain in chains:
-        solved = chain.solved.at(plan.rows)
+        solved = plan.reported(chain.solved)
         on_frames |= {int(np.argmax(solved.distance)), int(np.argmax(solved.joint_speed))}
         between |= set(chain.doubtful.tolist())
     return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))

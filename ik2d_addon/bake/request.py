@@ -15,7 +15,7 @@ from ..rig.doctor import channels_at_rest
 from ..rig.missing import with_inputs_checked
 from ..rig.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.renames import straighten
-from ..rig.rulers import with_rulers
+from ..rig.rulers import reaching_of, with_rulers
 from .keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
@@ -125,7 +125,8 @@ def read_rigs(
     rigs, faults = _read(armature, names, force)
     if faults and (names is not None or not rigs):
         raise IK2DError(faults[0])
-    ruled = [with_rulers(rig, frames[0], frames[-1]) for rig in rigs]
+    reaching = reaching_of(armature)
+    ruled = [with_rulers(rig, frames[0], frames[-1], reaching) for rig in rigs]
     return ruled, [f"Left out: {fault}" for fault in faults]
 
 
@@ -182,16 +183,18 @@ def _read(
     bpy.context.view_layer.update()  # so that Blender has tried all drivers
     rigs: list[RigChain] = []
     faults: list[str] = []
+    owners: dict[str, str] = {}
     for settings in chosen:
         try:
             rig = with_inputs_checked(read_chain(armature, settings, lost_target=force), force)
             if names is None:
-                refuse_shared([*rigs, rig])
+                refuse_shared([rig], owners)
                 refuse_moved_target(rig)
         except IK2DError as error:
             faults.append(str(error))
         else:
             rigs.append(rig)
+            owners.update(dict.fromkeys(rig.bones, rig.name))
     return rigs, faults
 
 

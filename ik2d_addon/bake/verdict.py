@@ -52,7 +52,7 @@ def report_of(
 
 
 def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: str) -> ChainReport:
-    chain, frames = keyed.solved.at(plan.rows), np.array(plan.frames)
+    chain, frames = plan.reported(keyed.solved), np.array(plan.frames)
     rig, solution = chain.rig, chain.solution
     played_back = np.full(len(frames), np.nan)
     on_frames = np.isin(played.times, frames)
@@ -95,7 +95,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
 
 
 def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str) -> Iterator[str]:
-    chain, frames = keyed.solved.at(plan.rows), plan.frames
+    chain, frames = plan.reported(keyed.solved), plan.frames
     rig, reach = chain.rig, chain.reach
     yield from rig.warnings
     if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # they can no other

@@ -265,9 +265,9 @@ def written(
         return
     others = compat.sharing_channels(armature)
     with channels_kept(armature, rotations, only_on_error=True, others=others), ExitStack() as undo:
-        holder = made.channels(armature, undo)
+        holder, times = made.channels(armature, undo), np.asarray(frames, np.float64)
         for rotation in rotations:
-            _write_bone(armature, holder, rotation, frames, undo)
+            _write_bone(armature, holder, rotation, times, undo)
         yield
         undo.pop_all()
 
@@ -276,14 +276,14 @@ def _write_bone(
     armature: bpy.types.Object,
     holder: compat.Channels,
     rotation: BoneRotation,
-    frames: Sequence[float],
+    frames: Floats,
     undo: ExitStack,
 ) -> None:
     """Key one bone's channels: all that are not locked, or the one that turns."""
     own = frames if rotation.frames is None else rotation.frames
     times = strip_times(armature, own)
     set_mode(armature, rotation)
-    path, handles = _path(armature, rotation), rotation.handles
+    path, handles, made_before = _path(armature, rotation), rotation.handles, None
     for index in rotation.unlocked(armature):
         old = holder.fcurves.find(path, index=index)
         if old is not None:
@@ -293,7 +293,8 @@ def _write_bone(
         if not rotation.keys(index):
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
-        curve = made.fcurve(holder, path, index, rotation.bone, undo)
+        curve = made.fcurve(holder, path, index, rotation.bone, undo, made_before)
+        made_before = curve if old is None else made_before
         own_handles = handles if handles is None else handles[:, :, index]
         kind = _GENERATED if rotation.generated else _BY_HAND
         _replace_keys(curve, times, rotation.values[:, index], own_handles, kind)
@@ -401,15 +402,19 @@ def _replace_keys(
     if frames[0] > frames[-1]:  # an NLA strip that plays backwards
         frames, values = frames[::-1], values[::-1]
         handles = None if handles is None else handles[::-1, ::-1]
-    old, new = _columns(curve), _new_keys(frames, values)
+    x = _column(curve, "co", 2, "f4")[:, 0]
+    kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
+    if handles is None and interpolation == _BEZIER and len(frames) > 1 and not kept.any():
+        _fill_plainly(curve, frames, values, kind)
+        return
+    new = _new_keys(frames, values)
     new["type"][:], new["interpolation"][:] = kind, interpolation
     if handles is not None:
         _shape(new, handles)
-    x = old["co"][:, 0]
-    kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
     if not kept.any():
         _fill(curve, new)
         return
+    old = _columns(curve)
     order = np.argsort(np.concatenate((x[kept], frames)), kind="stable")
     columns = {name: np.concatenate((old[name][kept], new[name]))[order] for name in old}
     # Blender aligns aligned handles anew, which moves them by their last bits.
@@ -419,11 +424,26 @@ def _replace_keys(
 
 def _columns(curve: bpy.types.FCurve) -> Columns:
     """Return all that the keys of an F-Curve hold, each column (keys, width)."""
-    columns = {}
-    for name, width, kind in _COLUMNS:
-        columns[name] = np.empty((len(curve.keyframe_points), width), kind)
-        curve.keyframe_points.foreach_get(name, columns[name].ravel())
-    return columns
+    return {name: _column(curve, name, width, kind) for name, width, kind in _COLUMNS}
+
+
+def _column(curve: bpy.types.FCurve, name: str, width: int, kind: str) -> NDArray[Any]:
+    column = np.empty((len(curve.keyframe_points), width), kind)
+    curve.keyframe_points.foreach_get(name, column.ravel())
+    return column
+
+
+def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind: int) -> None:
+    """Give an F-Curve plain keys at frames (m,), m > 1, instead of its own.
+
+    All else that these hold, they have when they are added.
+    """
+    points = curve.keyframe_points
+    points.clear()
+    points.add(len(frames))
+    points.foreach_set("co", np.column_stack((frames, values)).astype("f4").ravel())
+    points.foreach_set("type", np.full(len(frames), kind, "i4"))
+    curve.update()
 
 
 def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | None = None) -> None:

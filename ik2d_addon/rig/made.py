@@ -52,17 +52,25 @@ def channels(armature_object: bpy.types.Object, undo: ExitStack) -> compat.Chann
     return strip.channelbag(animation.action_slot, ensure=True)
 
 
-def fcurve(holder: compat.Channels, path: str, index: int, group: str, undo: ExitStack) -> bpy.types.FCurve:
+def fcurve(
+    holder: compat.Channels,
+    path: str,
+    index: int,
+    group: str,
+    undo: ExitStack,
+    beside: bpy.types.FCurve | None = None,
+) -> bpy.types.FCurve:
     """Return the F-Curve of one channel, made in the channel group `group` where missing.
 
     One that is there stays in the group that it is in, or in none. Closing `undo` takes away what
     was made here. Grouped afterwards, since the argument for it has another name in each version.
+    beside: one that was made in the same group just before, which spares the search for that.
     """
     curve = holder.fcurves.find(path, index=index)
     if curve is not None:
         return curve
     place, groups = compat.place_of(holder), holder.groups
-    known = groups.get(group)
+    known = groups.get(group) if beside is None else beside.group
     if known is None:
         undo.callback(unless_gone, _remove_empty_group, place, group)
         known = groups.new(group)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The order of chains: after those that move what they stand on or follow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 
@@ -19,7 +19,8 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     refuse_shared(chains)
     for chain in chains:
         refuse_moved_target(chain)
-    needs = {chain.name: _needed_by(chain, chains) for chain in chains}
+    owners = {bone: chain.name for chain in chains for bone in chain.bones}
+    needs = {chain.name: _needed_by(chain, owners) for chain in chains}
     rounds: list[list[RigChain]] = []
     waiting = list(chains)
     while waiting:
@@ -92,9 +93,9 @@ def refuse_moved_target(chain: RigChain) -> None:
     refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
 
 
-def refuse_shared(chains: Sequence[RigChain]) -> None:
-    """Raise IK2DError for chains that share a bone."""
-    owners: dict[str, str] = {}
+def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = None) -> None:
+    """Raise IK2DError for chains that share a bone; taken: {bone: name} of chains before them."""
+    owners = dict(taken or {})
     for chain in chains:
         for bone in chain.bones:
             if bone in owners:
@@ -104,8 +105,11 @@ def refuse_shared(chains: Sequence[RigChain]) -> None:
             owners[bone] = chain.name
 
 
-def _needed_by(chain: RigChain, chains: Sequence[RigChain]) -> set[str]:
-    """Return the names of the other chains that move what this one hangs on or follows."""
+def _needed_by(chain: RigChain, owners: Mapping[str, str]) -> set[str]:
+    """Return the names of the other chains that move what this one hangs on or follows.
+
+    owners: {bone: name} of all chains.
+    """
     roots = [(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)]
     moved_by = {bone for ob, bone in walk(roots, movers) if ob == chain.armature}
-    return {other.name for other in chains if other is not chain and moved_by & set(other.bones)}
+    return {owners[bone] for bone in moved_by if bone in owners} - {chain.name}

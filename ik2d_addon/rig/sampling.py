@@ -372,7 +372,8 @@ def _record(
     armature, layer = chains[0].armature, _view_layer(scene)
     show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
     frames, names = len(times), _needed_bones(chains)
-    rows = np.array([armature.pose.bones.find(name) for name in names])
+    order = {name: row for row, name in enumerate(armature.pose.bones.keys())}
+    rows = np.array([order[name] for name in names])
     world, found, aims = np.empty((frames, 4, 4)), [], []
     turning = _turning(chains)
     read = np.empty((len(armature.pose.bones), 16), "f4")

@@ -64,6 +64,17 @@ def test_channels_are_made_once_in_an_action_of_the_objects_name(undo):
         assert [layer.name for layer in armature.animation_data.action.layers] == ["Layer"]
 
 
+def test_a_curve_beside_another_joins_its_group_and_both_go_when_that_is_undone():
+    armature = add_leg()
+    with ExitStack() as undo:
+        holder = channels(armature, undo)
+        first = fcurve(holder, PATH, 0, "shin", undo)
+        second = fcurve(holder, PATH, 1, "shin", undo, first)
+        assert first.group == second.group and [group.name for group in holder.groups] == ["shin"]
+        assert [curve.array_index for curve in holder.groups["shin"].channels] == [0, 1]
+    assert armature.animation_data is None and not len(bpy.data.actions)
+
+
 def test_curves_of_one_name_share_a_group_of_it(undo):
     holder = channels(add_leg(), undo)
     assert group_for(holder, "shin") is None and group_for(None, "shin") is None

@@ -7,7 +7,7 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.order import armatures_in_order, in_order, in_rounds
+from ik2d_addon.rig.order import armatures_in_order, in_order, in_rounds, refuse_shared
 
 
 def add_fingers(name="Rig", letters="abcd"):
@@ -55,6 +55,15 @@ def test_a_chain_comes_after_the_one_that_it_hangs_on():
     add_chain(armature, "a2", target, bone_count=1)
     add_chain(armature, "a1", target, bone_count=2)
     assert rounds(armature) == [["a1"], ["a2"]]
+
+
+def test_a_chain_that_shares_no_bone_may_come_after_others_and_one_that_does_may_not():
+    armature, target = add_fingers(letters="a"), add_target({})
+    add_chain(armature, "a1", target, bone_count=1)
+    (rig,) = read(armature)
+    refuse_shared([rig], {"a0": "other", "a2": "other"})
+    with pytest.raises(IK2DError, match="^Chains 'other' and 'a1' share the bone 'a1'"):
+        refuse_shared([rig], {"a1": "other"})
 
 
 def test_bones_of_one_name_in_another_armature_are_others():

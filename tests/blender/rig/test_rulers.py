@@ -13,7 +13,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import rulers
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves
-from ik2d_addon.rig.rulers import Ruler, find_rulers, mute_rulers, sentences, with_rulers
+from ik2d_addon.rig.rulers import Ruler, find_rulers, mute_rulers, reaching_of, sentences, with_rulers
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
 FIRST, LAST = 11, 20
@@ -113,6 +113,15 @@ def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
     ruled = with_rulers(with_rulers(rig, FIRST, LAST), FIRST, LAST)
     assert len(ruled.notes) == 2 and ruled.ruled
     assert ruled.notes[0] == sentences("shin", found(armature))[0]
+
+
+def test_what_reaches_up_is_the_same_looked_up_for_one_chain_or_for_all():
+    armature, chain = leg()
+    give(armature, 'IK', "foot", target=add_target({}, "Other"))
+    rig, reaching = read_chain(armature, chain), reaching_of(armature)
+    assert [bone.name for bone, _ in reaching] == ["foot"]
+    assert with_rulers(rig, FIRST, LAST, reaching).notes == with_rulers(rig, FIRST, LAST).notes != ()
+    assert with_rulers(rig, FIRST, LAST, []).notes == ()
 
 
 # --- What may act ---------------------------------------------------------------------------------
