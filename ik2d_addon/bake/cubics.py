@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.inputs import Floats
+from ..rig.affine import product
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.pose import BoneChannels, BoneRotation, matrices
@@ -81,7 +82,7 @@ def read_played(
     turned = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
     return PlayedChain(
         linkage,
-        to_world=samples.world @ linkage.to_pose,
+        to_world=product(samples.world, linkage.to_pose),
         modes=[
             (turned[bone.name].mode or bone.rotation_mode) if bone.name in turned else None
             for bone in rig.pose_bones

@@ -23,7 +23,7 @@ from ..core import (
 )
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import inverse
+from ..rig.affine import inverse, product
 from ..rig.armature import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
@@ -96,7 +96,7 @@ class Problem:
         """Bring the samples into the space in which the chain's plane stands still."""
         samples = with_scale(rig, samples)
         linkage = linkage or read_linkage(rig, samples)
-        into = inverse(samples.world @ linkage.to_pose)
+        into = inverse(product(samples.world, linkage.to_pose))
         points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
         lengths, headings = linkage.unturned()
         gains, askew = _gains(linkage, headings) if rig.slides is not None else (None, False)

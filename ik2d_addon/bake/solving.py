@@ -15,6 +15,7 @@ from ..core import (
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
+from ..rig.affine import product
 from ..rig.armature import RigChain
 from ..rig.doctor import is_uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
@@ -119,7 +120,7 @@ def solve_chain(
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
-    to_world = samples.world @ linkage.to_pose
+    to_world = product(samples.world, linkage.to_pose)
     miss = problem.points - linkage.tips_turned(turns, slides)
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]

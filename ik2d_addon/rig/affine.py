@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Affine 4x4 matrices, over all frames at once."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 
@@ -35,9 +39,46 @@ def crossed(a: Floats, b: Floats) -> Floats:
     return result
 
 
-def is_constant(values: Floats) -> bool:
+def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     """Return whether all frames (frames, ..) hold the same numbers, as those of a rig at rest do.
 
     What follows from them then needs to be worked out only once.
     """
-    return len(values) > 0 and bool((values == values[0]).all())
+    if len(values) == 0 or not (values[-1] == values[0]).all():  # most that moves ends elsewhere
+        return False
+    return bool((unrepeated(values) == values[0]).all())
+
+
+def thinned(values: Floats) -> Floats:
+    """Return values (frames, ..) that take up the memory of one frame where all hold the same numbers."""
+    return np.broadcast_to(values[0], values.shape) if is_constant(values) else values
+
+
+def picked(values: Floats, rows: Sequence[int] | NDArray[np.intp] | slice) -> Floats:
+    """Return some of the frames of values (frames, ..), as thin as these are."""
+    if isinstance(rows, slice) or not _is_thin(values):
+        return values[rows]
+    return np.broadcast_to(values[0], (len(rows), *values.shape[1:]))
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """Return the products of matrices (frames, 4, 4), thin where both are."""
+    if _is_thin(a) and _is_thin(b):
+        return np.broadcast_to(a[0] @ b[0], a.shape)
+    return a @ b
+
+
+def are_finite(values: Floats) -> NDArray[np.bool_]:
+    """Return at which frames (frames,) all of values (frames, ..) are finite numbers."""
+    one = unrepeated(values)
+    found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
+    return np.broadcast_to(found, len(values))
+
+
+def _is_thin(values: NDArray[Any]) -> bool:
+    return len(values) > 1 and values.strides[0] == 0
+
+
+def unrepeated(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the first frame alone (1, ..) of thin values."""
+    return values[:1] if _is_thin(values) else values

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import Plane
 from ..core.inputs import Floats, wrapped
-from .affine import crossed, inverse
+from .affine import crossed, inverse, is_constant
 from .armature import RigChain
 from .axes import normal_in_bone
 from .sampling import ChainSamples
@@ -363,7 +363,7 @@ def _at(matrices: Floats, rows: slice) -> Floats:
 
 def _constant(values: Floats) -> Floats:
     """Return values (frames, ..) as they are, or (..) where all frames have the same."""
-    return values[0] if (values == values[0]).all() else values
+    return values[0] if is_constant(values) else values
 
 
 def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
@@ -371,12 +371,10 @@ def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
 
     bases: (frames, 4, 4). Returns (frames, 4, 4), or (4, 4) where all frames have the same.
     """
-    linear = bases[:, :3, :3]
-    if fixed:
-        linear = _constant(linear)
-    else:
-        scales = np.linalg.norm(linear, axis=1)
-        constant = np.median(scales, axis=0) if len(scales) > 1 else scales[0]
+    linear = _constant(bases[:, :3, :3])
+    if not fixed:
+        scales = np.linalg.norm(linear, axis=-2)
+        constant = np.median(scales, axis=0) if scales.ndim == 2 else scales
         if np.abs(scales - constant).max() <= SCALE_NOISE:
             scales = np.where(np.abs(constant - 1.0) <= SCALE_NOISE, 1.0, constant)
         signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)  # the lengths above have none

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat, stage
-from .affine import is_constant
+from .affine import are_finite, is_constant, picked, product, thinned, unrepeated
 from .armature import RigChain, bend_of
 from .curve_sampling import hindrance, placed
 from .keys import animation_times
@@ -65,18 +65,11 @@ class ChainSamples:
         """(frames,) 0..1."""
         return self.settings[:, 2]
 
-    def at(self, rows: Sequence[int] | slice) -> "ChainSamples":
+    def at(self, rows: Sequence[int] | NDArray[np.intp] | slice) -> "ChainSamples":
         """Return the samples of some of the frames alone."""
-        return ChainSamples(
-            self.targets[rows],
-            self.world[rows],
-            None if self.parent is None else self.parent[rows],
-            self.bases[rows],
-            self.tips[rows],
-            self.settings[rows],
-            None if self.aims is None else self.aims[rows],
-            None if self.hands is None else self.hands[rows],
-        )
+        columns: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        given = {name: values for name, values in columns.items() if values is not None}
+        return replace(self, **{name: picked(values, rows) for name, values in given.items()})
 
     def with_settings(
         self,
@@ -212,8 +205,9 @@ def _sampling(
 ) -> Sampling:
     """Give each chain its part of a record, in the order of the rows; those of the times are checked."""
     numbers = {target: k for k, target in enumerate(targets)}
+    record = replace(record, world=thinned(record.world))
     samples = [
-        _of_chain(chain, record, numbers[chain.target, chain.subtarget], own).at(rows.tolist())
+        _of_chain(chain, record, numbers[chain.target, chain.subtarget], own).at(rows)
         for chain, own in zip(chains, record.settings, strict=True)
     ]
     if checked:
@@ -456,8 +450,10 @@ def _of_chain(chain: RigChain, record: _Record, target: int, settings: Floats) -
     """Pick what concerns one chain, by the number of its target."""
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
-    parent = record.poses[:, record.bones[above.name]].astype(np.float64) if above else None
-    tails = record.poses[:, rows[-1]] @ np.array((0.0, chain.pose_bones[-1].bone.length, 0.0, 1.0))
+    parent = _widened(record.poses, record.bones[above.name]) if above else None
+    last, length = unrepeated(record.poses)[:, rows[-1]], chain.pose_bones[-1].bone.length
+    tails = np.ones((len(last), 4, 1))
+    tails[:, :3, 0] = last[:, :3, 1].astype(np.float64) * length + last[:, :3, 3]
     hands, hand_rows = (
         chain.hands,
         [record.bones[name] for name in (chain.hands.bones if chain.hands else ())],
@@ -466,12 +462,20 @@ def _of_chain(chain: RigChain, record: _Record, target: int, settings: Floats) -
         targets=record.places[:, target],
         world=record.world,
         parent=parent,
-        bases=record.bases[:, rows].astype(np.float64),
-        tips=(record.world @ tails[..., None])[:, :3, 0],
-        settings=settings,
+        bases=_widened(record.bases, rows),
+        tips=np.broadcast_to((unrepeated(record.world) @ tails)[:, :3, 0], (len(record.world), 3)),
+        settings=thinned(settings),
         aims=record.aims[:, target] if hands is not None and hands.follow else None,
         hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
     )
+
+
+def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
+    """Return values (frames, bones, ..) of some bones in 64 bits, thin where all frames hold the same."""
+    own = unrepeated(values)[:, bones]
+    if is_constant(own):
+        return np.broadcast_to(own[0].astype(np.float64), (len(values), *own.shape[1:]))
+    return own.astype(np.float64)
 
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
@@ -482,16 +486,16 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
     """Yield at which frames (frames,) each thing is as it has to be, and what to say where it is not."""
-    yield np.isfinite(samples.targets).all(axis=1), f"target '{chain.target.name}' has no finite position"
-    held = samples.world if samples.parent is None else samples.world @ samples.parent
+    yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
+    held = samples.world if samples.parent is None else product(samples.world, samples.parent)
     above = f"armature '{chain.armature.name}', or a bone above the chain,"
-    yield np.isfinite(held).all(axis=(1, 2)), f"{above} has no finite place"
+    yield are_finite(held), f"{above} has no finite place"
     linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
     sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
     yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
     for i, bone in enumerate(chain.pose_bones):
         own = samples.bases[:, i, :3, : 3 if bone.bone.use_connect else 4]
-        yield np.isfinite(own).all(axis=(1, 2)), f"bone '{bone.name}' has no finite location or scale"
+        yield are_finite(own), f"bone '{bone.name}' has no finite location or scale"
     for name, values in zip(("Softness", "Bend", "Influence"), samples.settings.T, strict=True):
         yield np.isfinite(values), f"its setting {name} has no value that it may have"
 

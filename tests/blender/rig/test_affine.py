@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Inverses of affine matrices, held to numpy's general ones."""
+"""Inverses of affine matrices, held to numpy's general ones, and what holds at all frames."""
 
 import numpy as np
 import pytest
 
-from ik2d_addon.rig.affine import crossed, inverse, is_constant
+from ik2d_addon.rig.affine import are_finite, crossed, inverse, is_constant, picked, product, thinned
 
 CHANCE = np.random.default_rng(5)
 
@@ -70,3 +70,54 @@ def test_values_that_differ_within_a_frame_may_be_constant():
 def test_cross_products_are_numpys_to_the_bit(shapes):
     one, other = (CHANCE.normal(size=shape) for shape in shapes)
     assert (crossed(one, other) == np.cross(one, other)).all()
+
+
+# --- What holds at all frames ---------------------------------------------------------------------
+
+
+def is_thin(values: np.ndarray) -> bool:
+    return values.strides[0] == 0
+
+
+def test_what_holds_at_all_frames_takes_up_one():
+    still, moving = np.repeat(affine(1), 5, axis=0), affine(5)
+    assert is_thin(thinned(still)) and (thinned(still) == still).all()
+    assert thinned(moving) is moving
+    assert thinned(np.empty((0, 4, 4))).shape == (0, 4, 4)
+
+
+@pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_told_at_its_frames(lost):
+    still, moving = np.repeat(affine(1), 5, axis=0), affine(5)
+    moving[3, 1, 1] = lost
+    assert are_finite(thinned(still)).tolist() == [True] * 5
+    assert are_finite(moving).tolist() == [True, True, True, False, True]
+    still[:, 0, 3] = lost
+    assert are_finite(thinned(still)).tolist() == [False] * 5
+    assert are_finite(np.broadcast_to(still[0], still.shape)).tolist() == [False] * 5
+
+
+@pytest.mark.parametrize("rows", [[4, 0, 0], np.array([1, 2]), slice(1, 3), []], ids=str)
+def test_frames_are_picked_as_thin_as_they_are(rows):
+    still, moving = np.repeat(affine(1), 5, axis=0), affine(5)
+    assert (picked(thinned(still), rows) == still[rows]).all() and (
+        picked(moving, rows) == moving[rows]
+    ).all()
+    assert picked(thinned(still), rows).shape == still[rows].shape
+    assert is_thin(picked(thinned(still), rows))
+
+
+def test_products_are_thin_where_both_are():
+    still, moving = np.repeat(affine(1), 5, axis=0), affine(5)
+    thin = thinned(still)
+    for a, b in ((thin, thin), (thin, moving), (moving, thin), (moving, moving)):
+        assert np.allclose(product(a, b), np.array(a) @ np.array(b), rtol=1e-14, atol=1e-14)
+        assert is_thin(product(a, b)) == (a is b is thin)
+
+
+@pytest.mark.parametrize("frame", [0, 2, 4])
+def test_one_frame_that_differs_is_found(frame):
+    values = np.zeros((5, 3))
+    assert is_constant(values)
+    values[frame] += 1.0
+    assert not is_constant(values)

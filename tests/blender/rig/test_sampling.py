@@ -108,6 +108,20 @@ def test_progress_counts_the_times():
     assert set(yielded) <= {1, 2, 3, 4}
 
 
+def test_what_does_not_move_takes_up_the_memory_of_one_frame():
+    armature = add_leg()
+    add_chain(armature, "shin", add_target({-5: (0, 0.2, 0.3), 10: (0, -0.9, 0.8)}))
+    _, result = steps([read_chain(armature, armature.ik2d.chains[0])])
+    (samples,) = result.chains
+    for values in (samples.world, samples.bases, samples.parent, samples.settings):
+        assert values.strides[0] == 0 and len(values) == len(TIMES)
+    assert samples.targets.strides[0] > 0
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    _, result = steps([moving_leg()])
+    (samples,) = result.chains
+    assert all(values.strides[0] > 0 for values in (samples.world, samples.bases, samples.parent))
+
+
 def test_now_is_what_was_moved_by_hand():
     rig = moving_leg()
     bpy.context.scene.frame_set(3, subframe=0.5)
