@@ -26,6 +26,8 @@ _PULL = 1e-6
 _STILL = 1e-5
 # A channel is moved by this much to see how it moves the tip: radians, or parts of a quaternion.
 _STEP = 1e-6
+# Tips are worked out for so many times at once, which the processor keeps at hand.
+_BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +70,11 @@ class PlayedChain:
 
     def tips_in_world(self) -> Floats:
         """Return the tips (times, 3) in the world."""
-        tips = self.tips(self.channels, slice(None))
-        places: Floats = (self.to_world[:, :3, :3] @ tips[..., None])[..., 0] + self.to_world[:, :3, 3]
+        places = np.empty((len(self.channels), 3))
+        for first in range(0, len(places), _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            tips, to_world = self.tips(self.channels[rows], rows), self.to_world[rows]
+            places[rows] = (to_world[:, :3, :3] @ tips[..., None])[..., 0] + to_world[:, :3, 3]
         return places
 
 

@@ -155,6 +155,14 @@ def test_tips_are_those_of_the_channels():
     assert larger.tips_in_world() == pytest.approx(3.0 * expected + (1.0, 2.0, 3.0))
 
 
+@pytest.mark.parametrize("block", [1, 3, len(TIMES)])
+def test_tips_are_the_same_to_the_bit_in_blocks(block, monkeypatch):
+    played = fitted(0.3 * TIMES, -0.2 * TIMES, scale=3.0).played
+    at_once = played.tips_in_world()
+    monkeypatch.setattr(cubics, "_BLOCK", block)
+    assert (played.tips_in_world() == at_once).all()
+
+
 def test_a_bone_that_is_held_plays_no_channels():
     one = played(np.column_stack((0 * TIMES, 0 * TIMES, 0.3 * TIMES)))
     held = PlayedChain(one.linkage, one.to_world, [None, 'XYZ'], [0, 3], TIMES, one.channels)
