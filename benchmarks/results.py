@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 
-from . import accuracy, bakes, bends, even, live, native, plots, region, smoothness, speed
+from . import accuracy, bake_parts, bakes, bends, even, live, native, plots, region, smoothness, speed
 from .table import Table
 from .versions import with_rows_of_others
 
@@ -80,6 +80,10 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     # The bakes first: later Blender's heap is in pieces, which costs both sides time.
     baked, speedups = bakes.against_blender(sizes.bake)
     bake_growth, bake_curves = bakes.growth(sizes.bake)
+    parts = [
+        bake_parts.measure(count, bones, sizes.bake.frames, sizes.bake.rounds)
+        for count, bones in ((10, 2), (1, 10))
+    ]
     plots.bakes(speedups, bake_curves, folder / "bakes.png")
     live_frames = live.measure(sizes.live_bones, min(sizes.circle, 100), sizes.live_rounds)
     results = accuracy.measure(sizes.bones, sizes.targets)
@@ -102,6 +106,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield baked
     yield "![How many times faster than nla.bake](bakes.png)\n"
     yield bake_growth
+    yield from parts
     yield live_frames
 
 
