@@ -452,8 +452,8 @@ def _of_chain(chain: RigChain, record: _Record, target: int, settings: Floats) -
     above = chain.pose_bones[0].parent
     parent = _widened(record.poses, record.bones[above.name]) if above else None
     last, length = unrepeated(record.poses)[:, rows[-1]], chain.pose_bones[-1].bone.length
-    tails = np.ones((len(last), 4, 1))
-    tails[:, :3, 0] = last[:, :3, 1].astype(np.float64) * length + last[:, :3, 3]
+    # With the last row, too: there Blender keeps what a constraint sends nowhere.
+    tails = (last[..., 1].astype(np.float64) * length + last[..., 3])[..., None]
     hands, hand_rows = (
         chain.hands,
         [record.bones[name] for name in (chain.hands.bones if chain.hands else ())],
