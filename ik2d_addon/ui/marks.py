@@ -7,6 +7,7 @@ bulk, 20 microseconds for 5,000 keys. A mark is words of "what:digest".
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,21 +41,51 @@ _NO_SETTINGS |= {"hands_posed", "native_constraint", "native_before", "native_pr
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 
 
-def bake_mark(chain: PropertyGroup) -> str:
-    """Return the mark of a chain's bake: settings, target, keys."""
+@dataclass(frozen=True)
+class Animated:
+    """What animates an armature, looked up once for all of its chains."""
+
+    curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place among all
+    settings: frozenset[str]  # names of the settings of chains that have keys or drivers
+
+    @classmethod
+    def of(cls, armature: Object) -> "Animated":
+        """Look it up."""
+        curves: dict[str, list[tuple[int, FCurve]]] = {}
+        for place, curve in enumerate(existing_fcurves(armature)):
+            curves.setdefault(curve.data_path, []).append((place, curve))
+        drivers = (driver.data_path for driver in _drivers(armature))
+        paths = [path for path in (*curves, *drivers) if path.startswith("ik2d.")]
+        return cls(curves, frozenset(path.rpartition(".")[2] for path in paths))
+
+    def on(self, paths: set[str]) -> list[FCurve]:
+        """Return the F-Curves of some paths, in the order in which they are kept."""
+        found = [each for path in paths for each in self.curves.get(path, ())]
+        return [curve for _, curve in sorted(found, key=lambda each: each[0])]
+
+
+def bake_mark(chain: PropertyGroup, animated: Animated | None = None) -> str:
+    """Return the mark of a chain's bake: settings, target, keys.
+
+    animated: what animates its armature, for whoever asks for the marks of many chains.
+    """
     armature = chain.id_data
+    animated = animated or Animated.of(armature)
+    paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
     return _mark(
-        settings=_settings(chain),
+        settings=_settings(chain, animated.settings),
         target=list(_target(chain)),
-        keys=_keys(
-            armature, baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
-        ),
+        keys=list(map(_samples, animated.on(paths))),  # not the paths, as bones are renamed
     )
 
 
-def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
-    """Return the mark of a chain's solve: settings, the frame, the target and the pose on it."""
+def solve_mark(chain: PropertyGroup, scene: Scene, animated: Animated | None = None) -> str:
+    """Return the mark of a chain's solve: settings, the frame, the target and the pose on it.
+
+    animated: as in `bake_mark`.
+    """
     armature = chain.id_data
+    animated = animated or Animated.of(armature)
     bones = [
         armature.pose.bones[name] for name in (*_bones(chain), *posed_hands(chain)) if _has(armature, name)
     ]
@@ -67,7 +98,7 @@ def solve_mark(chain: PropertyGroup, scene: Scene) -> str:
     if matrix is not None and chain.hand_rotation == 'TARGET':
         place += [value for row in matrix.to_3x3() for value in row]
     return _mark(
-        settings=_settings(chain),
+        settings=_settings(chain, animated.settings),
         frame=scene.frame_current_final,
         target=(target.name if target else "", [f"{value:.5g}" for value in place]),
         pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_moved(chain, bone))] for bone in bones],
@@ -80,7 +111,7 @@ def options_mark(settings: PropertyGroup, scene: Scene) -> str:
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
     if not own:
         frames += [scene.frame_start, scene.frame_end]
-    return _mark(options=(frames, _values(settings, _RANGE, set())))
+    return _mark(options=(frames, _values(settings, _RANGE, frozenset())))
 
 
 def changed_since(mark: str, now: str) -> str:
@@ -101,14 +132,9 @@ def _mark(**parts: Any) -> str:
 # --- The parts ---------------------------------------------------------------
 
 
-def _settings(chain: PropertyGroup) -> list:
-    """Return what a chain and its joints are set to; of settings with keys, nothing."""
+def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
+    """Return what a chain and its joints are set to; of settings that are animated, nothing."""
     armature = chain.id_data
-    animated = {
-        curve.data_path.rpartition(".")[2]
-        for curve in (*existing_fcurves(armature), *_drivers(armature))
-        if curve.data_path.startswith("ik2d.")
-    }
     joints = [
         _values(joint, set(), animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
     ]
@@ -127,7 +153,7 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
         yield [_samples(curve) for curve in existing_fcurves(stand)]
 
 
-def _values(group: PropertyGroup, left_out: set[str], animated: set[str]) -> list:
+def _values(group: PropertyGroup, left_out: set[str], animated: frozenset[str]) -> list:
     """Return the plain values of a group of settings."""
     left_out = left_out | animated | _NO_SETTINGS
     return [
@@ -167,11 +193,6 @@ def _moved_by(ob: Object, bone: str) -> Iterator[Any]:
 
 def _has(ob: Object, bone: str) -> bool:
     return bool(bone) and ob.pose is not None and bone in ob.pose.bones
-
-
-def _keys(ob: Object, paths: set[str]) -> list:
-    """Return what is looked at of the curves of some paths; not the paths, as bones are renamed."""
-    return [_samples(curve) for curve in existing_fcurves(ob) if curve.data_path in paths]
 
 
 def _samples(curve: FCurve) -> tuple:

@@ -14,7 +14,7 @@ from ..bake.request import FRAMES
 from ..core import IK2DError
 from ..rig.armature import FAR_OFF_PLANE, problem_of
 from .chains import active_armature, allowed, named_chain, shown_chain
-from .marks import bake_mark, changed_since, options_mark, solve_mark
+from .marks import Animated, bake_mark, changed_since, options_mark, solve_mark
 from .properties import joints_wanted
 from .registration import register_classes, unregister_classes
 
@@ -34,10 +34,11 @@ def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None
     settings.last_solve_alert = bool(report.warnings) or not report.all_reached
     for chain in settings.chains:
         chain.last_solve = chain.solve_mark = ""
+    animated = Animated.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_solve = "\n".join([result.sentence(), *result.warnings])
         _store_plane(chain, result)
-        chain.solve_mark = solve_mark(chain, scene)
+        chain.solve_mark = solve_mark(chain, scene, animated)
 
 
 def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
@@ -55,6 +56,7 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         for chain in settings.chains:
             if chain.enabled and problem_of(armature, chain):
                 forget_bake(chain)
+    animated = Animated.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_bake = "\n".join([result.sentence(), *result.warnings])
         chain.bake_reached = result.reached
@@ -62,7 +64,7 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = worst_missed_frame(result) if runs else -1
-        chain.bake_mark = bake_mark(chain)
+        chain.bake_mark = bake_mark(chain, animated)
 
 
 def forget_bake(chain: PropertyGroup) -> None:
@@ -141,18 +143,18 @@ def _identity(armature: Object) -> str:
 
 def bake_is_stale(armature: Object, scene: Scene) -> str:
     """Return what has changed since the last bake, in words; "" where nothing has."""
-    settings = armature.ik2d
+    settings, animated = armature.ik2d, Animated.of(armature)
     for chain in settings.chains:
-        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_mark(chain))):
+        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_mark(chain, animated))):
             return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
     return changed_since(settings.bake_mark, options_mark(settings, scene))
 
 
 def solve_is_stale(armature: Object, scene: Scene) -> str:
     """Return what has changed since the last solve, in words; "" where nothing has."""
-    settings = armature.ik2d
+    settings, animated = armature.ik2d, Animated.of(armature)
     for chain in settings.chains:
-        if chain.solve_mark and (what := changed_since(chain.solve_mark, solve_mark(chain, scene))):
+        if chain.solve_mark and (what := changed_since(chain.solve_mark, solve_mark(chain, scene, animated))):
             return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
     return ""
 

@@ -6,6 +6,7 @@ import pytest
 from rigs import add_chain, add_target, leg_with_target
 
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.ui import marks
 from ik2d_addon.ui.results import bake_is_stale, has_results, solve_is_stale
 
 
@@ -97,6 +98,23 @@ def test_a_stale_chain_is_named_where_there_are_several():
     bpy.ops.ik2d.bake()
     armature.ik2d.chains["body"].softness = 0.1
     assert stale(armature) == "the settings of 'body'"
+
+
+def test_what_animates_a_rig_is_looked_up_once_for_all_of_its_chains(monkeypatch):
+    armature = baked_leg()
+    for _ in range(5):
+        add_chain(armature, "shin", bpy.data.objects["Target"])
+    for chain in armature.ik2d.chains:
+        chain.bake_mark = chain.solve_mark = armature.ik2d.chains[0].bake_mark
+    asked = []
+
+    def counted(ob):
+        asked.append(ob)
+        return existing_fcurves(ob)
+
+    monkeypatch.setattr(marks, "existing_fcurves", counted)
+    stale(armature), solve_is_stale(armature, bpy.context.scene)
+    assert asked.count(armature) == 2
 
 
 def test_a_solve_and_a_bake_have_results_of_their_own():
