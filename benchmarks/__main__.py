@@ -6,8 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from ik2d_addon.ui import properties
-
+from .registration import registered
 from .results import TOY, Sizes, run
 
 
@@ -19,8 +18,8 @@ def main() -> int:
     parser.add_argument("--toy", action="store_true", help="a few numbers only, to see that all of it runs")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    properties.register()
-    run(TOY if arguments.toy else Sizes(), arguments.output)
+    with registered():
+        run(TOY if arguments.toy else Sizes(), arguments.output)
     print(f"Written: {arguments.output / 'benchmarks.md'}")
     return 0
 

@@ -11,22 +11,19 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import process_time
 
-import bpy
-
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
-from ik2d_addon.ui import properties
 
 from . import c_port, plain_ccd, scenes
-from .bakes import ALIKE, _bake_ours, _nla_bake
+from .bakes import ALIKE, bake_ours, nla_bake
 from .contestants import TOLERANCE
 from .problems import Problems, free, paths
+from .registration import registered
 from .table import Table, ratio
 from .timing import Task
 
@@ -176,12 +173,12 @@ def _bake(count: int, bones: int) -> tuple[Task, Task]:
     armature = scenes.chains(count, bones, FRAMES)
 
     def ours() -> None:
-        _bake_ours(armature, FRAMES)
+        bake_ours(armature, FRAMES)
         scenes.clear_animation(armature)
 
     def theirs() -> None:
         with scenes.ik_constraints(armature):
-            _nla_bake(FRAMES, ALIKE)
+            nla_bake(FRAMES, ALIKE)
         scenes.clear_animation(armature)
 
     return ours, theirs
@@ -200,19 +197,6 @@ RATIOS = (
 )
 
 
-@contextmanager
-def _registered() -> Iterator[None]:
-    """Have the chains' settings for a while, where they are not there anyway."""
-    own = not hasattr(bpy.types.Object, "ik2d")
-    if own:
-        properties.register()
-    try:
-        yield
-    finally:
-        if own:
-            properties.unregister()
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print the table, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description=__doc__)
@@ -222,7 +206,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     ratios = [one for one in RATIOS if not given.names or any(name in one.name for name in given.names)]
     before = json.loads(FILE.read_text()) if FILE.exists() else {}
-    with _registered():
+    with registered():
         if given.write:
             now = measured(ratios, BEST_OF)
             rounded = {name: float(f"{value:.3g}") for name, value in now.items()}

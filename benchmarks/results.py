@@ -60,7 +60,15 @@ TOY = Sizes(
     poses=20,
     live_bones=(2, 3, 4),
     live_rounds=1,
-    bake=bakes.Sizes(frames=20, meshes=1, heavy_frames=2, rounds=1, many_frames=(20, 40), many_chains=(1, 2)),
+    bake=bakes.Sizes(
+        frames=20,
+        meshes=1,
+        heavy_frames=2,
+        rounds=1,
+        many_frames=(20, 40),
+        many_chains=(1, 2),
+        many_of_both=((2, 30),),
+    ),
     natively=native.TOY,
 )
 

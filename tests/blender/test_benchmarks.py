@@ -6,10 +6,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bpy
 import numpy as np
 import pytest
 
-from benchmarks import c_port, check, ik_constraint, native, native_rigs, plain_ccd, problems, table, versions
+from benchmarks import (
+    c_port,
+    check,
+    ik_constraint,
+    native,
+    native_rigs,
+    peak,
+    plain_ccd,
+    problems,
+    table,
+    versions,
+)
 from benchmarks.contestants import ALL, FINE, OURS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +50,12 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
     for name in ("solved", "smooth", "growth", "bakes"):
         assert f"({name}.png)" in text
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
+def test_more_frames_take_more_of_a_process_s_memory():
+    few, many = (peak.resident(1, frames) for frames in (10, 60_000))
+    assert 0.0 <= few < 20.0 and many > few + 60_000 * 2 * 4 * 36 / 2**20  # two bones, four curves of keys
 
 
 @pytest.mark.parametrize("make", (problems.free, problems.limited))

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m benchmarks.peak CHAINS FRAMES`: how many MiB a bake adds to the most that a process has held.
+
+A process of its own, since that number never falls. Keys count, which are Blender's, as do the copies of
+them that it evaluates.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def resident(count: int, frames: int) -> float:
+    """Return what baking so many chains of two bones adds to a fresh process, in MiB."""
+    words = [sys.executable, "-m", "benchmarks.peak", str(count), str(frames)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def _held() -> float:
+    """Return the most that this process has held so far, in MiB."""
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1024.0 * 1024.0 if sys.platform == "darwin" else 1024.0)
+
+
+def main() -> None:
+    """Bake once, and print the number last."""
+    import bpy  # noqa: F401  # else there is no bmesh
+
+    from . import scenes
+    from .bakes import bake_ours
+    from .registration import registered
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peak", description=__doc__)
+    parser.add_argument("chains", type=int)
+    parser.add_argument("frames", type=int)
+    given = parser.parse_args()
+    with registered():
+        bake_ours(scenes.chains(1, 2, 10), 10)  # what is loaded once
+        armature = scenes.chains(given.chains, 2, given.frames)
+        before = _held()
+        bake_ours(armature, given.frames)
+        print(_held() - before, flush=True)
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    # Python's own exit hangs or crashes in some bpy versions once property groups are registered.
+    os._exit(0)
