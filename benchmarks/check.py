@@ -32,8 +32,10 @@ ROUNDS, BEST_OF = 5, 3
 # How many times as much as committed a ratio may be. Ten short runs beside other work were at most 10 % off
 # their median, but for single ones of 20 to 30 %.
 BOUND = 1.25
-# Frames of a bake.
-FRAMES = 1000
+# Frames of a bake; of one of many chains; and those that nla.bake does of the first beside heavy meshes.
+FRAMES, FEW_FRAMES, HEAVY_FRAMES = 1000, 20, 4
+# Meshes that make a scene heavy: a bake that left its own scene would take several times as long.
+MESHES = 10
 
 
 @dataclass(frozen=True)
@@ -169,19 +171,24 @@ def _growth() -> tuple[Task, Task]:
     )
 
 
-def _bake(count: int, bones: int) -> tuple[Task, Task]:
-    armature = scenes.chains(count, bones, FRAMES)
+def _bake(
+    count: int, bones: int, frames: int = FRAMES, theirs: int | None = None, meshes: int = 0
+) -> tuple[Task, Task]:
+    """Return a bake by either side. theirs: the frames that nla.bake does; None: as many."""
+    armature = scenes.chains(count, bones, frames)
+    if meshes:
+        scenes.add_meshes(meshes, frames)
 
-    def ours() -> None:
-        bake_ours(armature, FRAMES)
+    def bake() -> None:
+        bake_ours(armature, frames)
         scenes.clear_animation(armature)
 
-    def theirs() -> None:
+    def nla() -> None:
         with scenes.ik_constraints(armature):
-            nla_bake(FRAMES, ALIKE)
+            nla_bake(theirs or frames, ALIKE)
         scenes.clear_animation(armature)
 
-    return ours, theirs
+    return bake, nla
 
 
 RATIOS = (
@@ -194,6 +201,11 @@ RATIOS = (
     Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", _growth),
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
+    Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
+    Ratio(
+        "bake beside 10 heavy meshes : nla.bake of 4 frames",
+        lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),
+    ),
 )
 
 

@@ -31,8 +31,6 @@ def _held() -> float:
 
 def main() -> None:
     """Bake once, and print the number last."""
-    import bpy  # noqa: F401  # else there is no bmesh
-
     from . import scenes
     from .bakes import bake_ours
     from .registration import registered

@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import bmesh
 import bpy
 import numpy as np
 
@@ -32,6 +31,8 @@ def chains(count: int, bones: int, frames: int) -> bpy.types.Object:
 
 def add_meshes(count: int, frames: int) -> None:
     """Add so many subdivided meshes that an armature of their own bends on each frame."""
+    import bmesh  # which is there once bpy is
+
     crowd = _swaying_armature(frames)
     for k in range(count):
         data = bpy.data.meshes.new("Suzanne")
