@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from . import compat
+from .known import KnownChannels
 
 
 def channels(armature_object: bpy.types.Object, undo: ExitStack) -> compat.Channels:
@@ -58,31 +59,33 @@ def fcurve(
     index: int,
     group: str,
     undo: ExitStack,
-    beside: bpy.types.FCurve | None = None,
+    known: KnownChannels | None = None,
 ) -> bpy.types.FCurve:
     """Return the F-Curve of one channel, made in the channel group `group` where missing.
 
     One that is there stays in the group that it is in, or in none. Closing `undo` takes away what
     was made here. Grouped afterwards, since the argument for it has another name in each version.
-    beside: one that was made in the same group just before, which spares the search for that.
+    known: what is there, where many are made: it is asked instead, and told of what is new.
     """
-    curve = holder.fcurves.find(path, index=index)
+    curve = (known or holder).fcurves.find(path, index=index)
     if curve is not None:
         return curve
     place, groups = compat.place_of(holder), holder.groups
-    known = groups.get(group) if beside is None else beside.group
-    if known is None:
+    own = (known or holder).groups.get(group)
+    if own is None:
         undo.callback(unless_gone, _remove_empty_group, place, group)
-        known = groups.new(group)
-    elif not len(known.channels):
-        undo.callback(unless_gone, _make_group_again, place, [each.name for each in groups], _looks(known))
+        own = groups.new(group)
+    elif not len(own.channels):
+        undo.callback(unless_gone, _make_group_again, place, [each.name for each in groups], _looks(own))
     undo.callback(unless_gone, _remove_curve, place, path, index)
     curve = holder.fcurves.new(path, index=index)
-    curve.group = known
+    curve.group = own
+    if known is not None:
+        known.fcurves[path, index], known.groups[group] = curve, own
     return curve
 
 
-def group_for(holder: compat.Channels | None, group: str) -> bpy.types.ActionGroup | None:
+def group_for(holder: compat.Channels | KnownChannels | None, group: str) -> bpy.types.ActionGroup | None:
     """Return the channel group that `fcurve` would put a new curve into; None where it would make it."""
     return holder.groups.get(group) if holder is not None else None
 

@@ -9,6 +9,7 @@ from rigs import add_leg, contents_of, every_bit_of_animation
 
 from ik2d_addon.rig import made
 from ik2d_addon.rig.compat import existing_channels, existing_fcurves
+from ik2d_addon.rig.known import KnownChannels
 from ik2d_addon.rig.made import action_copied, channels, fcurve, group_for, unless_gone
 
 PATH = 'pose.bones["shin"].location'
@@ -64,12 +65,14 @@ def test_channels_are_made_once_in_an_action_of_the_objects_name(undo):
         assert [layer.name for layer in armature.animation_data.action.layers] == ["Layer"]
 
 
-def test_a_curve_beside_another_joins_its_group_and_both_go_when_that_is_undone():
+def test_curves_among_known_ones_share_a_group_are_known_themselves_and_go_when_that_is_undone():
     armature = add_leg()
     with ExitStack() as undo:
         holder = channels(armature, undo)
-        first = fcurve(holder, PATH, 0, "shin", undo)
-        second = fcurve(holder, PATH, 1, "shin", undo, first)
+        known = KnownChannels(holder)
+        first, second = (fcurve(holder, PATH, index, "shin", undo, known) for index in (0, 1))
+        assert fcurve(holder, PATH, 0, "shin", undo, known) == first
+        assert list(known.fcurves.values()) == [first, second] and known.groups == {"shin": first.group}
         assert first.group == second.group and [group.name for group in holder.groups] == ["shin"]
         assert [curve.array_index for curve in holder.groups["shin"].channels] == [0, 1]
     assert armature.animation_data is None and not len(bpy.data.actions)
