@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from ..arithmetic import ARRAYS
 from ..inputs import Floats
-from .correction import corrected
+from .correction import TRIAL, corrected
 from .corrections import arms_of, least_turns_of
 from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
 from .shapes import aimed, crossing, off_the_line, turns_between, two_bones
 from .sweep import Bones
 
 Rows = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 
 # So many targets at a time, and so many angles: more would leave the processor's cache, or take long from
 # one yield to the next; fewer would not pay for the calls.
@@ -51,7 +52,7 @@ class Poses(NamedTuple):
 
     angles: Floats  # (m, n)
     iterations: NDArray[np.int32]  # (m,)
-    is_out: NDArray[np.bool_]  # (m,) whether it is proven that limits or rigid joints keep the tip away
+    is_out: Flags  # (m,) whether it is proven that limits or rigid joints keep the tip away
 
     @classmethod
     def empty(cls, targets: Targets) -> "Poses":
@@ -83,13 +84,14 @@ def free_batch_steps(
         if rows.size == 0:
             continue
         bent, shaped, error = _shaped(bones, targets[rows])
-        swept = np.where(error > NEAR, SWEEPS, 0)
+        is_far = error > NEAR
+        swept = np.where(is_far, SWEEPS, 0)
         arrived, pose, corrections = yield from _corrected(
-            bones, shaped, targets[rows].points.T, tolerance, rounds
+            bones, shaped, targets[rows].points.T, is_far, tolerance, rounds
         )
-        sudden = (swept == 0) & is_sudden(np.abs(pose - bent).max(axis=0, initial=0.0), error)
+        sudden = ~is_far & is_sudden(np.abs(pose - bent).max(axis=0, initial=0.0), error)
         rest = np.flatnonzero(~arrived)
-        pose[:, rest], arrived[rest] = _between(bones, pose[:, rest], targets[rows[rest]], tolerance)
+        pose[:, rest], arrived[rest] = _between(bones, shaped[:, rest], targets[rows[rest]], tolerance)
         angles[rows], iterations[rows], done[rows] = pose.T, swept + corrections, arrived & ~sudden
         yield int(done.sum())
     for row in np.flatnonzero(~done).tolist():
@@ -98,10 +100,10 @@ def free_batch_steps(
     return poses
 
 
-def are_inside(bones: Bones, targets: Targets) -> NDArray[np.bool_]:
+def are_inside(bones: Bones, targets: Targets) -> Flags:
     """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
-    inside: NDArray[np.bool_] = (distance < 1.0) & (distance > bones.inner)
+    inside: Flags = (distance < 1.0) & (distance > bones.inner)
     return inside
 
 
@@ -118,45 +120,48 @@ def _shaped(bones: Bones, targets: Targets) -> tuple[Floats, Floats, Floats]:
 
 
 def _corrected(
-    bones: Bones, pose: Floats, points: Floats, tolerance: float, rounds: int
-) -> Generator[int, None, tuple[NDArray[np.bool_], Floats, NDArray[np.int32]]]:
-    """Correct poses (n, m) towards points (2, m); return who arrived, the poses, and the corrections.
+    bones: Bones, shaped: Floats, points: Floats, is_far: Flags, tolerance: float, rounds: int
+) -> Generator[int, None, tuple[Flags, Floats, NDArray[np.int32]]]:
+    """Correct poses (n, m) towards points (2, m); return who arrived, their poses, and the corrections.
 
-    Yields 0 from one correction to the next.
+    is_far: (m,) who stop where corrections lead nowhere. Yields 0 from one correction to the next.
     """
+    n, m = shaped.shape
     lengths, weights = np.array(bones.lengths), np.array(bones.weights)
-    arrived, corrections = np.zeros(pose.shape[1], np.bool_), np.zeros(pose.shape[1], np.int32)
-    active, moving, (x, y) = np.arange(pose.shape[1]), pose.copy(), points
+    arrived, pose, corrections = np.zeros(m, np.bool_), np.empty_like(shaped), np.zeros(m, np.int32)
+    active, moving, (x, y), before = np.arange(m), shaped.copy(), points, np.full(m, np.inf)
     for done in range(rounds + 1):
         arms = arms_of(lengths, moving)
         error_x, error_y = x - arms[0][0], y - arms[1][0]
-        going = error_x * error_x + error_y * error_y > tolerance * tolerance
-        there = active[~going]
-        arrived[there], pose[:, there], corrections[there] = True, moving[:, ~going], done
-        if done == rounds or there.size == active.size:
-            pose[:, active], corrections[active] = moving, done
-            break
-        moving += least_turns_of(arms, weights, error_x, error_y)
-        if there.size:
-            active, x, y = active[going], x[going], y[going]
-            moving = moving.take(np.flatnonzero(going), axis=1)
-        yield 0
-        if moving.size <= FEW_ANGLES:
-            for row, start, aim in zip(
-                active.tolist(), moving.T.tolist(), zip(x.tolist(), y.tolist(), strict=True), strict=True
-            ):
-                pose[:, row], error, more = corrected(
-                    bones.lengths, bones.weights[::-1], start, aim, tolerance, rounds - done - 1
+        error = error_x * error_x + error_y * error_y
+        going = away = error > tolerance * tolerance
+        if done % TRIAL == 0:
+            going, before = away & (error <= before), np.where(is_far[active], error, np.inf)
+        if done == rounds:
+            going = np.zeros_like(going)
+        left = np.flatnonzero(going)
+        if left.size < active.size:
+            there = active[~away]
+            arrived[there], pose[:, there] = True, moving[:, ~away]
+            corrections[active[~going]] = done
+        if n * left.size <= (FEW_ANGLES if done % TRIAL == 0 else 0):
+            for i, row in zip(left.tolist(), active[left].tolist(), strict=True):
+                start, aim, more = moving[:, i].tolist(), (float(x[i]), float(y[i])), rounds - done
+                pose[:, row], rest, more = corrected(
+                    bones.lengths, bones.weights[::-1], start, aim, tolerance, more, bool(is_far[row])
                 )
-                arrived[row], corrections[row] = error <= tolerance, done + 1 + more
+                arrived[row], corrections[row] = rest <= tolerance, done + more
                 yield 0
             break
+        moving += least_turns_of(arms, weights, error_x, error_y)
+        if left.size < active.size:
+            active, x, y, before = active[left], x[left], y[left], before[left]
+            moving = moving.take(left, axis=1)
+        yield 0
     return arrived, pose, corrections
 
 
-def _between(
-    bones: Bones, pose: Floats, targets: Targets, tolerance: float
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _between(bones: Bones, pose: Floats, targets: Targets, tolerance: float) -> tuple[Floats, Flags]:
     """Return poses (n, m) between the given ones and the straight or closed chain, and who arrived."""
     if len(targets.points) == 0:
         return pose, np.zeros(0, np.bool_)

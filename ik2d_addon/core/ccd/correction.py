@@ -13,7 +13,7 @@ step is longer than LONGEST_STEP sqrt(|e| / reach), and the tip passes such pose
 """
 
 from itertools import accumulate
-from math import hypot, sqrt
+from math import hypot, inf, sqrt
 from operator import add, mul
 
 from ..arithmetic import FLOATS, Arithmetic, Number
@@ -23,6 +23,9 @@ LONGEST_STEP = 2.0  # radians for an error as long as the reach
 DAMPING = 1e-14
 # The square of a step (radians) that is none, where every joint is held: not zero, to divide by.
 NO_STEP = 1e-300
+# From afar so many corrections must bring the tip nearer than it was before them. Those of a long chain that
+# is wound up often do not: most of these arrive nowhere, and wind it up further.
+TRIAL = 4
 
 # The arms from each joint to the tip, x and y, the last joint first.
 Arms = tuple[list[Number], list[Number]]
@@ -69,17 +72,24 @@ def corrected(
     target: tuple[float, float],
     tolerance: float,
     rounds: int,
+    from_afar: bool = False,
 ) -> tuple[list[float], float, int]:
     """Correct the angles of one chain until its tip is within the tolerance (reach is 1).
 
-    weights: last joint first. Returns the angles, the error left, and the corrections made.
+    weights: last joint first. from_afar: to stop where corrections lead nowhere. Returns the angles, the
+    error left, and the corrections made, at most `rounds`.
     """
     x, y = target
+    before = inf
     for done in range(rounds + 1):
         arms = arms_to_tip(lengths, angles)
         error_x, error_y = x - arms[0][-1], y - arms[1][-1]
         error = hypot(error_x, error_y)
         if error <= tolerance or done == rounds:
             break
+        if from_afar and done % TRIAL == 0:
+            if error > before:
+                break
+            before = error
         angles = list(map(add, angles, least_turns(arms, weights, error_x, error_y)))
     return angles, error, done

@@ -34,11 +34,12 @@ def solve_free(
     bent = off_the_line(bones, start, x, y, bend)
     first_error = error_of(lengths, bent, x, y)
     shaped = swept_if_far(bones, bent, first_error, start, x, y)
-    swept = SWEEPS if first_error > NEAR else 0
-    angles, error, done = corrected(lengths, bones.weights[::-1], shaped, (x, y), tolerance, rounds)
+    is_far = first_error > NEAR
+    swept = SWEEPS if is_far else 0
+    angles, error, done = corrected(lengths, bones.weights[::-1], shaped, (x, y), tolerance, rounds, is_far)
     if error > tolerance:
-        angles = between(lengths, angles, x, y, bend, tolerance)
-    elif not swept and is_sudden(largest_turn(bent, angles), first_error):
+        angles = between(lengths, shaped, x, y, bend, tolerance)
+    elif not is_far and is_sudden(largest_turn(bent, angles), first_error):
         angles = shared(bones, bent, angles, (x, y), tolerance, rounds)
     return angles, swept + done
 

@@ -119,6 +119,24 @@ def test_the_common_rows_are_solved_together(monkeypatch, rounds, most):
     assert np.array_equal(iterations[rows], counts)
 
 
+@pytest.mark.parametrize("m", (20, 400))
+def test_long_chains_that_are_wound_up_are_unrolled_as_each_alone(m):
+    rng = np.random.default_rng(m)
+    bones = Bones.of(Chain(rng.uniform(1.0, 4.0, 40)))
+    turn, radius = rng.uniform(-3.0, 3.0, m), rng.uniform(0.4, 0.95, m)
+    points = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=-1)
+    targets = Targets(points, rng.uniform(-np.pi, np.pi, (m, 40)), np.ones(m))
+    angles, iterations, _ = drained(free_batch_steps(bones, targets, TOLERANCE, 60))
+    expected, counts = one_by_one(bones, targets, 60)
+    assert tip_errors(bones, angles, points).max() <= TOLERANCE
+    assert np.mean(np.abs(angles - expected).max(axis=1) > 1e-4) <= 0.02
+    assert np.mean(iterations != counts) <= 0.02
+    # Few corrections, and none that wind it up further: the joints turn no more than to the straight chain.
+    assert np.median(iterations) <= 10
+    whole = np.abs(targets.starts[:, 1:]).sum(axis=1)
+    assert np.mean(np.abs(angles - targets.starts)[:, 1:].sum(axis=1) <= whole) > 0.95
+
+
 def test_two_bones_and_no_rows_are_solved_as_well():
     bones = Bones.of(Chain([0.6, 0.4]))
     angles, iterations, is_out = drained(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.arithmetic import ARRAYS
-from ik2d_addon.core.ccd.correction import LONGEST_STEP, arms_to_tip, corrected, least_turns
+from ik2d_addon.core.ccd.correction import LONGEST_STEP, TRIAL, arms_to_tip, corrected, least_turns
 
 
 def random_bones(rng, n):
@@ -103,3 +103,28 @@ def test_corrections_stop_at_the_tolerance_itself():
     assert error <= 1e-3
     assert 1 <= done <= 4
     assert corrected([0.5, 0.5], [1.0, 1.0], [0.0, 0.8], (0.8, 0.1), 1e-3, done - 1)[1] > 1e-3
+
+
+def test_from_afar_corrections_stop_once_four_have_brought_the_tip_no_nearer():
+    """And only then: those that come nearer each time go on, as they do from close by."""
+    stopped = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        lengths, start = random_bones(rng, 30)
+        weights, target = [1.0] * 30, (0.8, 0.1)
+
+        def all_made(rounds, lengths=lengths, weights=weights, start=start, target=target, **far):
+            return corrected(lengths, weights, start.tolist(), target, 1e-7, rounds, **far)
+
+        angles, error, done = all_made(60, from_afar=True)
+        errors = [all_made(rounds)[1] for rounds in range(0, done + 1, TRIAL)]
+        nearer = [after <= before for before, after in zip(errors, errors[1:], strict=False)]
+        if error <= 1e-7:
+            assert all(nearer)
+            assert (angles, error, done) == all_made(60)
+        else:
+            stopped += 1
+            assert done in range(TRIAL, 61, TRIAL)
+            assert nearer == [True] * (len(nearer) - 1) + [False]
+            assert all_made(done)[:2] == (angles, error)
+    assert 10 < stopped < 40
