@@ -93,7 +93,9 @@ def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
     for chain in chains:
         solved = plan.reported(chain.solved)
-        on_frames |= {int(np.argmax(solved.distance)), int(np.argmax(solved.joint_speed))}
+        on_frames.add(int(np.argmax(solved.joint_speed)))
+        if solved.distance.max() > solved.tolerance:  # else the worst frame is any, by the last bits
+            on_frames.add(int(np.argmax(solved.distance)))
         between |= set(chain.doubtful.tolist())
     return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))
 

@@ -27,6 +27,8 @@ def finished(steps):
 class Solved:
     """Stands in for a solved chain: how far off, and how fast, at all times."""
 
+    tolerance = 1e-6
+
     def __init__(self, rig=None, distance=(), joint_speed=()):
         self.rig, self.distance, self.joint_speed = rig, np.array(distance), np.array(joint_speed)
 
@@ -78,6 +80,14 @@ def test_a_sample_looks_where_most_may_be_wrong_on_each_chain():
         sorted({*spread, 18, 777, 333, 444}),
         sorted({*between, 55.5, 56.5, 998.5}),
     )
+
+
+def test_no_frame_is_the_worst_where_a_chain_is_on_its_target_throughout():
+    plan, spread = KeyPlan.every(range(1000)), playback._spread(1000, playback.ON_FRAMES).tolist()
+    on_target = keyed(1000, None, 0.9 * Solved.tolerance * np.eye(1000)[18])
+    assert times([on_target], plan)[0] == spread
+    off = keyed(1000, None, 1.1 * Solved.tolerance * np.eye(1000)[18])
+    assert times([on_target, off], plan)[0] == sorted({*spread, 18})
 
 
 def test_where_keys_are_reduced_the_worst_is_looked_for_on_whole_frames():
