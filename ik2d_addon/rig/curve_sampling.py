@@ -47,9 +47,10 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
 
     Anything that is not known to be followed to the last bit of Blender's counts.
     """
-    nodes = _way(armature, bones, targets)
-    for ob in dict.fromkeys(ob for ob, _ in nodes):
-        on_way = {bone for other, bone in nodes if other == ob and bone}
+    ways: dict[bpy.types.Object, set[str]] = {}
+    for ob, bone in _way(armature, bones, targets):
+        ways.setdefault(ob, set()).update([bone] if bone else ())
+    for ob, on_way in ways.items():
         for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
             return f"'{ob.name}' {found}"
     return ""
