@@ -22,7 +22,7 @@ from ..rig.native.muting import natives_muted, natives_still
 from ..rig.order import in_order
 from ..rig.pausing import live_paused
 from ..rig.pose import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
-from ..rig.sampling import ChainSamples, finished, sample_alone, sample_now, sample_steps
+from ..rig.sampling import ChainSamples, Sampler, finished, sample_alone, sample_now, sample_steps
 from ..rig.scaling import scale_channels, scales_back, scales_noted
 from ..rig.slide_bases import noted, slide_channels, without_slides
 from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
@@ -145,13 +145,14 @@ def _bake_steps(
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
     refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    with (natives_still if by_hand else natives_muted)(armature_object, [rig.name for rig in rigs]):
-        return (yield from _bake_rigs(armature_object, scene, rigs, left_out, frames, options, by_hand))
+    still = (natives_still if by_hand else natives_muted)(armature_object, [rig.name for rig in rigs])
+    with still, Sampler(scene, rigs) as sampler:
+        return (yield from _bake_rigs(armature_object, sampler, rigs, left_out, frames, options, by_hand))
 
 
 def _bake_rigs(
     armature_object: bpy.types.Object,
-    scene: bpy.types.Scene,
+    sampler: Sampler,
     rigs: Sequence[RigChain],
     left_out: Sequence[str],
     frames: list[int],
@@ -159,8 +160,11 @@ def _bake_rigs(
     by_hand: bool,
 ) -> Steps[BakeReport]:
     """Solve, key and play back chains on some frames."""
+    scene = sampler.scene
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene, stepped = yield from _halved(solve_frames(rigs, scene, plan, options, by_hand))
+    solved, full_scene, stepped = yield from _halved(
+        solve_frames(rigs, scene, plan, options, by_hand, sampler)
+    )
     rotations = rotations_of(solved, by_hand)
     times = keys.animation_times(scene, plan.frames)
     warnings = keys.check_writable(armature_object, rotations, times)
@@ -175,8 +179,7 @@ def _bake_rigs(
         keys.written(armature_object, times, rotations),
         scales_noted([chain.solved.rig for chain in solved]),
     ):
-        bpy.context.view_layer.update()
-        checking = play_back(scene, solved, plan, options.verify)
+        checking = play_back(sampler, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
         report = report_of(
             armature_object,
@@ -193,6 +196,7 @@ def _bake_rigs(
         )
     release_slides(rigs)
     release_hands(rigs)
+    bpy.context.view_layer.update()  # whoever asks next is to see the keys
     return report
 
 
@@ -311,11 +315,13 @@ def solve_frames(
     plan: KeyPlan,
     options: BakeOptions,
     fully: bool = False,
+    sampler: Sampler | None = None,
 ) -> Steps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
-    Each frame counts twice, since it is sampled and solved. fully: whatever the influence. Returns the
-    chains in the order of `rigs`, why the full scene had to be sampled, if it had, and why all frames had.
+    Each frame counts twice, since it is sampled and solved. fully: whatever the influence. sampler: one of
+    these chains that is kept; None: one for each round. Returns the chains in the order of `rigs`, why the
+    full scene had to be sampled, if it had, and why all frames had.
     """
     rounds = in_order(rigs)
     times = plan.times
@@ -327,7 +333,7 @@ def solve_frames(
             before = 2 * number * len(times)
             beyond = _frames_beyond(scene, ready, times)
             sampled = [*times, *plan.half_way, *sorted(set(beyond.values()))]
-            steps = sample_steps(scene, ready, times, sampled[len(times) :])
+            steps = sample_steps(sampler or scene, ready, times, sampled[len(times) :])
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             ready = with_drivers_checked(ready, options.force)
             full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped

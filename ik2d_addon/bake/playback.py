@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.kinematics import rest_to_pose
-from ..rig.sampling import STEP, ChainSamples, sample_now, sample_steps
+from ..rig.sampling import STEP, ChainSamples, Sampler, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
@@ -37,11 +37,12 @@ NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
 def play_back(
-    scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
+    scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
 ) -> Generator[int, None, list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    Yields the number of times looked at; returns what came of each chain.
+    scene: or the Sampler that the chains were sampled by. Yields the number of times looked at; returns what
+    came of each chain.
     """
     if verify == VERIFY_NOTHING:
         return [NOT_PLAYED] * len(chains)

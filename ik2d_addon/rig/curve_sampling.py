@@ -4,6 +4,7 @@
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import bpy
@@ -67,9 +68,9 @@ def placed(
     places = _Places(times)
     nodes = _way(armature, bones, targets)
     with np.errstate(all="ignore"):
-        for done, node in enumerate(nodes):
+        for done, node in enumerate(nodes, 1):
             places.matrix(node)
-            yield len(times) * done // len(nodes)
+            yield ceil(len(times) * done / len(nodes))
         found = Placed(
             places.matrix((armature, "")),
             [places.matrix(target) for target in targets],

@@ -2,7 +2,7 @@
 """Where targets, and what holds the chains, are at every frame, as Blender evaluates them."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -119,11 +119,11 @@ def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
             scene, chains, probes[: len(targets)], [scene.frame_float], lambda _: layer.update()
         )
         record = finished(recording)
-    return _sampling(chains, targets, record, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
+    return _sampling(chains, record, np.zeros(1, np.intp), [scene.frame_float], "", checked=True)
 
 
 def sample_steps(
-    scene: bpy.types.Scene,
+    scene: "bpy.types.Scene | Sampler",
     chains: Sequence[RigChain],
     times: Sequence[float],
     extra: Sequence[float] = (),
@@ -135,34 +135,27 @@ def sample_steps(
 
     It evaluates only what the chains and their targets depend on, unless that might differ from the
     full scene; and what F-Curves alone place it works out from them, at many times, and asks Blender at a
-    few. way: STEP has Blender evaluate each time, as for whoever wants its own word; CURVES works out few
-    times, too; None: as WAY says. Yields the number of times done; returns the Sampling. The scene shows
-    what it showed when it ends or is closed.
+    few. scene: or a Sampler of it, for whoever samples more than once. way: STEP has Blender evaluate each
+    time, as for whoever wants its own word; CURVES works out few times, too; None: as WAY says. Yields the
+    number of times done; returns the Sampling. The scene shows what it showed when it ends or is closed.
     Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
     """
-    targets, forced = _targets(chains), _forced(scene, chains)
+    if not isinstance(scene, Sampler):
+        with Sampler(scene, chains) as sampler:
+            return (yield from sample_steps(sampler, chains, times, extra, checked=checked, way=way))
     sampled = sorted([*times, *extra])  # forwards: simulations, if any, want it so
-    full_scene, record = stage.doubt(scene, chains[0].armature, [target for target, _ in targets]), None
-    if not full_scene:
-        full_scene, record = yield from _record_isolated(scene, chains, targets, forced, sampled, way or WAY)
-    if record is None:
-        with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
-            record = yield from _record(scene, chains, probes[: len(targets)], sampled)
+    record = yield from scene.record(chains, sampled, way or WAY)
     rows = np.searchsorted(sampled, [*times, *extra])
-    return _sampling(chains, targets, record, rows, times, full_scene, checked=checked)
+    return _sampling(chains, record, rows, times, scene.full_scene, checked=checked)
 
 
 def sample_alone(
     scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float], extra: Sequence[float] = ()
 ) -> Sampling | None:
     """Do what `sample_steps` does without a step of the user's scene; None where it would take one."""
-    targets, forced = _targets(chains), _forced(scene, chains)
-    if stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
-        return None
-    sampled = sorted([*times, *extra])
-    _, record = finished(_record_isolated(scene, chains, targets, forced, sampled, WAY))
-    rows = np.searchsorted(sampled, [*times, *extra])
-    return _sampling(chains, targets, record, rows, times, "", checked=True) if record else None
+    with Sampler(scene, chains) as sampler:
+        finished(sampler.compare())
+        return None if sampler.full_scene else finished(sample_steps(sampler, chains, times, extra))
 
 
 def watch(
@@ -173,12 +166,8 @@ def watch(
     Returns the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
     {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them.
     """
-    forced, record = _forced(scene, chains), None
-    if not stage.doubt(scene, chains[0].armature, [target for target, _ in targets]):
-        _, record = finished(_record_isolated(scene, chains, targets, forced, times, STEP))
-    if record is None:
-        with _frame_kept(scene), _probes(scene, [*targets, *forced]) as probes:
-            record = finished(_record(scene, chains, probes[: len(targets)], times))
+    with Sampler(scene, chains, targets) as sampler:
+        record = finished(sampler.record(chains, times, STEP, targets))
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
     return record.world, record.places, poses
 
@@ -195,7 +184,6 @@ def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
 
 def _sampling(
     chains: Sequence[RigChain],
-    targets: Sequence[Target],
     record: "_Record",
     rows: NDArray[np.intp],
     times: Sequence[float],
@@ -204,7 +192,7 @@ def _sampling(
     checked: bool,
 ) -> Sampling:
     """Give each chain its part of a record, in the order of the rows; those of the times are checked."""
-    numbers = {target: k for k, target in enumerate(targets)}
+    numbers = {target: k for k, target in enumerate(_targets(chains))}
     record = replace(record, world=thinned(record.world))
     samples = [
         _of_chain(chain, record, numbers[chain.target, chain.subtarget], own).at(rows)
@@ -226,40 +214,88 @@ def finished(steps: Generator[Any, None, _Result]) -> _Result:
             return result
 
 
-def _record_isolated(
-    scene: bpy.types.Scene,
-    chains: Sequence[RigChain],
-    targets: Sequence[Target],
-    forced: Sequence[Target],
-    times: Sequence[float],
-    way: str,
-) -> "Generator[int, None, tuple[str, _Record | None]]":
-    """Record in a scene of our own; return why that will not do, or "" and the record."""
-    _settle(scene)
-    with (
-        stage.isolated(scene, chains[0].armature) as own,
-        _probes(own, [*targets, *forced], own=True) as probes,
-    ):
-        shown = yield from _record(own, chains, probes[: len(targets)], [scene.frame_float])
-        different = _difference(scene, chains, targets, shown)
-        if different:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
-            kept = [chains[0].armature, *(target for target, _ in targets)]
-            with stage.copied(scene, kept) as copy:
-                different = _difference(copy, chains, targets, shown)
-        if different:
-            return different, None
-        probes = probes[: len(targets)]
+class Sampler:
+    """Samples chains of one armature, again and again, in one scene of our own or, in doubt, in the user's.
+
+    The scene is opened when it is first asked, and compared with the user's once. A context: afterwards
+    nothing of it is left.
+    """
+
+    def __init__(
+        self, scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target] | None = None
+    ) -> None:
+        """Take all chains, and targets, that may be asked for; of none given the chains' own."""
+        self.scene, self._chains = scene, chains
+        self._targets = _targets(chains) if targets is None else targets
+        self._forced = _forced(scene, chains)
+        self._own: bpy.types.Scene | None = None
+        self._probes: dict[Target, bpy.types.Object] = {}
+        self._left = ExitStack()
+        # Why the full scene is evaluated instead of one of our own; "" where it is not, None before that
+        # is known.
+        self._why: str | None = None
+
+    def __enter__(self) -> "Sampler":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._left.close()
+        self._own = None
+
+    @property
+    def full_scene(self) -> str:
+        """Why the full scene is evaluated; "" where it is not, or is not known to be."""
+        return self._why or ""
+
+    def compare(self) -> Generator[int, None, None]:
+        """Find out, once, whether a scene of our own will do, and open it; yield the number of times done."""
+        if self._why is not None:
+            return
+        armature = self._chains[0].armature
+        self._why = stage.doubt(self.scene, armature, [target for target, _ in self._targets])
+        if self._why:
+            return
+        own = self._own = self._left.enter_context(stage.isolated(self.scene, armature))
+        probed = [*self._targets, *self._forced]
+        probes = self._left.enter_context(_probes(own, probed, own=True))
+        self._probes = dict(zip(probed, probes, strict=True))
+        if not hindrance(armature, _needed_bones(self._chains), self._targets):
+            return  # F-Curves place it all, the same in any scene
+        _settle(self.scene)
+        shown = yield from _record(own, self._chains, probes[: len(self._targets)], [self.scene.frame_float])
+        self._why = _difference(self.scene, self._chains, self._targets, shown)
+        if self._why:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
+            kept = [armature, *(target for target, _ in self._targets)]
+            with stage.copied(self.scene, kept) as copy:
+                self._why = _difference(copy, self._chains, self._targets, shown)
+        if self._why:
+            self.__exit__()
+
+    def record(
+        self,
+        chains: Sequence[RigChain],
+        times: Sequence[float],
+        way: str,
+        targets: Sequence[Target] | None = None,
+    ) -> "Generator[int, None, _Record]":
+        """Record some of the chains at ascending times; targets: None for the chains' own."""
+        targets = _targets(chains) if targets is None else targets
+        yield from self.compare()
+        if self._own is None:
+            with _frame_kept(self.scene), _probes(self.scene, [*targets, *self._forced]) as probes:
+                return (yield from _record(self.scene, chains, probes[: len(targets)], times))
+        probes = [self._probes[target] for target in targets]
         stepped = ""
         if way == CURVES or way == AUTO and len(times) >= _MANY:
-            record = yield from _record_by_curves(own, chains, targets, times)
+            record = yield from _record_by_curves(self._own, chains, targets, times)
             if record is not None:
                 looked = np.unique(np.linspace(0, len(times) - 1, LOOKS).round().astype(np.intp)).tolist()
-                seen = finished(_record(own, chains, probes, [times[row] for row in looked]))
+                seen = finished(_record(self._own, chains, probes, [times[row] for row in looked]))
                 stepped = _astray(chains, targets, record.at(looked), seen)
                 if not stepped:
                     yield len(times)
-                    return "", record
-        return "", replace((yield from _record(own, chains, probes, times)), stepped=stepped)
+                    return record
+        return replace((yield from _record(self._own, chains, probes, times)), stepped=stepped)
 
 
 def _record_by_curves(

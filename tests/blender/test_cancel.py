@@ -328,6 +328,7 @@ def until_written(armature):
     steps = bake_steps(armature, frame_start=1, frame_end=10, options=BakeOptions(verify='ALL'))
     while len(animation_of(armature).get(('pose.bones["shin"].rotation_quaternion', 0), ())) < 10:
         next(steps)
+    bpy.context.view_layer.update()  # as Blender does when it draws
     return steps
 
 

@@ -10,7 +10,7 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import sampling
+from ik2d_addon.rig import compat, sampling
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.sampling import sample_now, sample_steps
 
@@ -170,6 +170,90 @@ def test_now_leaves_nothing():
     assert everything() == before
 
 
+# --- A scene that is kept -------------------------------------------------------------------------
+
+
+def test_a_sampler_keeps_one_scene_and_compares_it_once(monkeypatch, hindered):
+    rig = moving_leg()
+    bpy.context.scene.frame_set(4)  # nothing is elsewhere than its keys have it
+    before, asked, difference = everything(), [], sampling._difference
+
+    def asking(*arguments):
+        asked.append(1)
+        return difference(*arguments)
+
+    monkeypatch.setattr(sampling, "_difference", asking)
+    with sampling.Sampler(bpy.context.scene, [rig]) as sampler:
+        assert everything() == before  # nothing is made that nobody asks for
+        steps_in(sampler, rig)
+        (own,) = set(bpy.data.scenes) - {bpy.context.scene}
+        steps_in(sampler, rig)
+        assert set(bpy.data.scenes) == {bpy.context.scene, own}
+    assert asked == [1] and everything() == before
+
+
+def steps_in(sampler, rig, **settings):
+    return finished(sample_steps(sampler, [rig], TIMES, **settings))[1].chains[0]
+
+
+def test_the_full_scene_stays_the_one_once_it_was_taken(monkeypatch):
+    rig, asked = moving_leg(), []
+    before = everything()
+    monkeypatch.setattr(sampling.stage, "doubt", lambda *_: asked.append(1) or "a test wants it")
+    with sampling.Sampler(bpy.context.scene, [rig]) as sampler:
+        for _ in range(2):
+            _, found = finished(sample_steps(sampler, [rig], TIMES))
+            assert found.full_scene == "a test wants it" and everything() == before
+    assert asked == [1]
+
+
+@pytest.mark.parametrize("what", ["new action", "its action", "rotation mode", "constraint", "parent"])
+def test_what_changes_between_two_samplings_is_seen_by_the_second(what, sampled_in):
+    rig = moving_leg()
+    shin, thigh = (rig.armature.pose.bones[name] for name in ("shin", "thigh"))
+    holder = add_target({}, "Holder")
+    with sampling.Sampler(bpy.context.scene, [rig]) as sampler:
+        first = steps_in(sampler, rig)
+        if what == "new action":
+            action = rig.armature.animation_data.action.copy()
+            slot = getattr(rig.armature.animation_data, "action_slot", None)
+            rig.armature.animation_data.action = action
+            if slot is not None:
+                rig.armature.animation_data.action_slot = action.slots.get(slot.identifier)
+        if what in ("new action", "its action"):
+            curves = compat.existing_channels(rig.armature).fcurves
+            path = thigh.path_from_id("rotation_quaternion")
+            curve = curves.new(path, index=1)
+            curve.keyframe_points.add(2)
+            curve.keyframe_points.foreach_set("co", [1.0, 0.0, 9.0, 1.0])
+            curve.update()
+        elif what == "rotation mode":
+            thigh.rotation_mode, thigh.rotation_euler = 'XYZ', (0.5, 0, 0)
+        elif what == "constraint":
+            shin.constraints.new('COPY_ROTATION').target = holder
+        else:
+            rig.armature.parent = holder
+            holder.location = (0, 0, 3)
+        second = steps_in(sampler, rig)
+    _, again = steps([rig])
+    assert np.abs(second.tips - first.tips).max() > 0.1
+    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
+        one, other = getattr(second, name), getattr(again.chains[0], name)
+        assert one == pytest.approx(other, abs=EXACT), name
+
+
+def test_a_sampler_leaves_nothing_when_something_fails(hindered, monkeypatch):
+    rig = moving_leg()
+    before = everything(), rig.armature.users, rig.target.users
+    for failing in ("_record", "_difference"):
+        monkeypatch.setattr(sampling, failing, lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError), sampling.Sampler(bpy.context.scene, [rig]) as sampler:
+            steps_in(sampler, rig)
+        assert (everything(), rig.armature.users, rig.target.users) == before
+        monkeypatch.undo()
+        monkeypatch.setattr(sampling, "hindrance", lambda *_: "a test wants it")
+
+
 # --- Hidden ---------------------------------------------------------------------------------------
 
 
@@ -266,7 +350,13 @@ def test_a_target_bone_stands_where_its_head_is():
     assert told == "'Other' stands elsewhere in a scene of its own"
 
 
-def test_a_difference_that_the_full_scene_confirms_leads_there(monkeypatch):
+@pytest.fixture
+def hindered(monkeypatch):
+    """More than F-Curves places what is sampled, it is said."""
+    monkeypatch.setattr(sampling, "hindrance", lambda *_: "a test wants it")
+
+
+def test_a_difference_that_the_full_scene_confirms_leads_there(monkeypatch, hindered):
     rig = moving_leg()
     told = ["moved by hand", ""]
     monkeypatch.setattr(sampling, "_difference", lambda *_: told.pop(0))
@@ -275,6 +365,17 @@ def test_a_difference_that_the_full_scene_confirms_leads_there(monkeypatch):
     told[:] = ["moved by hand", "really elsewhere"]
     _, result = steps([rig])
     assert result.full_scene == "really elsewhere" and told == []
+
+
+def test_what_f_curves_alone_place_is_the_same_in_any_scene(monkeypatch):
+    rig, asked = moving_leg(), []
+    monkeypatch.setattr(sampling, "_difference", lambda *_: asked.append(1) or "")
+    rig.target.location = (0, 1.5, 1.5)  # by hand, and not keyed
+    bpy.context.view_layer.update()
+    assert steps([rig])[1].full_scene == "" and asked == []
+    rig.target.constraints.new('LIMIT_LOCATION')
+    steps([rig])
+    assert asked == [1]
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 100.0])
@@ -354,7 +455,7 @@ def test_alone_is_the_same_without_a_step_of_the_scene():
     assert result.full_scene == "" and everything() == before
 
 
-def test_alone_is_none_where_it_takes_the_full_scene(monkeypatch):
+def test_alone_is_none_where_it_takes_the_full_scene(monkeypatch, hindered):
     rig = moving_leg()
     monkeypatch.setattr(sampling, "_difference", lambda *_: "elsewhere")
     assert sampling.sample_alone(bpy.context.scene, [rig], TIMES) is None
@@ -454,10 +555,10 @@ def test_many_times_are_worked_out_and_looked_at_on_a_few(monkeypatch):
     monkeypatch.setattr(sampling, "WAY", sampling.AUTO)
     rig, taken = moving_leg(), steps_taken(monkeypatch)
     yielded, found = steps([rig], MANY)
-    assert taken == [1, sampling.LOOKS] and found.stepped == "" and found.full_scene == ""
-    assert yielded[1:] == sorted(yielded[1:]) and yielded[-1] == len(MANY)
+    assert taken == [sampling.LOOKS] and found.stepped == "" and found.full_scene == ""
+    assert yielded == sorted(yielded) and yielded[-1] == len(MANY)
     _, seen = steps([rig], MANY, way=sampling.STEP)
-    assert taken == [1, sampling.LOOKS, 1, len(MANY)]
+    assert taken == [sampling.LOOKS, len(MANY)]
     for name in ("targets", "world", "parent", "bases", "tips", "settings"):
         one, other = getattr(found.chains[0], name), getattr(seen.chains[0], name)
         assert one == pytest.approx(other, abs=EXACT), name
@@ -468,11 +569,11 @@ def test_few_times_are_stepped_through_unless_curves_are_wanted(monkeypatch):
     rig, taken = moving_leg(), steps_taken(monkeypatch)
     few = MANY[: sampling._MANY - 1]
     steps([rig], few)
-    assert taken == [1, len(few)]
+    assert taken == [len(few)]
     steps([rig], few, way=sampling.CURVES)
-    assert taken[2:] == [1, sampling.LOOKS]
+    assert taken[1:] == [sampling.LOOKS]
     steps([rig], TIMES, way=sampling.CURVES)
-    assert taken[4:] == [1, len(TIMES)]
+    assert taken[2:] == [len(TIMES)]
 
 
 @pytest.mark.parametrize(
