@@ -39,7 +39,8 @@ def doubtful_gaps(
     halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
-    played = read_played(chain.rig, half_way, halves, np.arange(len(half_way.targets)) + 0.5)
+    times = np.arange(len(half_way.targets)) + 0.5
+    played = read_played(chain.rig, half_way, halves, times, chain.linkage)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
     return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & solvable(chain.rig, half_way))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.inputs import Floats
-from ..rig.affine import product
+from ..rig.affine import product, turned
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.pose import BoneChannels, BoneRotation, matrices
@@ -74,25 +74,32 @@ class PlayedChain:
         for first in range(0, len(places), _BLOCK):
             rows = slice(first, first + _BLOCK)
             tips, to_world = self.tips(self.channels[rows], rows), self.to_world[rows]
-            places[rows] = (to_world[:, :3, :3] @ tips[..., None])[..., 0] + to_world[:, :3, 3]
+            places[rows] = turned(to_world[:, :3, :3], tips) + to_world[:, :3, 3]
         return places
 
 
 def read_played(
-    rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], times: Sequence[float] | Floats
+    rig: RigChain,
+    samples: ChainSamples,
+    rotations: Sequence[BoneRotation],
+    times: Sequence[float] | Floats,
+    known: Linkage | None = None,
 ) -> PlayedChain:
-    """Return what Blender makes of a chain's rotations, and of the locations after them, at all times."""
-    linkage = read_linkage(rig, samples)
+    """Return what Blender makes of a chain's rotations, and of the locations after them, at all times.
+
+    known: how the chain is held at other times.
+    """
+    linkage = read_linkage(rig, samples, known)
     moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
-    turned = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
+    turning = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
     return PlayedChain(
         linkage,
         to_world=product(samples.world, linkage.to_pose),
         modes=[
-            (turned[bone.name].mode or bone.rotation_mode) if bone.name in turned else None
+            (turning[bone.name].mode or bone.rotation_mode) if bone.name in turning else None
             for bone in rig.pose_bones
         ],
-        widths=[turned[name].values.shape[1] if name in turned else 0 for name in rig.bones],
+        widths=[turning[name].values.shape[1] if name in turning else 0 for name in rig.bones],
         times=np.array(times),
         channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
         located=[(rig.bones.index(one.bone), one.channels) for one in moved],

@@ -3,6 +3,7 @@
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..core import (
 )
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import inverse, product
+from ..rig.affine import inverse, product, turned, unrepeated
 from ..rig.armature import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
@@ -37,6 +38,9 @@ Steps = Generator[int, None, _Result]
 FINE = 1e-8
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
+# Turns of joints that mend a miss count as small where the arcs that they lead along depart from their
+# tangents by no more than this part of it.
+_BENT = 0.1
 # What brings a tip no nearer than to this part of its distance is no reason to stretch.
 NEARER = 0.999
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
@@ -97,7 +101,7 @@ class Problem:
         samples = with_scale(rig, samples)
         linkage = linkage or read_linkage(rig, samples)
         into = inverse(product(samples.world, linkage.to_pose))
-        points = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
+        points = turned(into[:, :3, :3], samples.targets) + into[:, :3, 3]
         lengths, headings = linkage.unturned()
         gains, askew = _gains(linkage, headings) if rig.slides is not None else (None, False)
         problem = cls(
@@ -196,10 +200,21 @@ class Problem:
         uneven = np.ptp(self.lengths[:, :-1], axis=0).max(initial=0.0) > _SAME_LENGTH * self.lengths[0].sum()
         return bool(uneven or self.rig.joints.held.any())
 
-    def tips(self, turns: Floats, slides: Floats) -> Floats:
-        """Return the tips (frames, 2) of local turns and the solver's slides (frames, n) as it sees them."""
-        tips = self.linkage.tips(turns, self.added(slides))
-        return tips if self.size is None else tips / self.size[:, None]
+    @property
+    def is_flat(self) -> bool:
+        """Whether the joints stay in the plane, at the same heights, however they turn."""
+        return self.gains is None and self.linkage.is_flat
+
+    def joints(self, turns: Floats, slides: Floats) -> Floats:
+        """Return the joints (frames, n + 1, 2) of local turns and the solver's slides, (frames, n) each.
+
+        As the solver sees them. The tip alone (frames, 1, 2) where not all stay in the plane.
+        """
+        if self.is_flat:
+            joints = self.linkage.joints(turns)
+        else:
+            joints = self.linkage.tips(turns, self.added(slides))[:, None]
+        return joints if self.size is None else joints / self.size[:, None, None]
 
     def judged(self, solution: Solution) -> Solution:
         """Return the solution with the status of what no factor reaches, where bones change their length."""
@@ -251,13 +266,13 @@ class Problem:
             slides = self.rig.slides.ranges * self.gains[row][:, None]
         return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights, slides)
 
-    @property
+    @cached_property
     def is_constant(self) -> bool:
         """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
         size = self.lengths[0].sum()
-        changes = [np.ptp(self.lengths, axis=0).max(), size * np.ptp(self.unturned, axis=0).max()]
+        changes = [_most_changed(self.lengths), size * _most_changed(self.unturned)]
         if self.gains is not None:
-            changes.append(size * np.ptp(self.gains, axis=0).max())
+            changes.append(size * _most_changed(self.gains))
         return bool(max(changes) <= _SAME_LENGTH * size)
 
     def one(self, row: int, start: Pose) -> Steps[Solution]:
@@ -275,35 +290,67 @@ class Problem:
             start = starts
         return (yield from self._solve(self.targets, start, self.softness))
 
-    def again(self, targets: Floats, start: Pose) -> Steps[Solution]:
-        """Solve all frames for other targets (frames, 2), each from its pose; no softness."""
+    def again(self, targets: Floats, start: Pose, frames: NDArray[np.intp]) -> Steps[Solution]:
+        """Solve some of the frames for other targets (m, 2), each from its pose; no softness."""
         solved = self
         if self.rig.solver == 'EVEN' and self.factors is not None and not self.is_constant:
             # A family for each frame's chain costs more than all else: least corrections do.
             solved = replace(self, rig=replace(self.rig, solver='CCD'))
-        return (yield from solved._solve(targets, start, np.zeros(len(targets))))
+        return (yield from solved._solve(targets, start, np.zeros(len(targets)), frames))
 
-    def _solve(self, targets: Floats, start: Pose, softness: Floats) -> Steps[Solution]:
-        """Run the chain's solver on targets (frames, 2) from one pose on, or from each of its own."""
+    def mended(self, joints: Floats, missed: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return changes of the solver's angles (frames, n) that move tips by what they missed (frames, 2).
+
+        joints: as `joints` has them. Of all such changes the least, by Newton's step with the way J that
+        the tip moves with each joint,
+
+            change = J^T (J J^T)^-1 missed
+
+        And at which frames (frames,) they do: where they are small, and nothing holds a joint.
+        """
+        if not self.is_flat or self.rig.joints.held.any():
+            return np.zeros_like(self.lengths), np.zeros(len(joints), np.bool_)
+        arms = (joints[:, -1:] - joints[:, :-1]).transpose(2, 1, 0)  # (2, n, frames)
+        along, across = arms[0], -arms[1]  # how the tip moves with each joint, in y and in x
+        xx, xy, yy = (across * across).sum(axis=0), (across * along).sum(axis=0), (along * along).sum(axis=0)
+        determinant = np.maximum(xx * yy - xy * xy, np.finfo(float).tiny)
+        x, y = missed.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            change = across * ((yy * x - xy * y) / determinant) + along * ((xx * y - xy * x) / determinant)
+            bent = 0.5 * self.lengths.sum(axis=1) * np.abs(change).sum(axis=0) ** 2
+            small = bent <= _BENT * np.hypot(x, y)
+        return np.where(small, change, 0.0).T, small
+
+    def _solve(
+        self, targets: Floats, start: Pose, softness: Floats, frames: NDArray[np.intp] | None = None
+    ) -> Steps[Solution]:
+        """Run the chain's solver on targets (m, 2) from one pose on, or from each of its own.
+
+        frames: which these are; None: all.
+        """
+        bend = self.bend if frames is None else self.bend[frames]
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
-            return (yield from _solve(self.rig, chain, targets, start, self.bend, softness, rest))
+            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest))
         parts, last = [], start
-        for row in range(len(targets)):
-            rows, chain = slice(row, row + 1), self.chain(row)
+        for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
+            rows, chain = slice(row, row + 1), self.chain(frame)
             if start.angles.ndim == 2:
                 last = Pose(start.angles[row], start.slides[row])
-            elif row and self.rig.has_memory and self.bend[row] != self.bend[row - 1]:
-                over = turned_over(chain, last.angles.tolist(), float(self.bend[row]))
+            elif row and self.rig.has_memory and bend[row] != bend[row - 1]:
+                over = turned_over(chain, last.angles.tolist(), float(bend[row]))
                 last = Pose(np.array(over), last.slides)
-            rest = self.unturned[row]
-            part = yield from _solve(
-                self.rig, chain, targets[rows], last, self.bend[rows], softness[rows], rest
-            )
+            rest = self.unturned[frame]
+            part = yield from _solve(self.rig, chain, targets[rows], last, bend[rows], softness[rows], rest)
             parts.append(part)
             last = Pose(part.angles[0], part.slides[0])
-            yield row + 1
+            yield frame + 1
         return Solution.joined(parts)
+
+
+def _most_changed(values: Floats) -> float:
+    """Return how much the one of values (frames, n) that changes most does."""
+    return float(np.ptp(unrepeated(values), axis=0).max())
 
 
 def lengthened(problem: Problem, starts: Pose | None) -> Steps[Problem]:

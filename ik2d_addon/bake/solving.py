@@ -15,7 +15,7 @@ from ..core import (
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import product
+from ..rig.affine import product, turned
 from ..rig.armature import RigChain
 from ..rig.doctor import is_uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
@@ -58,6 +58,7 @@ class SolvedChain:
     slides: Floats | None = None  # (frames, n) added lengths, blended by the influence; None: rigid bones
     locations: Floats | None = None  # (frames, n, 3) of the bones, with the slides that they carry
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    linkage: Linkage | None = None  # the one of all frames, but for what holds the root; None: they have many
 
     @property
     def joint_speed(self) -> Floats:
@@ -107,10 +108,10 @@ def solve_chain(
         yield 0
         if problem.may_fall_short:
             problem = yield from lengthened(problem, starts)
-        solution, turns, angles = yield from _aimed(problem, times, joins, beyond, starts)
+        aimed = yield from _aimed(problem, times, joins, beyond, starts)
         if (np.abs(samples.bend) < 1.0).any():
-            solution, turns, angles = yield from _turned_over(problem, samples.bend, solution, turns, angles)
-        solution = problem.judged(solution)
+            aimed = yield from _turned_over(problem, samples.bend, aimed)
+        solution, turns = problem.judged(aimed.solution), aimed.turns
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
     linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
@@ -121,23 +122,24 @@ def solve_chain(
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = product(samples.world, linkage.to_pose)
-    miss = problem.points - linkage.tips_turned(turns, slides)
+    tips = aimed.tips if without is None else None
+    miss = problem.points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
-    distance = np.linalg.norm((linear @ miss[..., None])[..., 0], axis=1)
+    distance = _lengths(turned(linear, miss))
     sizes = problem.sizes
     size = float(sizes.max())
-    scale = np.linalg.norm(linear @ rig.plane.x, axis=1)
+    scale = _lengths(linear @ rig.plane.x)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
         turns=turns,
-        angles=angles,
+        angles=aimed.angles,
         solution=solution,
         softness=samples.softness,
         influence=samples.influence,
-        residual=np.linalg.norm((linear @ in_plane[..., None])[..., 0], axis=1),
-        off_plane=np.abs(height) * np.linalg.norm(linear @ rig.plane.normal, axis=1),
+        residual=_lengths(turned(linear, in_plane)),
+        off_plane=np.abs(height) * _lengths(linear @ rig.plane.normal),
         distance=distance,
         reach=float((scale * sizes).max()),
         tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
@@ -147,7 +149,15 @@ def solve_chain(
         slides=slides,
         locations=None if slides is None else _locations(rig, samples, turns, slides),
         turning=shares(samples.bend) > 0.0,
+        linkage=linkage.lasting,
     )
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """Return the lengths (frames,) of vectors (frames, 3)."""
+    x, y, z = vectors.T
+    lengths: Floats = np.sqrt(x * x + y * y + z * z)
+    return lengths
 
 
 def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floats) -> Floats:
@@ -173,17 +183,27 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
     return ""
 
 
+@dataclass(frozen=True, eq=False)
+class _Aimed:
+    """What comes of aiming at the targets of all frames."""
+
+    solution: Solution  # with its slides
+    turns: Floats  # (frames, n) local ones
+    angles: Floats  # (frames, n) the solver's, of which these came
+    tips: Floats | None = None  # (frames, 2) of these turns, in the plane; None where that is not known
+
+
 def _aimed(
     problem: Problem,
     times: Sequence[float],
     joins: Joins,
     beyond: ChainSamples | None,
     starts: Pose | None,
-) -> Steps[tuple[Solution, Floats, Floats]]:
-    """Return the solution of all frames with its slides, the local turns, and the angles, (frames, n) each.
+) -> Steps[_Aimed]:
+    """Aim at the targets of all frames.
 
     After the first solve aim again at what Blender's own forward kinematics misses by: next to
-    nothing, but more than our tolerance.
+    nothing, but more than our tolerance. Where the joints are free they turn by as little as mends it.
     """
     solution = yield from problem.all(starts)
     if not problem.rig.has_memory:
@@ -194,28 +214,33 @@ def _aimed(
     intended, angles = tips_of(lengths + slides, solution.angles), solution.angles
     turns = problem.turns(angles)
     if problem.rig.joints.askew or problem.slides_askew:
-        aimed = yield from _aimed_askew(problem, solution, intended)
-        return (*aimed, angles)
-    aims, reached = intended, (solution.status == Status.REACHED)[:, None]
+        return (yield from _aimed_askew(problem, solution, intended))
+    aims, reached = intended, solution.status == Status.REACHED
+    joints = problem.joints(turns, slides)
     for _ in range(CORRECTIONS):
-        missed = np.where(reached, intended - problem.tips(turns, slides), 0.0)
+        missed = np.where(reached[:, None], intended - joints[:, -1], 0.0)
         if np.abs(missed).max() <= FINE * lengths[0].sum():
             break
         aims = aims + missed
-        again = yield from problem.again(aims, Pose(angles, slides))
-        angles = np.where(reached, again.angles, angles)
-        slides = np.where(reached, again.slides, slides)
-        turns = problem.turns(angles)
-    return replace(solution, slides=slides), turns, angles
+        change, small = problem.mended(joints, missed)
+        angles, turns = angles + change, turns + turned_by(problem.linkage, change)
+        frames = np.flatnonzero(reached & ~small)
+        if frames.size:
+            again = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
+            slides = slides.copy()
+            angles[frames], slides[frames] = again.angles, again.slides
+            turns = problem.turns(angles)
+        joints = problem.joints(turns, slides)
+    tips = joints[:, -1] if problem.is_flat and problem.size is None else None
+    return _Aimed(replace(solution, slides=slides), turns, angles, tips)
 
 
-def _turned_over(
-    problem: Problem, bend: Floats, solution: Solution, turns: Floats, angles: Floats
-) -> Steps[tuple[Solution, Floats, Floats]]:
+def _turned_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
     """Return the same between both sides on the frames on which the chain turns over: see turning.py.
 
-    bend: (frames,) -1..+1; turns, angles: (frames, n) of the nearer side.
+    bend: (frames,) -1..+1; aimed: at the nearer side.
     """
+    solution, turns, angles = aimed.solution, aimed.turns, aimed.angles
     share, held, starts = shares(bend), problem.rig.joints.held, None
     if problem.rig.has_memory:
         rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
@@ -231,10 +256,10 @@ def _turned_over(
         way = np.where(share > 0.0, point, 0.0)
         middle[:, 0] += way
         moved[:, 0] += way
-    return replace(solution, slides=slides), going_on_free(moved, held), middle
+    return _Aimed(replace(solution, slides=slides), going_on_free(moved, held), middle)
 
 
-def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Steps[tuple[Solution, Floats]]:
+def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Steps[_Aimed]:
     """Do the same for a chain with hinges or slides askew, from its solution as if all were in the plane.
 
     Of each frame the best round is kept; what is further off than the tolerance then is not reached.
@@ -248,7 +273,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
     tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
     open_ = solution.status == Status.REACHED
     for _ in range(HINGE_CORRECTIONS):
-        missed = intended - problem.tips(turns, slides)
+        missed = intended - problem.joints(turns, slides)[:, -1]
         distance = np.hypot(*missed.T)
         better, much_better = distance < nearest, distance < 0.5 * nearest
         best = np.where(better[:, None], turns, best)
@@ -258,14 +283,14 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
         if not open_.any():
             break
         aims[open_] += missed[open_]
-        aimed = yield from problem.again(aims, Pose(angles, slides))
-        angles = np.where(open_[:, None], aimed.angles, angles)
-        slides = np.where(open_[:, None], aimed.slides, slides)
+        frames = np.flatnonzero(open_)
+        aimed = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
+        angles, slides = angles.copy(), slides.copy()
+        angles[frames], slides[frames], status[frames] = aimed.angles, aimed.slides, aimed.status
         turns = problem.turns(angles)
-        status = np.where(open_, aimed.status, status)
     missing = (solution.status == Status.REACHED) & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
-    return replace(solution, status=status.astype(np.int8), slides=best_slides), best
+    return _Aimed(replace(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
 
 
 def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:

@@ -38,12 +38,7 @@ def between(own: Floats, other: Floats, share: Floats, held: NDArray[np.bool_]) 
 
 def turned_by(linkage: Linkage, change: Floats) -> Floats:
     """Return by how much local turns change (frames, n) where angles do so (frames, n)."""
-    turned = np.cumsum(change, axis=1)
-    turns = turned.copy()
-    for i, link in enumerate(linkage.links):
-        if i and link.inherits:
-            turns[:, i] -= turned[:, i - 1]
-    return turns
+    return linkage.relative(np.cumsum(change, axis=1))
 
 
 def root_turns(tips: Floats, targets: Floats, size: float) -> Floats:

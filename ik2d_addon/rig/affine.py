@@ -44,9 +44,11 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
 
     What follows from them then needs to be worked out only once.
     """
+    if _is_thin(values):
+        return True
     if len(values) == 0 or not (values[-1] == values[0]).all():  # most that moves ends elsewhere
         return False
-    return bool((unrepeated(values) == values[0]).all())
+    return bool((values == values[0]).all())
 
 
 def thinned(values: Floats) -> Floats:
@@ -66,6 +68,15 @@ def product(a: Floats, b: Floats) -> Floats:
     if _is_thin(a) and _is_thin(b):
         return np.broadcast_to(a[0] @ b[0], a.shape)
     return a @ b
+
+
+def turned(matrices: Floats, vectors: Floats) -> Floats:
+    """Return vectors (frames, 3), each turned and scaled by its matrix (frames, 3, 3)."""
+    if _is_thin(matrices):
+        found: Floats = vectors @ matrices[0].T
+    else:
+        found = (matrices @ vectors[..., None])[..., 0]
+    return found
 
 
 def are_finite(values: Floats) -> NDArray[np.bool_]:

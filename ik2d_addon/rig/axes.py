@@ -27,8 +27,15 @@ def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
     It is what the bone turns about. With a rest matrix B that is not quite orthonormal, it is B^T n
     that keeps the bone in the plane.
     """
-    axis: Floats = np.array(bone.bone.matrix_local.to_3x3(), np.float64).T @ plane.normal
-    return axis / np.linalg.norm(axis)
+    axis: Floats = normals_in(plane, np.array(bone.bone.matrix_local, np.float64))
+    return axis
+
+
+def normals_in(plane: Plane, rests: Floats) -> Floats:
+    """Return the same (.., 3) of rest matrices (.., 4, 4)."""
+    axes: Floats = np.swapaxes(rests[..., :3, :3], -1, -2) @ plane.normal
+    axes /= np.sqrt((axes * axes).sum(axis=-1, keepdims=True))
+    return axes
 
 
 def own_axis(axis: Floats, sine: float) -> int | None:

@@ -11,10 +11,11 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core import Plane
-from ..core.inputs import Floats, wrapped
-from .affine import crossed, inverse, is_constant
+from ..core.arithmetic import cos_and_sin
+from ..core.inputs import Floats, unwrapped, wrapped
+from .affine import crossed, inverse, is_constant, unrepeated
 from .armature import RigChain
-from .axes import normal_in_bone
+from .axes import normals_in
 from .sampling import ChainSamples
 from .slides import Slides
 
@@ -57,6 +58,8 @@ class Linkage:
     # Blender's own word on the tips (frames, 3) of turns (frames, n), where links are not exact.
     blender_tips: Callable[[Floats, Offsets | None], Floats] | None = None
     slides: Slides | None = None  # None where all bones are rigid
+    # (n, 4, 4) the bones' own channels, where these are the same at all frames and tell all of the links.
+    bases: Floats | None = None
 
     def joints(self, turns: Floats) -> Floats:
         """Return the joints (frames, n + 1, 2) of turns (frames, n) in the plane, the root at the origin.
@@ -64,27 +67,32 @@ class Linkage:
         The solvers' own forward() differs from it by some 1e-5 of the reach: Blender's rest
         matrices are not quite orthonormal.
         """
-        joints = np.zeros((len(turns), len(self.links) + 1, 2))
+        joints = np.zeros((len(self.links) + 1, 2, len(turns)))  # each number in one row, which is faster
+        cosines, sines = cos_and_sin(np.ascontiguousarray(turns.T))
         pose = _entries(np.eye(2))
         for i, link in enumerate(self.links):
             held = _entries(link.hold)
-            if link.inherits:
+            if i and link.inherits:
                 held = _product(pose, held)
-            cosine, sine = np.cos(turns[:, i]), np.sin(turns[:, i])
-            pose = _product(held, (cosine, -sine, sine, cosine))
+            pose = _product(held, (cosines[i], -sines[i], sines[i], cosines[i]))
             x, y = link.end[..., 0], link.end[..., 1]
-            joints[:, i + 1, 0] = joints[:, i, 0] + pose[0] * x + pose[1] * y
-            joints[:, i + 1, 1] = joints[:, i, 1] + pose[2] * x + pose[3] * y
-        return joints
+            joints[i + 1, 0] = joints[i, 0] + pose[0] * x + pose[1] * y
+            joints[i + 1, 1] = joints[i, 1] + pose[2] * x + pose[3] * y
+        return joints.transpose(2, 0, 1)
 
     def tips(self, turns: Floats, slides: Floats | None = None) -> Floats:
         """Return the tips (frames, 2) of local turns (frames, n), as seen along the plane's normal.
 
         slides: (frames, n) as locations have them; None: none.
         """
-        if self.blender_tips or not self.planar or slides is not None:
+        if slides is not None or not self.is_flat:
             return self.plane.project(self.tips_turned(turns, slides))
         return self.joints(turns)[:, -1]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether `joints` has the tip, however the joints turn, where no bone slides."""
+        return self.planar and self.blender_tips is None
 
     def tips_turned(self, turns: Floats, slides: Floats | None = None) -> Floats:
         """Return the tips (frames, 3) in rest space of local turns (frames, n), in the plane or off it."""
@@ -94,8 +102,17 @@ class Linkage:
         if not self.planar or offsets is not None:
             rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(self.axes)]
             return self.tips_in_space(rotations, slice(None), offsets)
+        return self.lifted(self.joints(turns)[:, -1])
+
+    @property
+    def lasting(self) -> "Linkage | None":
+        """The same of the first frame alone, for `read_linkage` to know; None where the bones change."""
+        return None if self.bases is None else replace(self, to_pose=self.to_pose[:1].copy())
+
+    def lifted(self, tips: Floats) -> Floats:
+        """Return tips (frames, 2) of the plane as points (frames, 3) in rest space, as high as they are."""
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
-        return self.plane.lift(self.joints(turns)[:, -1]) + heights
+        return self.plane.lift(tips) + heights
 
     def tips_in_space(
         self, rotations: Sequence[Floats], rows: slice, offsets: Offsets | None = None
@@ -141,15 +158,19 @@ class Linkage:
         `near` (n,), or to rest. held: (n,) joints with limits, whose turns are the solver's own numbers
         where these are what is limited.
         """
-        turned = np.cumsum(angles, axis=1) - headings
+        turns = unwrapped(self.relative(np.cumsum(angles, axis=1) - headings))
+        turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
+        own = held & [link.inherits for link in self.links]
+        if own.any():
+            turns[:, own] = (angles - angles_before(headings))[:, own]
+        return turns
+
+    def relative(self, turned: Floats) -> Floats:
+        """Return the local turns (frames, n) of bones that are turned so far in the plane (frames, n)."""
         turns = turned.copy()
         for i, link in enumerate(self.links):
             if i and link.inherits:
                 turns[:, i] -= turned[:, i - 1]
-        turns = np.unwrap(turns, axis=0)
-        turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
-        own = held & [link.inherits for link in self.links]
-        turns[:, own] = (angles - angles_before(headings))[:, own]
         return turns
 
     def angles_of(self, turns: Floats, headings: Floats) -> Floats:
@@ -167,30 +188,40 @@ def angles_before(headings: Floats) -> Floats:
 
     Each relative to the bone before; limits count from these, so they go on from frame to frame.
     """
-    return np.unwrap(wrapped(np.diff(headings, axis=1, prepend=0.0)), axis=0)
+    one = unrepeated(headings)
+    angles = unwrapped(wrapped(np.diff(one, axis=1, prepend=0.0)))
+    return np.broadcast_to(angles, headings.shape)
 
 
-def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
-    """Return how the chain is held at each of the sampled frames."""
+def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = None) -> Linkage:
+    """Return how the chain is held at each of the sampled frames.
+
+    known: how it is held at other frames: if its bones are the same at these, only what holds it is read.
+    """
+    bases = _constant(samples.bases)
+    if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
+        return replace(known, to_pose=rest_to_pose(rig, samples))
     bones = rig.pose_bones
+    rests = np.array([_rest(bone) for bone in bones])
+    carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest as its parent sees it
     locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
     to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
     plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
     holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
-    local = upright = _rest(bones[0])
-    links, owns, aligned = [], [], None
+    local = upright = rests[0]
+    links, aligned = [], None
+    owns = _owns(rig, bones, bases)
+    across = _across(normals_in(rig.plane, rests))  # (n, 3, 2)
     for i, bone in enumerate(bones):
-        own = _own(bone, samples.bases[:, i], rig.joints.fixed[i])
-        owns.append(own)
+        own, axes = owns[i], across[i]
         if aligned is not None:
             own, aligned = aligned @ own, None
-        axes = _across(normal_in_bone(rig.plane, bone))  # (3, 2)
         inherits = i == 0 or bool(bone.bone.use_inherit_rotation)
         hold = (holder @ local[..., :3, :3] if inherits else plane_axes.T @ upright[..., :3, :3]) @ axes
         holder, above = axes.T @ own[..., :3, :3], upright @ own
         if i + 1 < len(bones):
-            following = _local(bones[i + 1], above, to_pose, locations[i + 1])
+            following = _local(bones[i + 1], carried[i], above, to_pose, locations[i + 1])
             if rig.stretching is not None and rig.stretching.aligned[i + 1]:
                 following, aligned = _scale_apart(following, above)
             end = (holder @ following[..., :3, 3:])[..., 0]
@@ -207,7 +238,10 @@ def read_linkage(rig: RigChain, samples: ChainSamples) -> Linkage:
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
     joints = rig.joints
     planar = not (joints.askew or joints.fixed.any())
-    return Linkage(tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips, rig.slides)
+    told = bases if exact and bases.ndim == 3 else None
+    return Linkage(
+        tuple(links), to_pose, tail, rig.plane, joints.axes, planar, heights, tips, rig.slides, told
+    )
 
 
 def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
@@ -220,7 +254,8 @@ def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     """Return what takes rest space to the armature's pose space (frames, 4, 4), as the root is held."""
     root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
-    held = _held(root, samples.parent, location) @ inverse(_rest(root))
+    parent = None if samples.parent is None else _constant(samples.parent)
+    held = _held(root, parent, location) @ inverse(_rest(root))
     return np.broadcast_to(held, (len(samples.targets), 4, 4))
 
 
@@ -252,10 +287,10 @@ def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats])
 
     samples: with the scale and the locations that the bones are to have.
     """
-    held = samples.parent
-    for i, (bone, rotation) in enumerate(zip(rig.pose_bones, rotations, strict=True)):
-        own = _own(bone, samples.bases[:, i], rig.joints.fixed[i])
-        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ _turned(rotation) @ own
+    held, bones = samples.parent, rig.pose_bones
+    owns = _owns(rig, bones, _constant(samples.bases))
+    for i, (bone, rotation) in enumerate(zip(bones, rotations, strict=True)):
+        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ _turned(rotation) @ owns[i]
         held = posed(bone, held, bases)
     assert held is not None  # of a chain, which has a bone
     return held
@@ -276,9 +311,9 @@ def rotations_of(rig: RigChain, turns: Floats) -> list[Floats]:
 
 
 def _turned(rotation: Floats) -> Floats:
-    """Return rotations (frames, 3, 3) as (frames, 4, 4)."""
-    turned = np.zeros((len(rotation), 4, 4)) + np.eye(4)
-    turned[:, :3, :3] = rotation
+    """Return rotations (.., 3, 3) as (.., 4, 4)."""
+    turned = np.zeros((*rotation.shape[:-2], 4, 4)) + np.eye(4)
+    turned[..., :3, :3] = rotation
     return turned
 
 
@@ -290,14 +325,16 @@ def _rotations(axis: Floats, turns: Floats) -> Floats:
     return rotations
 
 
-def _local(bone: bpy.types.PoseBone, above: Floats, to_pose: Floats, location: Floats) -> Floats:
+def _local(
+    bone: bpy.types.PoseBone, carried: Floats, above: Floats, to_pose: Floats, location: Floats
+) -> Floats:
     """Return a bone's matrix (.., 4, 4), unturned, as its parent's sees it.
 
-    above: the parent's matrix in rest space. Where the bone takes all of its parent's transforms it
-    is constant; Blender's own function knows the other ways to inherit.
+    carried: (4, 4) the same in rest; above: the parent's matrix in rest space. Where the bone takes all of
+    its parent's transforms it is constant; Blender's own function knows the other ways to inherit.
     """
     if _takes_all(bone, location):
-        return inverse(_rest(bone.parent)) @ _rest(bone) @ _translation(bone, location)
+        return carried @ _translation(bone, location)
     parent = to_pose @ above
     return inverse(parent) @ _held(bone, parent, location)
 
@@ -316,12 +353,15 @@ def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
 
 
 def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
-    """Return a bone's pose matrix (.., 4, 4), unturned, of its parent's (frames, 4, 4)."""
+    """Return a bone's pose matrix (.., 4, 4), unturned, of its parent's (.., 4, 4)."""
+    moved = _translation(bone, location)
     if _takes_all(bone, location):
-        own = _rest(bone) @ _translation(bone, location)
+        own = _rest(bone) @ moved
         return own if parent is None else parent @ (inverse(_rest(bone.parent)) @ own)
-    frames = len(parent) if parent is not None else len(np.atleast_2d(location))
-    return _posed(bone, parent, np.broadcast_to(_translation(bone, location), (frames, 4, 4)))
+    if parent is None:
+        return _posed(bone, None, moved.reshape(-1, 4, 4))
+    shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
+    return _posed(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
 
 
 def _posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
@@ -366,29 +406,33 @@ def _constant(values: Floats) -> Floats:
     return values[0] if is_constant(values) else values
 
 
-def _own(bone: bpy.types.PoseBone, bases: Floats, fixed: bool) -> Floats:
-    """Return what a bone's own channels do to what it carries: its scale, and a rotation that is fixed.
+def _owns(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> list[Floats]:
+    """Return what each bone's own channels do to what it carries: its scale, and a rotation that is fixed.
 
-    bases: (frames, 4, 4). Returns (frames, 4, 4), or (4, 4) where all frames have the same.
+    bases: (frames, n, 4, 4), or (n, 4, 4) where all frames have the same. Returns (frames, 4, 4) of each
+    bone, or (4, 4) where all frames have the same.
     """
-    linear = _constant(bases[:, :3, :3])
-    if not fixed:
-        scales = np.linalg.norm(linear, axis=-2)
-        constant = np.median(scales, axis=0) if scales.ndim == 2 else scales
-        if np.abs(scales - constant).max() <= SCALE_NOISE:
-            scales = np.where(np.abs(constant - 1.0) <= SCALE_NOISE, 1.0, constant)
-        signs = np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)  # the lengths above have none
-        linear = (scales * signs)[..., None, :] * np.eye(3)
-    own = np.zeros((*linear.shape[:-2], 4, 4)) + np.eye(4)
-    own[..., :3, :3] = linear
-    return own
+    linear = bases[..., :3, :3]
+    scales = np.sqrt(np.einsum("...ij,...ij->...j", linear, linear))  # ([frames,] n, 3)
+    usual = scales if scales.ndim == 2 else np.median(scales, axis=0)
+    steady = np.abs(scales - usual).reshape(-1, *usual.shape).max(axis=(0, 2)) <= SCALE_NOISE
+    usual = np.where(steady[:, None] & (np.abs(usual - 1.0) <= SCALE_NOISE), 1.0, usual)
+    signs = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)  # lengths have none
+    owns = []
+    for i, fixed in enumerate(rig.joints.fixed):
+        if fixed:
+            turned = linear[i] if linear.ndim == 3 else _constant(linear[:, i])
+        else:
+            turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
+        owns.append(_turned(turned))
+    return owns
 
 
-def _across(axis: Floats) -> Floats:
-    """Return two unit vectors (3, 2) that make a right-handed frame with a unit axis (3,)."""
-    first = crossed(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    first /= np.linalg.norm(first)
-    return np.column_stack((first, crossed(axis, first)))
+def _across(axes: Floats) -> Floats:
+    """Return two unit vectors (.., 3, 2) each that make right-handed frames with unit axes (.., 3)."""
+    first = crossed(axes, np.eye(3)[np.argmin(np.abs(axes), axis=-1)])
+    first /= np.sqrt((first * first).sum(axis=-1, keepdims=True))
+    return np.stack((first, crossed(axes, first)), axis=-1)
 
 
 def _rest(bone: bpy.types.PoseBone) -> Floats:
@@ -400,7 +444,7 @@ def _entries(matrix: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 0], matrix[..., 1, 1]
 
 
-def _product(a: tuple[Floats, ...], b: tuple[Floats, ...]) -> tuple[Floats, Floats, Floats, Floats]:
+def _product(a: Sequence[Floats], b: Sequence[Floats]) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the product of 2x2 matrices given by their entries."""
     return (
         a[0] * b[0] + a[1] * b[2],

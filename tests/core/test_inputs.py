@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.core.inputs import checked_bend, finite_floats, floats, frozen, frozen_floats, wrapped
+from ik2d_addon.core.inputs import (
+    checked_bend,
+    finite_floats,
+    floats,
+    frozen,
+    frozen_floats,
+    unwrapped,
+    wrapped,
+)
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], np.int32), ["1", "2"]])
@@ -81,3 +89,17 @@ def test_sides_are_plus_or_minus_one(bend):
 def test_another_side_is_refused_and_the_first_one_named(bend, words):
     with pytest.raises(IK2DError, match=f"^bend must be .*{words}$"):
         checked_bend(bend)
+
+
+@pytest.mark.parametrize("steepest", [0.5, 3.0, 20.0])
+@pytest.mark.parametrize("frames", [0, 1, 2, 50])
+def test_unwrapped_angles_are_numpys_to_the_bit(steepest, frames):
+    angles = wrapped(np.random.default_rng(3).uniform(-steepest, steepest, (frames, 4)).cumsum(axis=0))
+    angles[:, 1] = 0.25
+    assert (unwrapped(angles) == np.unwrap(angles, axis=0)).all()
+    assert not np.shares_memory(unwrapped(angles), angles)
+
+
+def test_what_is_no_number_unwraps_to_what_it_does_with_numpy():
+    angles = np.array([[0.0, 3.0], [np.nan, -3.0], [1.0, 3.0]])
+    assert np.array_equal(unwrapped(angles), np.unwrap(angles, axis=0), equal_nan=True)

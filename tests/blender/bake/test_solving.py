@@ -428,13 +428,39 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     asked = Problem.of(rig, at_targets(samples, path))
 
     def missed():
-        _, turns, _ = finished(solving._aimed(asked, range(5), Joins(), None, None))
+        turns = finished(solving._aimed(asked, range(5), Joins(), None, None)).turns
         return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
 
     assert missed() <= solving.FINE * 2.0
     assert (solving.FINE, solving.CORRECTIONS) == (1e-8, 2)
     monkeypatch.setattr(solving, "CORRECTIONS", 0)
     assert missed() > solving.FINE * 2.0
+
+
+@pytest.mark.parametrize("solver", ['TWO_BONE', 'EVEN', 'CCD'])
+def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solver):
+    """Next to full reach small turns move the tip hardly any further; everywhere else they do."""
+    armature, _ = add_tentacle(2, side=0.4, solver=solver)
+    rig, samples = sampled(armature)
+    reach = Problem.of(rig, samples).lengths[0].sum()
+    places = [(0, 0.5, 0.5), (0, (1.0 - 1e-11) * reach, 0.0), (0, 0.7, 0.1)]
+    asked = Problem.of(rig, at_targets(samples, places))
+    asked = replace(asked, targets=asked.targets * (1.0 - 1e-11))
+    frames = []
+    again = Problem.again
+
+    def counted(self, targets, start, rows):
+        frames.append(rows.tolist())
+        return again(self, targets, start, rows)
+
+    monkeypatch.setattr(Problem, "again", counted)
+    off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
+    joints = Problem.joints
+    monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
+    aimed = finished(solving._aimed(asked, range(3), Joins(), None, None))
+    assert frames and all(rows == [1] for rows in frames)
+    tips = asked.linkage.tips(aimed.turns) + off
+    assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8
 
 
 def test_frames_out_of_reach_are_not_aimed_again():

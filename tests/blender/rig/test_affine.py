@@ -4,7 +4,16 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.rig.affine import are_finite, crossed, inverse, is_constant, picked, product, thinned
+from ik2d_addon.rig.affine import (
+    are_finite,
+    crossed,
+    inverse,
+    is_constant,
+    picked,
+    product,
+    thinned,
+    turned,
+)
 
 CHANCE = np.random.default_rng(5)
 
@@ -113,6 +122,14 @@ def test_products_are_thin_where_both_are():
     for a, b in ((thin, thin), (thin, moving), (moving, thin), (moving, moving)):
         assert np.allclose(product(a, b), np.array(a) @ np.array(b), rtol=1e-14, atol=1e-14)
         assert is_thin(product(a, b)) == (a is b is thin)
+
+
+def test_vectors_are_turned_alike_by_thin_matrices_and_by_others():
+    linear, vectors = affine(5)[:, :3, :3], CHANCE.normal(size=(5, 3))
+    expected = [matrix @ vector for matrix, vector in zip(linear, vectors, strict=True)]
+    assert np.allclose(turned(linear, vectors), expected, rtol=1e-14, atol=1e-14)
+    still = np.repeat(linear[:1], 5, axis=0)
+    assert np.allclose(turned(thinned(still), vectors), turned(still, vectors), rtol=1e-14, atol=1e-14)
 
 
 @pytest.mark.parametrize("frame", [0, 2, 4])

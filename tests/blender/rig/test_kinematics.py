@@ -250,6 +250,32 @@ def test_each_frame_is_held_as_it_is_then(mode):
         assert in_space == pytest.approx(places[-1], abs=5e-5)
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("inherit", ('FULL', 'NONE'))
+def test_a_linkage_that_is_known_is_that_of_other_frames_as_well(inherit, scaled):
+    """What holds the chain may move; where bones change their size or follow in no simple way it is not."""
+    armature = add_arm(6)
+    armature.data.bones["b"].inherit_scale = inherit
+    base, middle = armature.pose.bones["base"], armature.pose.bones["b"]
+    for frame in (1, 5):
+        base.location.x = 0.1 * frame
+        base.keyframe_insert("location", frame=frame)
+        middle.scale = (1.0 + 0.1 * frame * scaled,) * 3
+        middle.keyframe_insert("scale", frame=frame)
+    rig = read_chain(armature, armature.ik2d.chains[0])
+    (samples,) = finished(sample_steps(bpy.context.scene, [rig], range(1, 6))).chains
+    known = read_linkage(rig, samples.at(slice(0, 3))).lasting
+    assert (known is None) == (scaled or inherit == 'NONE')
+    there, anew = (read_linkage(rig, samples.at(slice(3, 5)), each) for each in (known, None))
+    assert (there.to_pose == anew.to_pose).all() and np.ptp(there.to_pose, axis=0).any()
+    turns = np.array(TURNS[:2])
+    assert (there.tips_turned(turns) == anew.tips_turned(turns)).all()
+    longer = samples.bases.copy()
+    longer[:, 1, :3, :3] *= 1.5
+    other = read_linkage(rig, replace(samples, bases=longer), known)
+    assert np.abs(other.tips_turned(np.zeros((5, 3))) - anew.tips_turned(np.zeros((2, 3)))[0]).max() > 0.1
+
+
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
 def test_bones_that_stretch_turn_as_blender_turns_them(inherit):
     armature, chain = stretching_arm(inherit, (0.8, 0.5, 0.7))
