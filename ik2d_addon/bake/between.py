@@ -36,14 +36,20 @@ def doubtful_gaps(
     """
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
-    halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
+    together = middles(np.concatenate([rotation.values for rotation in rotations], axis=1))
+    ends = np.cumsum([rotation.values.shape[1] for rotation in rotations])
+    halves = [
+        replace(rotation, values=values)
+        for rotation, values in zip(rotations, np.split(together, ends[:-1], axis=1), strict=True)
+    ]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, halves, times, chain.linkage)
     strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    return np.flatnonzero((strayed - on_frames > DOUBTFUL * chain.reach) & solvable(chain.rig, half_way))
+    gaps = np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
+    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
 
 
 def middles(values: Floats) -> Floats:
@@ -51,7 +57,7 @@ def middles(values: Floats) -> Floats:
 
     Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
     """
-    steps = np.diff(values, axis=0)
+    steps = values[1:] - values[:-1]
     sizes = np.abs(steps)
     slopes = np.abs(steps[:-1] + steps[1:]) / 2.0
     # They are level at turning points and at the ends. Both of a key are as long as the shorter of them,

@@ -10,7 +10,7 @@ from ..core.inputs import Floats
 from ..rig.affine import product, turned
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
-from ..rig.pose import BoneChannels, BoneRotation, matrices
+from ..rig.pose import BoneChannels, BoneRotation, turning
 from ..rig.sampling import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
@@ -52,11 +52,11 @@ class PlayedChain:
         """Return the tips (m, 3) in rest space for channels (m, c) at some of the times."""
         turned = sum(self.widths)
         parts = np.split(channels[:, :turned], np.cumsum(self.widths)[:-1], axis=1)
-        rotations = [
-            np.eye(3) if mode is None else matrices(mode, part)
+        turns = [
+            _as_it_is if mode is None else turning(mode, part)
             for mode, part in zip(self.modes, parts, strict=True)
         ]
-        return self.linkage.tips_in_space(rotations, rows, self._offsets(channels[:, turned:], rows))
+        return self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
 
     def _offsets(self, channels: Floats, rows: slice) -> dict[int, Floats]:
         """Return what channels (m, 3 l) of l locations add to those without slides: {bone: (m, 3)}."""
@@ -78,6 +78,11 @@ class PlayedChain:
         return places
 
 
+def _as_it_is(places: Floats) -> Floats:
+    """Return places as a bone has them that does not turn."""
+    return places
+
+
 def read_played(
     rig: RigChain,
     samples: ChainSamples,
@@ -91,15 +96,15 @@ def read_played(
     """
     linkage = read_linkage(rig, samples, known)
     moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
-    turning = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
+    by_bone = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
     return PlayedChain(
         linkage,
         to_world=product(samples.world, linkage.to_pose),
         modes=[
-            (turning[bone.name].mode or bone.rotation_mode) if bone.name in turning else None
+            (by_bone[bone.name].mode or bone.rotation_mode) if bone.name in by_bone else None
             for bone in rig.pose_bones
         ],
-        widths=[turning[name].values.shape[1] if name in turning else 0 for name in rig.bones],
+        widths=[by_bone[name].values.shape[1] if name in by_bone else 0 for name in rig.bones],
         times=np.array(times),
         channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
         located=[(rig.bones.index(one.bone), one.channels) for one in moved],

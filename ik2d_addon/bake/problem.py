@@ -22,6 +22,7 @@ from ..core import (
     stretched,
     stretched_status,
 )
+from ..core.arithmetic import cos_and_sin
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
 from ..rig.affine import inverse, product, turned, unrepeated
@@ -469,7 +470,5 @@ def _root_weight(rig: RigChain, chain: Chain) -> float | None:
 
 def tips_of(lengths: Floats, angles: Floats) -> Floats:
     """Return the tips (frames, 2) of chains whose lengths (frames, n) may differ from frame to frame."""
-    headings = np.cumsum(angles, axis=1)
-    directions = np.stack((np.cos(headings), np.sin(headings)), axis=2)
-    tips: Floats = (lengths[:, :, None] * directions).sum(axis=1)
-    return tips
+    cosines, sines = cos_and_sin(np.cumsum(angles.T, axis=0))
+    return np.stack(((lengths.T * cosines).sum(axis=0), (lengths.T * sines).sum(axis=0)), axis=1)

@@ -76,6 +76,8 @@ class Solution:
     @classmethod
     def joined(cls, parts: "Sequence[Solution]") -> "Solution":
         """Return the answers to the targets of all parts, one part after the other."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(
             **{part.name: np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(cls)}
         )

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Affine 4x4 matrices, over all frames at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
+
+# What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
+Turning = Callable[[Floats], Floats]
 
 
 def inverse(matrices: Floats) -> Floats:
@@ -18,9 +21,10 @@ def inverse(matrices: Floats) -> Floats:
     """
     if matrices.ndim == 3 and is_constant(matrices):
         return np.broadcast_to(inverse(matrices[0]), matrices.shape)
-    a, b, c = (matrices[..., i, :3] for i in range(3))
-    columns = np.stack((crossed(b, c), crossed(c, a), crossed(a, b)), axis=-1)
-    linear = columns / (a * columns[..., 0]).sum(axis=-1)[..., None, None]
+    rows = matrices[..., :3, :3]
+    columns = crossed(rows[..., [1, 2, 0], :], rows[..., [2, 0, 1], :])
+    sizes = (rows[..., 0, :] * columns[..., 0, :]).sum(axis=-1)
+    linear = np.swapaxes(columns, -1, -2) / sizes[..., None, None]
     result = np.zeros_like(matrices)
     result[..., :3, :3] = linear
     result[..., :3, 3] = -(linear @ matrices[..., :3, 3:])[..., 0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core import Plane
 from ..core.arithmetic import cos_and_sin
 from ..core.inputs import Floats, unwrapped, wrapped
-from .affine import crossed, inverse, is_constant, unrepeated
+from .affine import Turning, crossed, inverse, is_constant, unrepeated
 from .armature import RigChain
 from .axes import normals_in
 from .sampling import ChainSamples
@@ -100,8 +100,8 @@ class Linkage:
         if self.blender_tips:
             return self.blender_tips(turns, offsets)
         if not self.planar or offsets is not None:
-            rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(self.axes)]
-            return self.tips_in_space(rotations, slice(None), offsets)
+            turned = [partial(_applied, _rotations(axis, turns[:, i])) for i, axis in enumerate(self.axes)]
+            return self.tips_in_space(turned, slice(None), offsets)
         return self.lifted(self.joints(turns)[:, -1])
 
     @property
@@ -114,24 +114,25 @@ class Linkage:
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(tips) + heights
 
-    def tips_in_space(
-        self, rotations: Sequence[Floats], rows: slice, offsets: Offsets | None = None
-    ) -> Floats:
-        """Return the tips (m, 3) in rest space of local rotations, (m, 3, 3) for each bone, at some frames.
+    def tips_in_space(self, turned: Sequence[Turning], rows: slice, offsets: Offsets | None = None) -> Floats:
+        """Return the tips (m, 3) in rest space of bones that are turned somehow, at some frames.
 
-        Right also where rotations leave the plane, as Euler angles may do between two keys. offsets: what
-        is added to bones' locations.
+        From the tip on to the root, each bone takes along what those after it have made of the tip. Right
+        also where bones leave the plane, as with Euler angles between two keys. offsets: what is added to
+        bones' locations.
         """
-        origin, pose = np.zeros(3), np.eye(3)
-        for i, (link, rotation) in enumerate(zip(self.links, rotations, strict=True)):
-            local, own = _at(link.local, rows), _at(link.own, rows)
-            origin = origin + (pose @ local[..., :3, 3:])[..., 0]
+        tips, upright = self.tail[:, None], np.zeros((3, 1))
+        for i, (link, turn) in reversed(list(enumerate(zip(self.links, turned, strict=True)))):
+            tips = turn(_applied(_at(link.own, rows), tips))
+            local = _at(link.local, rows)
+            if link.inherits:
+                tips = _applied(local, tips)
+            else:  # it stands as it does by itself, on what goes on with the bones before
+                tips, upright = np.zeros((3, 1)), upright + _applied(_at(link.upright, rows), tips)
+            tips = tips + local[..., :3, 3:].T.reshape(3, -1)
             if offsets and i in offsets:
-                origin = origin + (pose @ (link.frame @ offsets[i][..., None]))[..., 0]
-            held = pose @ local[..., :3, :3] if link.inherits else _at(link.upright, rows)[..., :3, :3]
-            pose = held @ rotation @ own[..., :3, :3]
-        tips: Floats = origin + pose @ self.tail
-        return tips
+                tips = tips + link.frame @ offsets[i].T
+        return (tips + upright).T
 
     def unturned(self) -> tuple[Floats, Floats]:
         """Return lengths and headings, (frames, n) each, of the chain before any joint turns."""
@@ -394,6 +395,13 @@ def _translation(bone: bpy.types.PoseBone, location: Floats) -> Floats:
     if not (bone.bone.use_connect and bone.parent):
         matrix[..., :3, 3] = location
     return matrix
+
+
+def _applied(matrices: Floats, places: Floats) -> Floats:
+    """Return places (3, frames) turned by the linear part of matrices (.., 3, 3) or (.., 4, 4)."""
+    linear = matrices[..., :3, :3]
+    turned: Floats = linear @ places if linear.ndim == 2 else (linear @ places.T[..., None])[..., 0].T
+    return turned
 
 
 def _at(matrices: Floats, rows: slice) -> Floats:

@@ -4,12 +4,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 import numpy as np
 from mathutils import Euler, Quaternion
 
 from ..core.inputs import Floats
+from .affine import Turning
 from .armature import RigChain
 from .axes import CLOSE, EXACT, own_axis
 from .joints import locked_channels
@@ -205,36 +207,46 @@ def _eulers(order: str, axis: Floats, turn: Floats, before: Floats | None) -> Fl
 
 def matrices(mode: str, values: Floats) -> Floats:
     """Return the rotations (frames, 3, 3) that Blender makes of rotation channels (frames, channels)."""
+    turn, shape = turning(mode, values), (3, len(values))
+    return np.stack([np.broadcast_to(turn(axis[:, None]), shape).T for axis in np.eye(3)], axis=2)
+
+
+def turning(mode: str, values: Floats) -> Turning:
+    """Return what turns places as Blender does by rotation channels (frames, channels)."""
     if mode == 'QUATERNION':
-        return _of_quaternions(values / np.linalg.norm(values, axis=1, keepdims=True))
+        return partial(_turned_by, np.ascontiguousarray(values.T))
     if mode == 'AXIS_ANGLE':
         half, axes = values[:, :1] / 2.0, values[:, 1:] / np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
-        return _of_quaternions(np.column_stack((np.cos(half), np.sin(half) * axes)))
-    rotation = np.eye(3)
-    for letter in mode:
+        return partial(_turned_by, np.concatenate((np.cos(half), np.sin(half) * axes), axis=1).T)
+    return partial(_turned_in_order, mode, values)
+
+
+def _turned_by(quaternions: Floats, places: Floats) -> Floats:
+    """Return places (3, frames) turned by quaternions (4, frames) of any length.
+
+    With w and the vector u of one:  v + 2 / |q|^2 (w u x v + u x (u x v)).
+    """
+    w, u = quaternions[0], quaternions[1:]
+    across = _crossed(u, places)
+    turned: Floats = 2.0 / (quaternions * quaternions).sum(axis=0) * (w * across + _crossed(u, across))
+    return places + turned
+
+
+def _turned_in_order(order: str, angles: Floats, places: Floats) -> Floats:
+    """Return places (3, frames) turned by Euler angles (frames, 3), about one axis after the other."""
+    for letter in order:
         axis = 'XYZ'.index(letter)
-        if values[:, axis].any():
-            rotation = _about(axis, values[:, axis]) @ rotation
-    return np.broadcast_to(rotation, (len(values), 3, 3))
+        if angles[:, axis].any():
+            following, last = (axis + 1) % 3, (axis + 2) % 3
+            cosines, sines = np.cos(angles[:, axis]), np.sin(angles[:, axis])
+            turned = np.empty((3, len(angles)))
+            turned[axis] = places[axis]
+            turned[following] = cosines * places[following] - sines * places[last]
+            turned[last] = sines * places[following] + cosines * places[last]
+            places = turned
+    return places
 
 
-def _of_quaternions(unit: Floats) -> Floats:
-    """Return the rotations (frames, 3, 3) of unit quaternions (frames, 4)."""
-    w, x, y, z = unit.T
-    rows = (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
-    )
-    return np.moveaxis(np.array(rows), 2, 0)
-
-
-def _about(axis: int, angles: Floats) -> Floats:
-    """Return the rotations (frames, 3, 3) about X, Y or Z (0, 1, 2)."""
-    rotation = np.zeros((len(angles), 3, 3))
-    following, last = (axis + 1) % 3, (axis + 2) % 3
-    rotation[:, axis, axis] = 1.0
-    rotation[:, following, following] = rotation[:, last, last] = np.cos(angles)
-    rotation[:, last, following] = np.sin(angles)
-    rotation[:, following, last] = -rotation[:, last, following]
-    return rotation
+def _crossed(a: Floats, b: Floats) -> Floats:
+    """Return the cross products of vectors (3, frames)."""
+    return np.array((a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]))

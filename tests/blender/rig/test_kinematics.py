@@ -4,6 +4,7 @@
 import math
 import random
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import bpy
@@ -18,6 +19,7 @@ from ik2d_addon.rig.kinematics import (
     SCALE_NOISE,
     Link,
     Linkage,
+    _applied,
     _rotations,
     angles_before,
     read_linkage,
@@ -54,6 +56,11 @@ def read_now(armature):
     return rig, read_linkage(rig, samples)
 
 
+def turning(rotations):
+    """Return what turns places by rotations, (frames, 3, 3) for each bone."""
+    return [partial(_applied, matrices) for matrices in rotations]
+
+
 def turn(rig, turns):
     """Turn the bones; return where Blender has their heads, and the tip, in rest space (n + 1, 3)."""
     for rotation in bone_rotations(rig, np.atleast_2d(turns)):
@@ -77,7 +84,7 @@ def assert_linkage(rig, linkage, turns, joints_too=True):
     if joints_too:
         assert linkage.joints(np.atleast_2d(turns))[0] == pytest.approx(flat, abs=CLOSE)
         rotations = [np.array(bone.matrix_basis.to_quaternion().to_matrix())[None] for bone in rig.pose_bones]
-        in_space = linkage.tips_in_space(rotations, slice(None))[0]
+        in_space = linkage.tips_in_space(turning(rotations), slice(None))[0]
         assert in_space == pytest.approx(places[-1], abs=CLOSE)
 
 
@@ -246,7 +253,7 @@ def test_each_frame_is_held_as_it_is_then(mode):
         assert tips[i] == pytest.approx(flat[-1], abs=CLOSE)
         assert joints[i] == pytest.approx(flat, abs=5e-5)
         rotations = [np.array(bone.matrix_basis.to_quaternion().to_matrix())[None] for bone in rig.pose_bones]
-        in_space = linkage.tips_in_space(rotations, slice(i, i + 1))[0]
+        in_space = linkage.tips_in_space(turning(rotations), slice(i, i + 1))[0]
         assert in_space == pytest.approx(places[-1], abs=5e-5)
 
 
@@ -286,7 +293,7 @@ def test_bones_that_stretch_turn_as_blender_turns_them(inherit):
     linkage = read_linkage(rig, replace(samples, bases=bases))
     turns = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
     rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
-    tips = linkage.tips_in_space(rotations, slice(None))
+    tips = linkage.tips_in_space(turning(rotations), slice(None))
     assert tips == pytest.approx(linkage.tips_turned(turns), abs=2e-6)
     lengths, _ = linkage.unturned()
     assert lengths == pytest.approx(factors * (0.8, 0.5, 0.7), abs=1e-5)
