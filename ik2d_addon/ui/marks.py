@@ -2,7 +2,7 @@
 """Marks of what a result was made of: where one differs later, the result no longer holds.
 
 They are compared whenever the sidebar is drawn, so none looks at keys one by one: their places come in
-bulk, 20 microseconds for 5,000 keys. A mark is words of "what:digest".
+bulk, 20 microseconds for 5,000 keys. A mark is its version, and words of "what:digest".
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import FCurve, Object, PropertyGroup, Scene
+from numpy.typing import NDArray
 
 from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
@@ -39,6 +40,10 @@ _NO_SETTINGS |= {"plane_taken", "is_off_plane", "is_scaled", "scale_base", "scal
 _NO_SETTINGS |= {"accepted_off_plane", "slid", "slide_base", "live", "live_status"}
 _NO_SETTINGS |= {"hands_posed", "native_constraint", "native_before", "native_print"}
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
+
+
+# Marks that were made in the way of before begin at once with a digest, and cannot be compared.
+_VERSION, _BEFORE = "2", ("settings:", "options:")
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,9 @@ def options_mark(settings: PropertyGroup, scene: Scene) -> str:
 
 
 def changed_since(mark: str, now: str) -> str:
-    """Return, in words, the first part in which two marks differ; "" where they are the same."""
+    """Return, in words, the first part in which two marks differ; "" where none does, or none can be told."""
+    if mark.startswith(_BEFORE):
+        return ""
     for then, there in zip(mark.split(), now.split(), strict=False):
         if then != there:
             return _WORDS.get(then.partition(":")[0], "something")  # of a damaged mark
@@ -123,10 +130,12 @@ def changed_since(mark: str, now: str) -> str:
 
 
 def _mark(**parts: Any) -> str:
-    return " ".join(
-        f"{name}:{hashlib.md5(repr(part).encode(), usedforsecurity=False).hexdigest()[:12]}"
-        for name, part in parts.items()
-    )
+    digests = (f"{name}:{_digest(repr(part).encode())[:12]}" for name, part in parts.items())
+    return " ".join((_VERSION, *digests))
+
+
+def _digest(data: bytes | NDArray[np.float32]) -> str:
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 # --- The parts ---------------------------------------------------------------
@@ -199,7 +208,7 @@ def _samples(curve: FCurve) -> tuple:
     """Return what is looked at of a curve: where its keys are, and not their handles."""
     places = np.empty(2 * len(curve.keyframe_points), "f4")
     curve.keyframe_points.foreach_get("co", places)
-    return curve.array_index, curve.mute, places.tobytes()
+    return curve.array_index, curve.mute, _digest(places)
 
 
 def _bones(chain: PropertyGroup) -> list[str]:

@@ -100,6 +100,14 @@ def test_a_stale_chain_is_named_where_there_are_several():
     assert stale(armature) == "the settings of 'body'"
 
 
+def test_marks_that_were_made_in_another_way_tell_nothing():
+    armature = baked_leg()
+    chain = armature.ik2d.chains[0]
+    chain.bake_mark = " ".join(chain.bake_mark.split()[1:])
+    move_a_key(armature, 20)
+    assert chain.bake_mark.startswith("settings:") and stale(armature) == ""
+
+
 def test_what_animates_a_rig_is_looked_up_once_for_all_of_its_chains(monkeypatch):
     armature = baked_leg()
     for _ in range(5):
