@@ -181,12 +181,13 @@ def _read(
     straighten(armature)
     chosen = _chosen(armature, names)
     bpy.context.view_layer.update()  # so that Blender has tried all drivers
+    in_scenes = {ob for scene in bpy.data.scenes for ob in scene.objects}
     rigs: list[RigChain] = []
     faults: list[str] = []
     owners: dict[str, str] = {}
     for settings in chosen:
         try:
-            rig = with_inputs_checked(read_chain(armature, settings, lost_target=force), force)
+            rig = with_inputs_checked(read_chain(armature, settings, lost_target=force), force, in_scenes)
             if names is None:
                 refuse_shared([rig], owners)
                 refuse_moved_target(rig)

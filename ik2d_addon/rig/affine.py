@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
+from ..core.plane import crossed as crossed
 
 # What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
 Turning = Callable[[Floats], Floats]
@@ -29,17 +30,6 @@ def inverse(matrices: Floats) -> Floats:
     result[..., :3, :3] = linear
     result[..., :3, 3] = -(linear @ matrices[..., :3, 3:])[..., 0]
     result[..., 3, 3] = 1.0
-    return result
-
-
-def crossed(a: Floats, b: Floats) -> Floats:
-    """Return the cross products of vectors (.., 3): numpy's to the bit, in a fifth of its time for one."""
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    u, v, w = b[..., 0], b[..., 1], b[..., 2]
-    result[..., 0] = y * w - z * v
-    result[..., 1] = z * u - x * w
-    result[..., 2] = x * v - y * u
     return result
 
 

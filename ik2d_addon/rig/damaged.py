@@ -2,7 +2,9 @@
 """Stored settings that no one can have chosen: of damaged files, scripts, or another version of IK 2D."""
 
 from collections.abc import Sequence
-from math import isfinite
+from dataclasses import dataclass
+from functools import cache
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -30,9 +32,16 @@ _OF_CHAIN = (
     "hand_rotation",
 )
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
-_OF_JOINT = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
-# Of them, what counts only where a switch is on: by the first word of their names.
-_SWITCHES = {"limit": "use_limit", "slide": "use_slide"}
+# Each with the switch without which it does not count; "" for none.
+_OF_JOINT = (
+    ("use_limit", ""),
+    ("limit_min", "use_limit"),
+    ("limit_max", "use_limit"),
+    ("weight", ""),
+    ("use_slide", ""),
+    ("slide_min", "use_slide"),
+    ("slide_max", "use_slide"),
+)
 
 
 def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
@@ -40,15 +49,16 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
 
     Blender keeps such values out when they are set, but reads whatever a file holds.
     """
+    owner = f"Chain '{chain.name}'"
     for name in _OF_CHAIN:
-        _refuse(chain, name, f"Chain '{chain.name}'")
+        _refuse(chain, name, owner)
     if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
-        raise IK2DError(f"Chain '{chain.name}': its setting Normal holds no finite numbers; set it anew")
-    for joint in filter(None, map(chain.joints.get, bones)):
-        for name in _OF_JOINT:
-            switch = _SWITCHES.get(name.partition("_")[0])
-            if switch is None or getattr(joint, switch):
-                _refuse(joint, name, f"Chain '{chain.name}', bone '{joint.name}'")
+        raise IK2DError(f"{owner}: its setting Normal holds no finite numbers; set it anew")
+    for bone in bones:
+        joint = chain.joints.get(bone)
+        for name, switch in _OF_JOINT if joint is not None else ():
+            if not switch or getattr(joint, switch):
+                _refuse(joint, name, f"{owner}, bone '{bone}'")
 
 
 def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
@@ -57,29 +67,61 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     Blender computes these places as one edits; only a damaged file holds others.
     """
     above = bones[0].parent
-    for bone in (*bones, above) if above else bones:
-        matrix = np.array(bone.bone.matrix_local, np.float64)
-        turn = matrix[:3, :3]
-        if not np.isfinite(matrix).all() or np.abs(turn @ turn.T - np.eye(3)).max() > _NO_ROTATION:
-            raise IK2DError(
-                f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter and leave Edit"
-                " Mode, or take the armature from an older file"
-            )
+    looked_at = [*bones, above] if above else bones
+    rests = np.array([bone.bone.matrix_local for bone in looked_at], np.float64)
+    good = np.isfinite(rests).all(axis=(1, 2))
+    turns = rests[good, :3, :3]
+    good[good] = np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2)) <= _NO_ROTATION
+    if not good.all():
+        bone = looked_at[int(good.argmin())]
+        raise IK2DError(
+            f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter and leave Edit"
+            " Mode, or take the armature from an older file"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """What a property may hold. Asked of Blender for each value, that would take most of reading a chain."""
+
+    label: str
+    kind: str  # of bpy.types.Property.type
+    choices: frozenset[str] = frozenset()
+    bounds: tuple[float, float] = (-inf, inf)
+    is_angle: bool = False
+
+
+@cache
+def _rule_of(group: Any, name: str) -> _Rule:
+    """Return the rule of a property of a class of settings."""
+    found = group.bl_rna.properties[name]
+    if found.type == 'ENUM':
+        return _Rule(found.name, found.type, frozenset(found.enum_items.keys()))
+    if found.type not in ('INT', 'FLOAT'):
+        return _Rule(found.name, found.type)
+    return _Rule(
+        found.name,
+        found.type,
+        bounds=(found.hard_min, found.hard_max),
+        is_angle=found.subtype == 'ANGLE',
+    )
 
 
 def _refuse(group: Settings, name: str, owner: str) -> None:
-    found = group.bl_rna.properties[name]
-    problem = _problem(found, getattr(group, name))
+    kind: Any = type(group)
+    rule = _rule_of(kind, name)
+    problem = _problem(rule, getattr(group, name))
     if problem:
-        raise IK2DError(f"{owner}: its setting {found.name} {problem}; set it anew")
+        raise IK2DError(f"{owner}: its setting {rule.label} {problem}; set it anew")
 
 
-def _problem(found: Any, value: Any) -> str:
-    """Return what is wrong with the value of a property (of bpy.types.Property); "" for nothing."""
-    if found.type == 'ENUM':
-        return "" if value in found.enum_items else "holds none of its choices"
-    if found.type == 'FLOAT' and found.subtype == 'ANGLE' and not abs(value) <= LARGEST_ANGLE:
+def _problem(rule: _Rule, value: Any) -> str:
+    """Return what is wrong with the value of a property; "" for nothing."""
+    if rule.kind == 'ENUM':
+        return "" if value in rule.choices else "holds none of its choices"
+    if rule.is_angle and not abs(value) <= LARGEST_ANGLE:
         return f"holds {value:g} radians, which is no angle"
-    if found.type in ('INT', 'FLOAT') and not found.hard_min <= value <= found.hard_max:
-        return f"holds {value:g}, which is not within {found.hard_min:g} to {found.hard_max:g}"
-    return "" if found.type != 'FLOAT' or isfinite(value) else f"holds {value:g}, which is no number"
+    least, most = rule.bounds
+    if rule.kind in ('INT', 'FLOAT') and not least <= value <= most:
+        return f"holds {value:g}, which is not within {least:g} to {most:g}"
+    return "" if rule.kind != 'FLOAT' or isfinite(value) else f"holds {value:g}, which is no number"

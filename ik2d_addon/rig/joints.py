@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat
+from .affine import crossed
 from .axes import EXACT, HINGE
 
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
@@ -92,7 +93,7 @@ def _joints(
     fixed = np.array([axis is None for axis in found])
     axes = np.array([n if axis is None else axis for axis, n in zip(found, normals, strict=True)])
     # By the sine: of a small angle the cosine says nothing.
-    slants = np.arcsin(np.linalg.norm(np.cross(axes, normals), axis=1).clip(max=1.0))
+    slants = np.arcsin(np.linalg.norm(crossed(axes, np.array(normals)), axis=1).clip(max=1.0))
     return Joints(limits, weights, fixed, axes, np.where(slants <= EXACT, 0.0, slants))
 
 

@@ -2,7 +2,7 @@
 """Inputs that are not there or do not run: blocked drivers, lost libraries, deleted targets."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -17,16 +17,19 @@ _PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")
 _Driver = tuple[bpy.types.ID, bpy.types.FCurve]
 
 
-def with_inputs_checked(rig: RigChain, force: bool = False) -> RigChain:
+def with_inputs_checked(
+    rig: RigChain, force: bool = False, in_scenes: Collection[bpy.types.Object] | None = None
+) -> RigChain:
     """Return a chain with a warning where its target is in no scene, only in a collection or a library.
 
+    in_scenes: the objects of all scenes, where many chains are checked.
     Raises IK2DError for a target that was deleted, for what lies in a library that is missing, and
     for a driver that does not run, among all that the places of target and chain depend on. With
     `force` the latter two are noted in `RigChain.forced` instead.
     """
     rig = _noted(rig, (*_lost(rig), *_failed_drivers(rig)), force)
     target = rig.target
-    if target.users_scene:
+    if target.users_scene if in_scenes is None else target in in_scenes:
         return rig
     if not target.users_collection and not target.library:
         raise IK2DError(

@@ -67,14 +67,15 @@ def choose_plane(
 
 def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
     """Return the hinges' plane where that is the one to take, else the rest pose's."""
-    hinges, straight = _hinges(bones, joints), Plane.is_straight(joints)
+    hinges, bend = _hinges(bones, joints), Plane.of_bend(joints)
     axes = _agreeing(hinges)
-    turning = [bone for bone in bones if not is_held(bone)]
-    if axes and len(axes) == len(hinges) and (len(hinges) == len(turning) or straight):
-        return Plane.turning_about(joints, _common(axes)), HINGES
+    if axes and len(axes) == len(hinges):
+        turning = [bone for bone in bones if not is_held(bone)]
+        if len(hinges) == len(turning) or bend is None:
+            return Plane.turning_about(joints, _common(axes)), HINGES
+    if bend is not None:
+        return bend, BEND
     x, _, z = (np.array(axis, np.float64) for axis in bones[0].bone.matrix_local.to_3x3().col)
-    if not straight:
-        return Plane.fit(joints, straight_normal=x), BEND
     if np.linalg.norm(np.cross(x, line_of(joints))) > _CLEARLY_ASIDE:
         return Plane.fit(joints, straight_normal=x), FIRST_X
     return Plane.fit(joints, straight_normal=z), FIRST_Z

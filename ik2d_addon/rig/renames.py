@@ -21,6 +21,8 @@ _LIKELY = 1.0
 
 # One of `Object.ik2d.chains`, or what it holds: bpy comes without types.
 Settings: TypeAlias = Any
+# The numbers of bones by their names, of each armature that was looked through.
+BoneOrders: TypeAlias = dict[bpy.types.Armature, dict[str, int]]
 
 
 def straighten(armature: bpy.types.Object) -> bool:
@@ -31,29 +33,31 @@ def straighten(armature: bpy.types.Object) -> bool:
     if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
         return False
     changed = _make_names_unique(armature.ik2d.chains)
+    orders: BoneOrders = {}
     for chain in armature.ik2d.chains:
-        changed |= follow_renames(chain)
+        changed |= follow_renames(chain, orders)
     return changed
 
 
-def follow_renames(chain: Settings) -> bool:
+def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
     """Have a chain follow its bones, and its target's, where they were renamed; note where they stand.
 
-    Returns whether a name was changed.
+    orders: of bones as far as they are known, to be used again. Returns whether a name was changed.
     """
-    changed = follow_joints(chain)
+    orders = {} if orders is None else orders
+    changed = follow_joints(chain, orders)
     target = chain.target
     if chain.subtarget and target is not None and target.type == 'ARMATURE' and _readable(target.data):
         name = found_bone(target.data, chain.subtarget, chain.subtarget_place)
         if name not in ("", chain.subtarget):
             chain.subtarget, changed = name, True
-        remember(chain.subtarget_place, target.data, chain.subtarget)
+        remember(chain.subtarget_place, target.data, chain.subtarget, orders)
     return changed
 
 
-def follow_joints(chain: Settings) -> bool:
+def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     """Do what `follow_renames` does for the chain's own bones alone."""
-    data = chain.id_data.data
+    data, orders = chain.id_data.data, {} if orders is None else orders
     if not _readable(data):
         return False
     joints = [*chain.joints, *chain.dormant]
@@ -67,7 +71,7 @@ def follow_joints(chain: Settings) -> bool:
     tip = renamed.get(chain.tip, chain.tip)
     changed = bool(renamed) | _pair_by_order(chain, bones_of(data, tip, chain.bone_count))
     for joint in joints:
-        remember(joint.place, data, joint.name)
+        remember(joint.place, data, joint.name, orders)
     if tip != chain.tip:
         chain.tip = tip  # last: this may make the joints anew
     return changed
@@ -99,22 +103,30 @@ def bones_of(data: bpy.types.Armature, tip: str, bone_count: int) -> list[str]:
 # --- Where a bone stands -----------------------------------------------------
 
 
-def remember(place: Settings, data: bpy.types.Armature, name: str) -> None:
-    """Note where a bone stands; nothing where there is none of that name."""
+def remember(place: Settings, data: bpy.types.Armature, name: str, orders: BoneOrders | None = None) -> None:
+    """Note where a bone stands; nothing where there is none of that name. orders: as in `follow_renames`."""
     bone = data.bones.get(name)
     if bone is None:
         return
+    order = _order(data, {} if orders is None else orders)
     now = {
         "head": tuple(bone.head_local),
         "tail": tuple(bone.tail_local),
         "parent": bone.parent.name if bone.parent else "",
-        "index": data.bones.find(name),
-        "count": len(data.bones),
+        "index": order[name],
+        "count": len(order),
     }
     for key, value in now.items():
         old = getattr(place, key)
         if (old if isinstance(value, (int, str)) else tuple(old)) != value:
             setattr(place, key, value)
+
+
+def _order(data: bpy.types.Armature, orders: BoneOrders) -> dict[str, int]:
+    """Return the bones' numbers by their names: to find one, Blender goes through all of them."""
+    if data not in orders:
+        orders[data] = {bone.name: number for number, bone in enumerate(data.bones)}
+    return orders[data]
 
 
 def found_bone(data: bpy.types.Armature, name: str, place: Settings) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import IK2DError, Plane
-from ik2d_addon.core.plane import _bend_side
+from ik2d_addon.core.plane import _bend_side, crossed
 
 ANY = (1.0, 0.0, 0.0)
 
@@ -254,3 +254,19 @@ def test_points_must_be_finite():
     ):
         with pytest.raises(IK2DError, match=r"^points must be finite numbers; at \[1\] it is nan$"):
             method(points)
+
+
+@pytest.mark.parametrize("turns", [(0.5,), (-0.5,), (0.3, 0.3, 0.2), (1.0, -0.2)])
+def test_the_plane_of_a_bend_is_the_fit_and_a_straight_chain_has_none(turns):
+    joints = bent(*turns)
+    found, expected = Plane.of_bend(joints), Plane.fit(joints, ANY)
+    for name in ("origin", "x", "y", "normal"):
+        assert (getattr(found, name) == getattr(expected, name)).all()
+    assert Plane.of_bend(bent(*(0.0 for _ in turns))) is None
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((7, 3), (3,)), ((5, 2, 3), (2, 3))], ids=str)
+def test_cross_products_are_numpys_to_the_bit(shapes):
+    chance = np.random.default_rng(5)
+    one, other = (chance.normal(size=shape) for shape in shapes)
+    assert (crossed(one, other) == np.cross(one, other)).all()

@@ -4,16 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.rig.affine import (
-    are_finite,
-    crossed,
-    inverse,
-    is_constant,
-    picked,
-    product,
-    thinned,
-    turned,
-)
+from ik2d_addon.rig.affine import are_finite, inverse, is_constant, picked, product, thinned, turned
 
 CHANCE = np.random.default_rng(5)
 
@@ -73,12 +64,6 @@ def test_constant_is_the_same_at_all_frames(values, expected):
 def test_values_that_differ_within_a_frame_may_be_constant():
     assert is_constant(np.array([[1.0, 2.0], [1.0, 2.0]]))
     assert not is_constant(np.array([[1.0, 2.0], [2.0, 1.0]]))
-
-
-@pytest.mark.parametrize("shapes", [((3,), (3,)), ((7, 3), (3,)), ((5, 2, 3), (2, 3))], ids=str)
-def test_cross_products_are_numpys_to_the_bit(shapes):
-    one, other = (CHANCE.normal(size=shape) for shape in shapes)
-    assert (crossed(one, other) == np.cross(one, other)).all()
 
 
 # --- What holds at all frames ---------------------------------------------------------------------

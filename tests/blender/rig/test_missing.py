@@ -199,7 +199,8 @@ def test_a_target_that_is_in_a_collection_alone_is_told_after_all_other_notes():
         " followed, but not seen; link it to the scene"
     )
     checked = with_inputs_checked(rig)
-    assert checked.notes == (warning,)
+    assert checked.notes == with_inputs_checked(rig, in_scenes={rig.armature}).notes == (warning,)
+    assert with_inputs_checked(rig, in_scenes={rig.armature, target}) is rig
     assert with_inputs_checked(checked).notes == (warning, warning)
 
 

@@ -238,6 +238,20 @@ def test_a_targets_bone_is_followed():
     done()
 
 
+def test_the_bones_of_each_armature_are_numbered_once_for_all_chains():
+    armature, chain = leg()
+    other = add_leg("Other")
+    chain.target, chain.subtarget = other, "thigh"
+    orders = {}
+    assert not follow_renames(chain, orders)
+    assert orders == {
+        ob.data: {bone.name: i for i, bone in enumerate(ob.data.bones)} for ob in (armature, other)
+    }
+    orders[other.data] = {"body": 5, "thigh": 7, "shin": 6}
+    follow_renames(chain, orders)
+    assert (chain.subtarget_place.index, chain.subtarget_place.count) == (7, 3)
+
+
 def test_targets_without_bones_and_lost_ones_change_nothing():
     armature, chain = leg()
     chain.target, chain.subtarget = add_target({}), "thigh"
