@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import bpy
 import numpy as np
@@ -57,20 +57,45 @@ class KeyPlan:
         return [(first + last) / 2.0 for first, last in pairwise(self.frames)]
 
     @cached_property
+    def frame_array(self) -> NDArray[Any]:
+        """The frames as an array, the same one for all chains, which stays as it is."""
+        return _unchanging(self.frames)
+
+    @cached_property
+    def time_array(self) -> NDArray[Any]:
+        """The times, likewise."""
+        return _unchanging(self.times)
+
+    @cached_property
     def rows(self) -> list[int]:
         """Where in `times` the frames are."""
-        rows: list[int] = np.searchsorted(self.times, self.frames).tolist()
+        rows: list[int] = np.searchsorted(self.time_array, self.frame_array).tolist()
         return rows
 
     def keyed(self, name: str) -> NDArray[np.bool_]:
         """Return on which of the times a chain's keys put the tip where it was solved, but for the bound."""
         if name not in self.own:
-            return np.ones(len(self.times), np.bool_)
-        return np.isin(self.times, self.own[name])
+            return np.broadcast_to(True, len(self.times))
+        return np.isin(self.time_array, self.own[name])
 
     def reported(self, chain: SolvedChain) -> SolvedChain:
         """Return a chain that was solved at all times, on the frames alone."""
-        return chain if len(self.frames) == len(self.times) else chain.at(self.rows)
+        return chain if self._solves_frames_alone else chain.at(self.rows)
+
+    def reported_keyed(self, name: str) -> NDArray[np.bool_]:
+        """Return what `keyed` does, on the frames alone."""
+        keyed = self.keyed(name)
+        return keyed if self._solves_frames_alone else keyed[self.rows]
+
+    @property
+    def _solves_frames_alone(self) -> bool:
+        return len(self.frames) == len(self.times)
+
+
+def _unchanging(numbers: Sequence[float]) -> NDArray[Any]:
+    array = np.array(numbers)
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +176,7 @@ def key_chain(
             shaped = shaped_rotations(chain, half_way, gaps, single_axis, before)
             rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
-        rows = np.searchsorted(plan.times, plan.own[chain.rig.name])
+        rows = np.searchsorted(plan.time_array, plan.own[chain.rig.name])
         rotations, scales = (
             [keyed_at(each, plan, rows) for each in channels] for channels in (rotations, scales)
         )
@@ -179,7 +204,7 @@ def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRota
     A factor that is off by d moves the tip by no more than d times the reach.
     """
     assert chain.factors is not None
-    candidates = np.searchsorted(plan.times, plan.candidates).tolist()
+    candidates = np.searchsorted(plan.time_array, plan.candidates).tolist()
     rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
     return [
         replace(
@@ -239,7 +264,7 @@ def _reduced(
     used: the part of the bound that they may use up.
     """
     played = read_played(rig, samples, rotations, plan.times)
-    candidates = np.searchsorted(plan.times, plan.candidates).tolist()
+    candidates = np.searchsorted(plan.time_array, plan.candidates).tolist()
     rows, slopes = yield from fewest(Cubics(played, rotations), candidates, used * plan.bound)
     handles = handles_of(played.channels[rows], slopes)
     widths = np.cumsum([rotation.values.shape[1] for rotation in rotations])[:-1]
@@ -251,7 +276,7 @@ def _reduced(
 
 def keyed_at(rotation: BoneRotation, plan: KeyPlan, rows: Rows) -> BoneRotation:
     """Return the rotation with keys at some of the plan's times alone."""
-    return replace(rotation, frames=plan.pace * np.array(plan.times)[rows], values=rotation.values[rows])
+    return replace(rotation, frames=plan.pace * plan.time_array[rows], values=rotation.values[rows])
 
 
 def handles_of(values: Floats, slopes: Floats) -> Floats:

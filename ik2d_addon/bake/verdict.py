@@ -2,9 +2,11 @@
 """From what was solved and what was played back: the report, with a warning for each thing to know."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.armature import FAR_OFF_PLANE
@@ -52,11 +54,12 @@ def report_of(
 
 
 def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: str, units: str) -> ChainReport:
-    chain, frames = plan.reported(keyed.solved), np.array(plan.frames)
+    chain, frames = plan.reported(keyed.solved), plan.frame_array
     rig, solution = chain.rig, chain.solution
     played_back = np.full(len(frames), np.nan)
-    on_frames = np.isin(played.times, frames)
-    played_back[np.searchsorted(frames, played.times[on_frames])] = played.distance[on_frames]
+    rows, on_frames = _rows_of(played.times, frames)
+    played_back[rows[on_frames]] = played.distance[on_frames]
+    excess = _worst_excess(keyed.solved, plan, played)
     return ChainReport(
         name=rig.name,
         armature=rig.armature.name,
@@ -68,7 +71,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         residual=chain.residual,
         off_plane=chain.off_plane,
         distance=chain.distance,
-        keyed=plan.keyed(rig.name)[plan.rows],
+        keyed=plan.reported_keyed(rig.name),
         iterations=solution.iterations,
         limited=solution.limited,
         joint_speed=chain.joint_speed / np.diff(frames, prepend=frames[0] - 1),
@@ -80,9 +83,9 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         unit_system=units,
         verified=verified,
         bound=plan.bound,
-        warnings=tuple(_chain_warnings(keyed, plan, played, units)),
+        warnings=tuple(_chain_warnings(keyed, chain, plan, played, excess, units)),
         keys=keyed.keys,
-        plays_back_worse_by=max(0.0, _worst_excess(keyed.solved, plan, played)[0]),
+        plays_back_worse_by=max(0.0, excess[0]),
         plane=rig.plane_taken,
         forced=rig.forced,
         stretch=None if chain.factors is None else chain.factors[:, -1],
@@ -94,9 +97,22 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
     )
 
 
-def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str) -> Iterator[str]:
-    chain, frames = plan.reported(keyed.solved), plan.frames
-    rig, reach = chain.rig, chain.reach
+def _rows_of(times: Floats, among: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return where times (m,) are among others (k,) in order, and which of them (m,) are there at all."""
+    rows = np.searchsorted(among, times).clip(max=len(among) - 1)
+    return rows, among[rows] == times
+
+
+def _chain_warnings(
+    keyed: KeyedChain,
+    chain: SolvedChain,
+    plan: KeyPlan,
+    played: Played,
+    worst_excess: tuple[float, float],
+    units: str,
+) -> Iterator[str]:
+    """Yield what is to be said of a chain. chain: as it is reported. worst_excess: by `_worst_excess`."""
+    frames, rig, reach = plan.frames, chain.rig, chain.reach
     yield from rig.warnings
     if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # they can no other
         yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units))
@@ -116,7 +132,7 @@ def _chain_warnings(keyed: KeyedChain, plan: KeyPlan, played: Played, units: str
     yield from _turnings(chain, frames, units)
     yield from _jumps(chain, frames)
     yield from _astray_hands(keyed, plan, played)
-    excess, time = _worst_excess(keyed.solved, plan, played)
+    excess, time = worst_excess
     if excess > PLAYED_BACK * reach:
         promised = "promised" if plan.bound else "solved"
         yield (
@@ -133,7 +149,7 @@ def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | Non
     """
     if keyed.hands is None:
         return None
-    frames = np.array(plan.frames, np.float64)
+    frames = plan.frame_array
     off = np.full(len(frames), np.nan)
     solved = keyed.hands.turned.off.max(axis=1)
     _, rows, own = np.intersect1d(frames, keyed.hands.times, return_indices=True)
@@ -220,11 +236,10 @@ def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[f
 
     In the plane and off it are looked at apart, so that neither hides the other.
     """
-    times = np.array(plan.times)
-    rows = np.searchsorted(times, played.times).clip(max=len(times) - 1)
-    told = (times[rows] == played.times) & plan.keyed(solved.rig.name)[rows]
+    rows, told = _rows_of(played.times, plan.time_array)
+    told &= plan.keyed(solved.rig.name)[rows]
     if not told.any():
-        return 0.0, float(times[0])
+        return 0.0, float(plan.times[0])
     in_plane = played.in_plane - solved.residual[rows] - plan.bound
     off_plane = played.off_plane - solved.off_plane[rows] - plan.bound
     excess = np.where(told, np.maximum(in_plane, off_plane), -np.inf)

@@ -61,6 +61,22 @@ def plan(rig, frames, reduce=0.0, on_target_keys=False):
     return plan_keys(bpy.context.scene, [rig], frames, reduce, on_target_keys)
 
 
+def test_what_is_reported_is_on_the_frames_alone():
+    plan = KeyPlan([1, 2], [1.0, 1.5, 2.0], own={"leg": [1.0, 1.5]})
+    assert plan.keyed("leg").tolist() == [True, True, False]
+    assert plan.reported_keyed("leg").tolist() == [True, False]
+    assert plan.reported_keyed("arm").tolist() == [True, True]
+
+
+def test_frames_and_times_are_arrays_that_nobody_changes():
+    plan = KeyPlan([1, 2], [1.0, 1.5, 2.0])
+    assert plan.frame_array.tolist() == [1, 2] and plan.frame_array.dtype == np.int64
+    assert plan.time_array.tolist() == [1.0, 1.5, 2.0] and plan.frame_array is plan.frame_array
+    for array in (plan.frame_array, plan.time_array):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
 def test_a_plan_to_reduce_looks_half_way_between_frames_too():
     rig = chain_to(add_target({}))
     reduced = plan(rig, [2, 4, 5], reduce=0.5)
