@@ -2,17 +2,20 @@
 """Where objects and bones are at many times, worked out from their F-Curves without setting a frame."""
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ..core.inputs import Floats
 from . import compat
-from .curves import Reader, Times
+from .curves import Reader, Singles, Times
 from .dependencies import Node, parents, walk
 from .pose import rotation_property
 
@@ -33,12 +36,38 @@ _OF_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](.*)', re.DOTALL)
 _GREATEST = 1e15
 
 
+class Affine(NamedTuple):
+    """Matrices in two parts, each at all times, (frames, ..), or once where all are the same."""
+
+    linear: Floats  # (.., 3, 3)
+    place: Floats  # (.., 3)
+
+    def then(self, inner: "Affine") -> "Affine":
+        """Return these matrices times others."""
+        if self.linear.ndim == 2:
+            moved = inner.place @ self.linear.T
+        else:
+            moved = (self.linear @ inner.place[..., None])[..., 0]
+        return Affine(self.linear @ inner.linear, moved + self.place)
+
+    @property
+    def matrices(self) -> Floats:
+        """(frames, 4, 4), or (4, 4)."""
+        return affine(self.linear, self.place)
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> "Affine":
+        """Return a matrix of Blender's in two parts."""
+        numbers = np.array(matrix, np.float64)
+        return cls(numbers[:3, :3], numbers[:3, 3])
+
+
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Matrices at all times, (frames, 4, 4) each, or (4, 4) where all are the same."""
 
     world: Floats  # the armature object's
-    targets: list[Floats]  # in the world
+    targets: list[Affine]  # in the world
     poses: dict[str, Floats]  # of the armature's bones
     bases: dict[str, Floats]  # their own location, rotation and scale
 
@@ -48,10 +77,7 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
 
     Anything that is not known to be followed to the last bit of Blender's counts.
     """
-    ways: dict[bpy.types.Object, set[str]] = {}
-    for ob, bone in _way(armature, bones, targets):
-        ways.setdefault(ob, set()).update([bone] if bone else ())
-    for ob, on_way in ways.items():
+    for ob, on_way in _bones_of(_way(armature, bones, targets)).items():
         for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
             return f"'{ob.name}' {found}"
     return ""
@@ -65,19 +91,20 @@ def placed(
     Only for what has no `hindrance`. Yields how many of the times that makes up for; returns None where
     numbers get too great.
     """
-    places = _Places(times)
     nodes = _way(armature, bones, targets)
+    places = _Places(nodes, len(times))
+    steps = chain(places.read(times), map(places.matrix, nodes))
     with np.errstate(all="ignore"):
-        for done, node in enumerate(nodes, 1):
-            places.matrix(node)
-            yield ceil(len(times) * done / len(nodes))
+        for done, _ in enumerate(steps, 1):
+            yield ceil(len(times) * done / (len(places.curves) + len(nodes)))
         found = Placed(
-            places.matrix((armature, "")),
+            places.matrix((armature, "")).matrices,
             [places.matrix(target) for target in targets],
-            {bone: places.pose(armature, bone) for bone in bones},
-            {bone: places.basis(armature, bone) for bone in bones},
+            {bone: places.pose(armature, bone).matrices for bone in bones},
+            {bone: places.basis(armature, bone).matrices for bone in bones},
         )
-        every = (found.world, *found.targets, *found.poses.values(), *found.bases.values())
+        parts = (part for target in found.targets for part in target)
+        every = (found.world, *parts, *found.poses.values(), *found.bases.values())
         # A comparison with what is no number is false.
         return found if all((np.abs(one) < _GREATEST).all() for one in every) else None
 
@@ -85,6 +112,14 @@ def placed(
 def _way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:
     """Return what bones and targets hang on, parent by parent, with themselves."""
     return walk([(armature, ""), *((armature, bone) for bone in bones), *targets], parents)
+
+
+def _bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
+    """Return the objects among nodes, each with the names of its bones there."""
+    found: dict[bpy.types.Object, set[str]] = {}
+    for ob, bone in nodes:
+        found.setdefault(ob, set()).update([bone] if bone else ())
+    return found
 
 
 # --- What hinders -------------------------------------------------------------------------------
@@ -199,35 +234,50 @@ def _kind(path: str, bones: set[str]) -> str:
 class _Places:
     """Matrices of objects and bones at all times, each worked out once."""
 
-    def __init__(self, times: Times) -> None:
-        self._frames, self._reader = len(times), Reader(times)
-        self._curves: dict[bpy.types.Object, dict[tuple[str, int], bpy.types.FCurve]] = {}
-        self._matrices: dict[tuple[bpy.types.ID, str], Floats] = {}
-        self._bases: dict[tuple[bpy.types.ID, str], Floats] = {}
+    def __init__(self, nodes: Iterable[Node], frames: int) -> None:
+        """Take all objects and bones that are to be placed, and how many times."""
+        self._frames = frames
+        self.curves = {
+            (ob, curve.data_path, curve.array_index): curve
+            for ob, on_way in _bones_of(nodes).items()
+            for curve in compat.existing_fcurves(ob)
+            if _kind(curve.data_path, on_way) == _PLACES
+            and len(curve.keyframe_points)
+            and compat.plays(ob, curve)
+        }
+        self._values: dict[tuple[bpy.types.Object, str, int], Singles] = {}
+        self._matrices: dict[Node, Affine] = {}
+        self._bases: dict[Node, Affine] = {}
 
-    def matrix(self, node: Node) -> Floats:
+    def read(self, times: Times) -> Iterator[None]:
+        """Read the F-Curves, one by one."""
+        channels = list(self.curves)
+        for number, values in Reader(times).values(list(self.curves.values())):
+            self._values[channels[number]] = values
+            yield
+
+    def matrix(self, node: Node) -> Affine:
         """Return the world's matrices of an object or a bone."""
         ob, bone = node
-        return self._world(ob) @ self.pose(ob, bone) if bone else self._world(ob)
+        return self._world(ob).then(self.pose(ob, bone)) if bone else self._world(ob)
 
-    def _world(self, ob: bpy.types.Object) -> Floats:
+    def _world(self, ob: bpy.types.Object) -> Affine:
         if (ob, "") not in self._matrices:
             local = self._local(ob)
             if ob.parent is not None:
-                local = self._parent(ob) @ np.array(ob.matrix_parent_inverse, np.float64) @ local
+                local = self._parent(ob).then(Affine.of(ob.matrix_parent_inverse)).then(local)
             self._matrices[ob, ""] = local
         return self._matrices[ob, ""]
 
-    def _parent(self, ob: bpy.types.Object) -> Floats:
+    def _parent(self, ob: bpy.types.Object) -> Affine:
         """Return the matrices of what an object hangs on: another, or the tail of a bone."""
         world = self._world(ob.parent)
         if ob.parent_type != 'BONE':
             return world
-        tail = np.eye(4)
-        tail[1, 3] = ob.parent.data.bones[ob.parent_bone].length
-        return world @ self.pose(ob.parent, ob.parent_bone) @ tail
+        tail = np.array((0.0, ob.parent.data.bones[ob.parent_bone].length, 0.0))
+        return world.then(self.pose(ob.parent, ob.parent_bone)).then(Affine(np.eye(3), tail))
 
-    def _local(self, ob: bpy.types.Object) -> Floats:
+    def _local(self, ob: bpy.types.Object) -> Affine:
         """Return an object's matrices by its own channels, deltas and all."""
         turn = rotation_property(ob.rotation_mode)
         linear = rotations(ob.rotation_mode, self._channel(ob, ob, turn))
@@ -235,24 +285,26 @@ class _Places:
             linear = rotations(ob.rotation_mode, self._channel(ob, ob, f"delta_{turn}")) @ linear
         scale = self._channel(ob, ob, "scale") * self._channel(ob, ob, "delta_scale")
         place = self._channel(ob, ob, "location") + self._channel(ob, ob, "delta_location")
-        return affine(linear * scale[..., None, :], place)
+        return Affine(linear * scale[..., None, :], place)
 
-    def pose(self, ob: bpy.types.Object, name: str) -> Floats:
+    def pose(self, ob: bpy.types.Object, name: str) -> Affine:
         """Return a bone's pose matrices."""
         if (ob, name) not in self._matrices:
             bone = ob.data.bones[name]
-            above = self.pose(ob, bone.parent.name) if bone.parent else np.eye(4)
-            self._matrices[ob, name] = above @ _held(bone) @ self.basis(ob, name)
+            held = _held(bone)
+            if bone.parent:
+                held = self.pose(ob, bone.parent.name).then(held)
+            self._matrices[ob, name] = held.then(self.basis(ob, name))
         return self._matrices[ob, name]
 
-    def basis(self, ob: bpy.types.Object, name: str) -> Floats:
+    def basis(self, ob: bpy.types.Object, name: str) -> Affine:
         """Return a bone's matrices by its own channels."""
         if (ob, name) not in self._bases:
             bone = ob.pose.bones[name]
             turn = self._channel(ob, bone, rotation_property(bone.rotation_mode))
             linear = rotations(bone.rotation_mode, turn) * self._channel(ob, bone, "scale")[..., None, :]
             place = np.zeros(3) if bone.bone.use_connect else self._channel(ob, bone, "location")
-            self._bases[ob, name] = affine(linear, place)
+            self._bases[ob, name] = Affine(linear, place)
         return self._bases[ob, name]
 
     def _channel(
@@ -261,33 +313,22 @@ class _Places:
         """Return a channel's numbers (frames, k), or (k,) where nothing animates it."""
         shown: Floats = np.array(getattr(owner, name), np.float64)
         path = name if owner == ob else f"{owner.path_from_id()}.{name}"
-        curves = self._curves_of(ob)
-        found = {i: curves[path, i] for i in range(len(shown)) if (path, i) in curves}
-        if not found:
+        values = [self._values.get((ob, path, index)) for index in range(len(shown))]
+        if all(one is None for one in values):
             return shown
-        shown = np.tile(shown, (self._frames, 1))
-        for index, curve in found.items():
-            shown[:, index] = self._reader.values(curve)
-        return shown
-
-    def _curves_of(self, ob: bpy.types.Object) -> Mapping[tuple[str, int], bpy.types.FCurve]:
-        """Return the F-Curves that an object plays."""
-        if ob not in self._curves:
-            self._curves[ob] = {
-                (curve.data_path, curve.array_index): curve
-                for curve in compat.existing_fcurves(ob)
-                if len(curve.keyframe_points) and compat.plays(ob, curve)
-            }
-        return self._curves[ob]
+        result = np.empty((self._frames, len(shown)))
+        for index, one in enumerate(values):
+            result[:, index] = shown[index] if one is None else one
+        return result
 
 
-def _held(bone: bpy.types.Bone) -> Floats:
+def _held(bone: bpy.types.Bone) -> Affine:
     """Return where a bone rests, as its parent sees it."""
     if bone.parent is None:
-        return np.array(bone.matrix_local, np.float64)
+        return Affine.of(bone.matrix_local)
     head = np.array(bone.head, np.float64)
     head[1] += bone.parent.length
-    return affine(np.array(bone.matrix, np.float64), head)
+    return Affine(np.array(bone.matrix, np.float64), head)
 
 
 def affine(linear: Floats, place: Floats) -> Floats:
@@ -304,6 +345,18 @@ def rotations(mode: str, values: Floats) -> Floats:
 
     An axis that is none gives no numbers: Blender is to be asked there.
     """
+    return _still(mode, *values.tolist()) if values.ndim == 1 else _rotations(mode, values)
+
+
+@lru_cache(maxsize=64)
+def _still(mode: str, *values: float) -> Floats:
+    """Return the matrix of what does not turn: many things stand alike."""
+    result = _rotations(mode, np.array(values))
+    result.flags.writeable = False
+    return result
+
+
+def _rotations(mode: str, values: Floats) -> Floats:
     if mode == 'QUATERNION':
         return _of_quaternions(values)
     if mode == 'AXIS_ANGLE':

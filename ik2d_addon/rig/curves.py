@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: read at many times at once, with Blender's own arithmetic on arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,7 +22,8 @@ _AT_KEY, _CROWDED = np.float32(1e-4), 1e-3
 # What Blender still takes as a part of the way from key to key.
 _FIRST, _LAST = np.float32(-1e-10), np.float32(1.000001)
 _FLAT = np.finfo(np.float32).eps
-# Fewer times than this are asked for one by one; cubics are solved part by part, for the memory.
+# Fewer times than this are asked for one by one; many curves or times are worked out part by part, for the
+# memory.
 _FEW, _PART = 32, 1 << 16
 
 
@@ -50,94 +51,133 @@ class _Gaps:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """The keys of F-Curves that differ in their heights alone."""
+
+    at: Singles  # (keys,) their times, ascending
+    kinds: NDArray[np.int32]  # (keys,) how each leads to the next
+    heights: Singles  # (curves, keys)
+    # Where any is Bezier, the handles (curves, keys, 2)
+    right: Singles | None
+    left: Singles | None
+
+    @classmethod
+    def of(cls, curve: bpy.types.FCurve) -> "_Keys | None":
+        """Read a curve; return None where keys are not all there is to it."""
+        if not _is_simple(curve):
+            return None
+        points = curve.keyframe_points
+        keys, kinds = _column(curve, "co", 2), np.empty(len(points), np.int32)
+        points.foreach_get("interpolation", kinds)
+        right = left = None
+        if (kinds == _BEZIER).any():
+            right, left = (_column(curve, f"handle_{side}", 2)[None] for side in ("right", "left"))
+        return cls(keys[:, 0], kinds, keys[None, :, 1], right, left)
+
+    @property
+    def name(self) -> bytes:
+        """What curves have in common that differ in their heights alone."""
+        times = [self.at, *(handles[0, :, 0] for handles in (self.right, self.left) if handles is not None)]
+        return b"".join([time.tobytes() for time in times] + [self.kinds.tobytes()])
+
+    @classmethod
+    def joined(cls, parts: "Sequence[_Keys]") -> "_Keys":
+        """Return the keys of curves of one name."""
+        right = left = None
+        if parts[0].right is not None:
+            right, left = (
+                np.concatenate([getattr(part, side) for part in parts]) for side in ("right", "left")
+            )
+        heights = np.concatenate([part.heights for part in parts])
+        return cls(parts[0].at, parts[0].kinds, heights, right, left)
+
+    def points(self) -> tuple[Singles, Singles]:
+        """Return the times (keys - 1, 4) and heights (curves, keys - 1, 4) of the points from key to key."""
+        assert self.right is not None and self.left is not None
+        keys = np.stack(np.broadcast_arrays(self.at, self.heights), axis=-1)
+        start, end = keys[:, :-1], keys[:, 1:]
+        right = _shortened(start, self.right[:, :-1], end)
+        left = _shortened(end, self.left[:, 1:], start)
+        points = np.stack((start, right, left, end), axis=2)
+        return points[0, ..., 0], points[..., 1]
+
+
 class Reader:
     """F-Curves at ascending times (frames,) of their actions.
 
     Constant, linear and Bezier keys are worked out as arrays, with Blender's steps in 32 and 64 bits;
     where that is not all there is to a curve, it is asked for each time. Curves with keys at the same
-    times, as those of one object mostly have, share what follows from these.
+    times, as those of targets mostly have, are worked out together.
     """
 
     def __init__(self, times: Times) -> None:
         self._times = times
-        self._gaps: tuple[bytes, _Gaps] | None = None
-        self._ways: tuple[bytes, tuple[Singles, NDArray[np.bool_]]] | None = None
 
-    def values(self, curve: bpy.types.FCurve) -> Singles:
-        """Return what an F-Curve is (frames,), as Blender evaluates it."""
-        keys = _read(curve) if len(self._times) > _FEW and _is_simple(curve) else None
-        if keys is None:
-            return _evaluated(curve, self._times)
-        gaps = self._gaps_between(keys[:, 0])
-        result: Singles = keys[gaps.nearest, 1]
-        asked = gaps.beyond if curve.extrapolation != 'CONSTANT' else np.zeros(len(self._times), bool)
-        if gaps.between.any():
-            kinds = np.empty(len(keys), np.int32)
-            curve.keyframe_points.foreach_get("interpolation", kinds)
-            kind = np.where(gaps.between, kinds[gaps.before], _CONSTANT)
-            if (kind == _LINEAR).any():
-                self._draw_lines(result, keys, gaps, kind == _LINEAR)
-            if (kind == _BEZIER).any():
-                asked = asked | self._draw_beziers(result, curve, keys, gaps, kind == _BEZIER)
-            asked = asked | (kind != _CONSTANT) & (kind != _LINEAR) & (kind != _BEZIER)
-        if asked.any():
-            result[asked] = _evaluated(curve, self._times[asked])
+    def values(self, curves: Sequence[bpy.types.FCurve]) -> Iterator[tuple[int, Singles]]:
+        """Yield the number of each F-Curve, in any order, and what it is (frames,), as Blender has it."""
+        alike: dict[bytes, list[tuple[int, _Keys]]] = {}
+        for number, curve in enumerate(curves):
+            keys = _Keys.of(curve) if len(self._times) > _FEW else None
+            if keys is None or len(keys.at) > 1 and np.diff(keys.at).min() <= _CROWDED:
+                yield number, _evaluated(curve, self._times)
+            else:
+                alike.setdefault(keys.name, []).append((number, keys))
+        most = max(1, _PART // max(1, len(self._times)))
+        for found in alike.values():
+            for first in range(0, len(found), most):
+                numbers, parts = zip(*found[first : first + most], strict=True)
+                results = self._worked_out([curves[number] for number in numbers], _Keys.joined(parts))
+                yield from zip(numbers, results, strict=True)
+
+    def _worked_out(self, curves: Sequence[bpy.types.FCurve], keys: _Keys) -> Singles:
+        """Return what curves are (curves, frames) whose keys differ in their heights alone."""
+        gaps = _Gaps.of(keys.at, self._times)
+        result: Singles = keys.heights[:, gaps.nearest]
+        asked = np.zeros(result.shape, np.bool_)
+        asked[[curve.extrapolation != 'CONSTANT' for curve in curves]] = gaps.beyond
+        kind = np.where(gaps.between, keys.kinds[gaps.before], _CONSTANT)
+        if (kind == _LINEAR).any():
+            self._draw_lines(result, keys, gaps, kind == _LINEAR)
+        if (kind == _BEZIER).any():
+            self._draw_beziers(result, asked, keys, gaps, kind == _BEZIER)
+        asked |= (kind != _CONSTANT) & (kind != _LINEAR) & (kind != _BEZIER)
+        for row in np.flatnonzero(asked.any(axis=1)):
+            result[row, asked[row]] = _evaluated(curves[row], self._times[asked[row]])
         return result
 
-    def _gaps_between(self, at: Singles) -> _Gaps:
-        name = at.tobytes()
-        if self._gaps is None or self._gaps[0] != name:
-            self._gaps = name, _Gaps.of(at, self._times)
-        return self._gaps[1]
-
-    def _draw_lines(self, result: Singles, keys: Singles, gaps: _Gaps, where: NDArray[np.bool_]) -> None:
+    def _draw_lines(self, result: Singles, keys: _Keys, gaps: _Gaps, where: NDArray[np.bool_]) -> None:
         """Put values on the lines between keys into the result."""
         rows = np.flatnonzero(where)
-        start, end = keys[gaps.before[rows]], keys[gaps.after[rows]]
-        change, duration = end[:, 1] - start[:, 1], end[:, 0] - start[:, 0]
-        result[rows] = change * (self._times[rows] - start[:, 0]) / duration + start[:, 1]
+        before, after = gaps.before[rows], gaps.after[rows]
+        change = keys.heights[:, after] - keys.heights[:, before]
+        passed, duration = self._times[rows] - keys.at[before], keys.at[after] - keys.at[before]
+        result[:, rows] = change * passed / duration + keys.heights[:, before]
 
     def _draw_beziers(
-        self, result: Singles, curve: bpy.types.FCurve, keys: Singles, gaps: _Gaps, where: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Put values on the Bezier curves between keys into the result; return where there are none."""
-        right, left = _column(curve, "handle_right", 2), _column(curve, "handle_left", 2)
-        points = (
-            keys[:-1],
-            _shortened(keys[:-1], right[:-1], keys[1:]),
-            _shortened(keys[1:], left[1:], keys[:-1]),
-            keys[1:],
-        )
+        self, result: Singles, asked: NDArray[np.bool_], keys: _Keys, gaps: _Gaps, where: NDArray[np.bool_]
+    ) -> None:
+        """Put values on the Bezier curves between keys into the result; note where there are none."""
+        times, heights = keys.points()
         rows = np.flatnonzero(where)
-        ways, lost = self._ways_along([point[:, 0] for point in points], gaps.before[rows], rows)
-        heights = [point[:, 1] for point in points]
-        c0, c1, c2, c3 = (one[gaps.before[rows]] for one in _cubic(*heights))
-        result[rows] = c0 + ways * c1 + ways * ways * c2 + ways * ways * ways * c3
-        flat = (
-            (np.abs(heights[0] - heights[3]) < _FLAT)
-            & (np.abs(heights[1] - heights[2]) < _FLAT)
-            & (np.abs(heights[2] - heights[3]) < _FLAT)
-        )[gaps.before[rows]]
-        result[rows[flat]] = c0[flat]
-        asked = np.zeros(len(self._times), bool)
-        asked[rows[lost & ~flat]] = True
-        return asked
+        gap = gaps.before[rows]
+        ways = self._ways_along(times, gap, rows)
+        c0, c1, c2, c3 = (one[:, gap] for one in _cubic(*np.moveaxis(heights, -1, 0)))
+        flat = (np.abs(heights[..., (0, 1, 2)] - heights[..., (3, 2, 3)]) < _FLAT).all(axis=-1)[:, gap]
+        drawn = c0 + ways * c1 + ways * ways * c2 + ways * ways * ways * c3
+        result[:, rows] = np.where(flat, c0, drawn)
+        asked[:, rows] |= np.isnan(ways) & ~flat
 
-    def _ways_along(
-        self, points: Sequence[Singles], gap: NDArray[np.intp], rows: NDArray[np.intp]
-    ) -> tuple[Singles, NDArray[np.bool_]]:
-        """Return how far along their Bezier curves some of the times are, 0..1, and where that is not known.
+    def _ways_along(self, points: Singles, gap: NDArray[np.intp], rows: NDArray[np.intp]) -> Singles:
+        """Return how far along their Bezier curves some of the times are, 0..1; NaN where that is not known.
 
-        points: four times for each gap between keys. gap: which of these the times of the rows are in.
+        points: (gaps, 4) times. gap: which of these the times of the rows are in.
         """
-        name = b"".join([*(point.tobytes() for point in points), rows.tobytes()])
-        if self._ways is None or self._ways[0] != name:
-            cubics = _cubic(*points)
-            parts = [slice(i, i + _PART) for i in range(0, len(rows), _PART)]
-            found = [_ways([one[gap[part]] for one in cubics], self._times[rows[part]]) for part in parts]
-            ways = np.concatenate(found)
-            self._ways = name, (ways, np.isnan(ways))
-        return self._ways[1]
+        cubics = _cubic(*points.T)
+        parts = [slice(i, i + _PART) for i in range(0, len(rows), _PART)]
+        return np.concatenate(
+            [_ways([one[gap[part]] for one in cubics], self._times[rows[part]]) for part in parts]
+        )
 
 
 def _evaluated(curve: bpy.types.FCurve, times: Times) -> Singles:
@@ -150,12 +190,6 @@ def _is_simple(curve: bpy.types.FCurve) -> bool:
     return len(curve.modifiers) == 0 and len(curve.sampled_points) == 0 and len(curve.keyframe_points) > 0
 
 
-def _read(curve: bpy.types.FCurve) -> Singles | None:
-    """Return an F-Curve's keys (keys, 2); None where they are out of order or as good as at one time."""
-    keys = _column(curve, "co", 2)
-    return keys if len(keys) == 1 or np.diff(keys[:, 0]).min() > _CROWDED else None
-
-
 def _column(curve: bpy.types.FCurve, name: str, width: int) -> Singles:
     values = np.empty((len(curve.keyframe_points), width), np.float32)
     curve.keyframe_points.foreach_get(name, values.ravel())
@@ -163,8 +197,8 @@ def _column(curve: bpy.types.FCurve, name: str, width: int) -> Singles:
 
 
 def _shortened(key: Singles, handle: Singles, other: Singles) -> Singles:
-    """Return the keys' handles (m, 2), none longer than it is to the other key."""
-    span, length = np.abs(other[:, 0] - key[:, 0]), np.abs(key[:, 0] - handle[:, 0])
+    """Return the keys' handles (.., 2), none longer than it is to the other key."""
+    span, length = np.abs(other[..., 0] - key[..., 0]), np.abs(key[..., 0] - handle[..., 0])
     long = length > span
     shortened = handle.copy()
     shortened[long] = key[long] - (span[long] / length[long])[:, None] * (key - handle)[long]

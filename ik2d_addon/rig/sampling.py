@@ -312,12 +312,12 @@ def _record_by_curves(
     if found is None:
         return None
     frames = len(times)
-    stood = [one.astype("f4") for one in found.targets]  # as Blender hands them over
+    stood = found.targets
     places, axes = np.empty((frames, len(stood), 3)), np.empty((frames, len(stood) * _turning(chains), 3, 3))
-    for k, matrices in enumerate(stood):
-        places[:, k] = matrices[..., :3, 3]
+    for k, target in enumerate(stood):
+        places[:, k] = target.place.astype("f4")  # as Blender hands them over
         if axes.size:
-            axes[:, k] = matrices[..., :3, :3]
+            axes[:, k] = target.linear.astype("f4")
     poses, bases = (_of_bones([each[name] for name in names], frames) for each in (found.poses, found.bases))
     world = np.broadcast_to(found.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
@@ -340,29 +340,31 @@ def _astray(
     """Return what Blender has elsewhere than it was worked out, at the same times; "" for nothing."""
     reach = min(sum(bone.bone.length for bone in chain.pose_bones) for chain in chains)
     in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
-    for k, (target, _) in enumerate(targets):
-        if not _near(worked_out.places[:, k], seen.places[:, k], in_world):
-            return f"'{target.name}'"
-    if seen.aims.size and not _near(worked_out.aims, seen.aims, 1.0):
+    astray = ~_near(worked_out.places, seen.places, in_world).all(axis=(0, 2))
+    if astray.any():
+        return f"'{targets[int(np.argmax(astray))][0].name}'"
+    if not _near(worked_out.aims, seen.aims, 1.0).all():
         return "the axes of a target"
-    if not _near_matrices(worked_out.world, seen.world, in_world):
+    if not _near_matrices(worked_out.world[:, None], seen.world[:, None], in_world).all():
         return f"'{chains[0].armature.name}'"
-    for name, row in seen.bones.items():
-        for one, other in ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases)):
-            if not _near_matrices(one[:, row], other[:, row], reach):
-                return f"bone '{name}'"
-    return ""
+    pairs = ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases))
+    near = np.logical_and.reduce([_near_matrices(one, other, reach) for one, other in pairs])
+    return "" if near.all() else next(f"bone '{name}'" for name, row in seen.bones.items() if not near[row])
 
 
-def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> bool:
-    """Return whether matrices (frames, 4, 4) are the same, places to a part of a length."""
-    size = max(1.0, float(np.abs(other[:, :3, :3]).max()))
-    return _near(one[:, :3, :3], other[:, :3, :3], size) and _near(one[:, :3, 3], other[:, :3, 3], length)
+def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> NDArray[np.bool_]:
+    """Return of which bones matrices (frames, bones, 4, 4) are the same, places to a part of a length."""
+    size = np.abs(other[..., :3, :3]).max(axis=(0, 2, 3), initial=1.0)[:, None, None]
+    turned = _near(one[..., :3, :3], other[..., :3, :3], size).all(axis=(0, 2, 3))
+    moved = _near(one[..., :3, 3], other[..., :3, 3], length).all(axis=(0, 2))
+    near: NDArray[np.bool_] = turned & moved
+    return near
 
 
-def _near(one: NDArray[Any], other: NDArray[Any], length: float) -> bool:
-    """Return whether numbers are the same to a part of a length; what is none is not."""
-    return bool((np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length).all())
+def _near(one: NDArray[Any], other: NDArray[Any], length: Floats | float) -> NDArray[np.bool_]:
+    """Return which numbers are the same to a part of a length; what is none is not."""
+    near: NDArray[np.bool_] = np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length
+    return near
 
 
 # The 4x4 matrices that are read of each pose bone.

@@ -39,7 +39,8 @@ def asked_for(monkeypatch):
 
 
 def values_at(curve, times):
-    return Reader(times).values(curve)
+    ((_, values),) = Reader(times).values([curve])
+    return values
 
 
 def assert_evaluated(curve, times=TIMES):
@@ -133,10 +134,11 @@ def test_many_times_are_read_part_by_part(monkeypatch):
     whole = values_at(curve, TIMES)
     monkeypatch.setattr(curves, "_PART", 50)
     assert (values_at(curve, TIMES) == whole).all()
+    assert all((values == whole).all() for _, values in Reader(TIMES).values([curve] * 3))
 
 
 def test_curves_share_nothing_that_is_not_the_same():
-    reader, one = Reader(TIMES), curve_through({1: 0.0, 10: 5.0, 50: 1.0})
+    one = curve_through({1: 0.0, 10: 5.0, 50: 1.0})
     others = [
         curve_through({1: 2.0, 10: -5.0, 50: 7.0}),
         curve_through({1: 2.0, 10: -5.0, 50: 7.0}, handles='VECTOR'),
@@ -145,5 +147,10 @@ def test_curves_share_nothing_that_is_not_the_same():
         curve_through({1: 0.0, 10: 5.0, 50: 1.0}),
     ]
     others[-1].keyframe_points[0].interpolation = 'CONSTANT'
-    for curve in (one, *others, one):
-        assert (reader.values(curve) == values_at(curve, TIMES)).all()
+    others += [curve_through({1: 2.0, 10: -5.0, 50: 7.0}, extrapolation='LINEAR')]
+    others += [curve_through({1: 2.0, 10: 2.0, 50: 2.0}), curve_through({1: 3.0})]
+    read = [one, *others, one]
+    found = dict(Reader(TIMES).values(read))
+    assert sorted(found) == list(range(len(read)))
+    for number, curve in enumerate(read):
+        assert (found[number] == values_at(curve, TIMES)).all()
