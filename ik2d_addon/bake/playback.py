@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
+from ..rig.affine import are_finite, crossed, product, unrepeated
 from ..rig.kinematics import rest_to_pose
 from ..rig.sampling import STEP, ChainSamples, Sampler, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan
@@ -63,17 +64,18 @@ def look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Playe
 def _played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
     rig = chain.solved.rig
     # Between two frames a target, or the armature, may be nowhere.
-    known = np.isfinite(samples.targets).all(axis=1) & np.isfinite(samples.world).all(axis=(1, 2))
-    lost = known & ~np.isfinite(samples.tips).all(axis=1)
+    known = are_finite(samples.targets) & are_finite(samples.world)
+    lost = known & ~are_finite(samples.tips)
     if lost.any():
         raise IK2DError(
             f"Chain '{rig.name}': played back, its tip has no finite place at frame"
             f" {times[int(np.argmax(lost))]:g}; mend or mute the constraints and drivers on its bones"
         )
-    samples, times = samples.at(np.flatnonzero(known).tolist()), times[known]
+    if not known.all():
+        samples, times = samples.at(np.flatnonzero(known)), times[known]
     missed = samples.targets - samples.tips
-    to_world = (samples.world @ rest_to_pose(rig, samples))[:, :3, :3]
-    normals = np.cross(to_world @ rig.plane.x, to_world @ rig.plane.y)
+    to_world = unrepeated(product(samples.world, rest_to_pose(rig, samples)))[:, :3, :3]
+    normals = crossed(to_world @ rig.plane.x, to_world @ rig.plane.y)
     # There a rig may also be scaled to nothing, and have no plane.
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
