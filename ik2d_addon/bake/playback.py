@@ -18,6 +18,8 @@ from .keying import KeyedChain, KeyPlan
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
 # How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.
 ON_FRAMES, BETWEEN_FRAMES = 26, 26
+# So many times as fast as on any of these a joint turns where it jumps: there is looked, too.
+_PEAK = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +94,14 @@ def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     half_way = (frames[:-1] + frames[1:]) / 2.0
     if verify == VERIFY_ALL or plan.own:  # between keys, a tip goes where no solver sent it
         return np.sort(np.concatenate((frames, half_way)))
-    on_frames = set(_spread(len(frames), ON_FRAMES).tolist())
+    spread = _spread(len(frames), ON_FRAMES)
+    on_frames = set(spread.tolist())
     between = set(_spread(len(half_way), BETWEEN_FRAMES).tolist())
     for chain in chains:
         solved = plan.reported(chain.solved)
-        on_frames.add(int(np.argmax(solved.joint_speed)))
+        speed = solved.joint_speed
+        if speed.max() > _PEAK * speed[spread].max():  # a smooth one is fast on frames of the spread, too
+            on_frames.add(int(np.argmax(speed)))
         if solved.distance.max() > solved.tolerance:  # else the worst frame is any, by the last bits
             on_frames.add(int(np.argmax(solved.distance)))
         between |= set(chain.doubtful.tolist())

@@ -90,6 +90,15 @@ def test_no_frame_is_the_worst_where_a_chain_is_on_its_target_throughout():
     assert times([on_target, off], plan)[0] == sorted({*spread, 18})
 
 
+def test_a_chain_that_is_hardly_faster_anywhere_than_where_is_looked_has_no_fastest_frame():
+    plan, spread = KeyPlan.every(range(1000)), playback._spread(1000, playback.ON_FRAMES).tolist()
+    speed = np.full(1000, 0.3)
+    speed[spread[7]], speed[18] = 1.0, 1.9
+    assert times([keyed(1000, None, None, speed)], plan)[0] == spread
+    speed[18] = 2.1
+    assert times([keyed(1000, None, None, speed)], plan)[0] == sorted({*spread, 18})
+
+
 def test_where_keys_are_reduced_the_worst_is_looked_for_on_whole_frames():
     halves = np.arange(0.0, 200.5, 0.5)
     plan = KeyPlan(list(range(201)), halves.tolist(), 0.1)
