@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
+from ..rig.affine import norms
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, solvable
 from ..rig.scaling import scale_channels
@@ -46,7 +47,7 @@ def doubtful_gaps(
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, halves, times, chain.linkage)
-    strayed = np.linalg.norm(played.tips_in_world() - half_way.targets, axis=1)
+    strayed = norms(played.tips_in_world() - half_way.targets)
     on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
     gaps = np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
     return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps

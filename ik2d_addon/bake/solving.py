@@ -15,9 +15,9 @@ from ..core import (
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import product, turned
+from ..rig.affine import is_constant, norms, product, turned
 from ..rig.armature import RigChain
-from ..rig.doctor import is_uneven, uneven_above
+from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.sampling import ChainSamples, solvable
 from ..rig.standing import Joins
@@ -127,10 +127,10 @@ def solve_chain(
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
-    distance = _lengths(turned(linear, miss))
+    distance = norms(turned(linear, miss))
     sizes = problem.sizes
     size = float(sizes.max())
-    scale = _lengths(linear @ rig.plane.x)
+    scale = norms(linear @ rig.plane.x)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
         turns=turns,
@@ -138,8 +138,8 @@ def solve_chain(
         solution=solution,
         softness=samples.softness,
         influence=samples.influence,
-        residual=_lengths(turned(linear, in_plane)),
-        off_plane=np.abs(height) * _lengths(linear @ rig.plane.normal),
+        residual=norms(turned(linear, in_plane)),
+        off_plane=np.abs(height) * norms(linear @ rig.plane.normal),
         distance=distance,
         reach=float((scale * sizes).max()),
         tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
@@ -151,13 +151,6 @@ def solve_chain(
         turning=shares(samples.bend) > 0.0,
         linkage=linkage.lasting,
     )
-
-
-def _lengths(vectors: Floats) -> Floats:
-    """Return the lengths (frames,) of vectors (frames, 3)."""
-    x, y, z = vectors.T
-    lengths: Floats = np.sqrt(x * x + y * y + z * z)
-    return lengths
 
 
 def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floats) -> Floats:
@@ -177,10 +170,9 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
     ):
         if is_uneven(matrices[:, :3, :3]):
             return name
-    for i, bone in enumerate(rig.bones):
-        if is_uneven(samples.bases[:, i, :3, :3]):
-            return f"bone '{bone}'"
-    return ""
+    linear = samples.bases[..., :3, :3]
+    bones = uneven(linear) if is_constant(linear) else map(is_uneven, np.swapaxes(linear, 0, 1))
+    return next((f"bone '{bone}'" for bone, one in zip(rig.bones, bones, strict=True) if one), "")
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,10 +59,11 @@ class Chain:
         longer than all the others together keeps the tip away from the root. Where bones slide, outer is
         that of the longest ones, and inner that of a shortest one among the longest others.
         """
-        least, most = self.slide_ranges.T
-        longest = self.lengths + most
+        shortest = longest = self.lengths
+        if self.slides is not None:
+            shortest, longest = self.lengths + self.slides[:, 0], self.lengths + self.slides[:, 1]
         outer = float(longest.sum())
-        return max(0.0, float((self.lengths + least + longest).max()) - outer), outer
+        return max(0.0, float((shortest + longest).max()) - outer), outer
 
     @property
     def is_sliding(self) -> bool:

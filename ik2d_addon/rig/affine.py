@@ -21,7 +21,7 @@ def inverse(matrices: Floats) -> Floats:
     each call, which costs more than all the rest of a bake.
     """
     if matrices.ndim == 3 and is_constant(matrices):
-        return np.broadcast_to(inverse(matrices[0]), matrices.shape)
+        return repeated(inverse(matrices[0]), len(matrices))
     rows = matrices[..., :3, :3]
     columns = crossed(rows[..., [1, 2, 0], :], rows[..., [2, 0, 1], :])
     sizes = (rows[..., 0, :] * columns[..., 0, :]).sum(axis=-1)
@@ -45,22 +45,30 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     return bool((values == values[0]).all())
 
 
+def repeated(one: Floats, frames: int) -> Floats:
+    """Return what holds at all frames (frames, ..) in the memory of one (..); to read alone."""
+    whole = np.ascontiguousarray(one)  # numpy's own broadcast_to takes ten times as long
+    values: Floats = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
+    values.flags.writeable = False
+    return values
+
+
 def thinned(values: Floats) -> Floats:
     """Return values (frames, ..) that take up the memory of one frame where all hold the same numbers."""
-    return np.broadcast_to(values[0], values.shape) if is_constant(values) else values
+    return repeated(values[0], len(values)) if is_constant(values) else values
 
 
 def picked(values: Floats, rows: Sequence[int] | NDArray[np.intp] | slice) -> Floats:
     """Return some of the frames of values (frames, ..), as thin as these are."""
     if isinstance(rows, slice) or not _is_thin(values):
         return values[rows]
-    return np.broadcast_to(values[0], (len(rows), *values.shape[1:]))
+    return repeated(values[0], len(rows))
 
 
 def product(a: Floats, b: Floats) -> Floats:
     """Return the products of matrices (frames, 4, 4), thin where both are."""
     if _is_thin(a) and _is_thin(b):
-        return np.broadcast_to(a[0] @ b[0], a.shape)
+        return repeated(a[0] @ b[0], len(a))
     return a @ b
 
 
@@ -70,6 +78,13 @@ def turned(matrices: Floats, vectors: Floats) -> Floats:
         found: Floats = vectors @ matrices[0].T
     else:
         found = (matrices @ vectors[..., None])[..., 0]
+    return found
+
+
+def norms(vectors: Floats) -> Floats:
+    """Return the lengths (frames,) of vectors (frames, 3)."""
+    x, y, z = vectors.T
+    found: Floats = np.sqrt(x * x + y * y + z * z)
     return found
 
 

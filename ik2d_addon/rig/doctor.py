@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import IK2DError
 from ..core.inputs import Floats
@@ -228,11 +229,18 @@ def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
 
 def is_uneven(matrices: Floats) -> bool:
     """Return whether any of the matrices (frames, 3, 3) stretches some directions more than others."""
+    return bool(uneven(matrices[:, None])[0])
+
+
+def uneven(matrices: Floats) -> NDArray[np.bool_]:
+    """Return the same (k,) of several bones (frames, k, 3, 3)."""
     if is_constant(matrices):
         matrices = matrices[:1]
     squares = np.swapaxes(matrices, -1, -2) @ matrices
-    size = np.trace(squares, axis1=-2, axis2=-1)[:, None, None] / 3.0
-    return bool(np.abs(squares - size * np.eye(3)).max(initial=0.0) > EVEN * size.max())
+    size = (squares[..., 0, 0] + squares[..., 1, 1] + squares[..., 2, 2]) / 3.0
+    off = np.abs(squares - size[..., None, None] * np.eye(3)).max(axis=(0, 2, 3), initial=0.0)
+    found: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
+    return found
 
 
 def uneven_above(rig: RigChain) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core import Plane
 from ..core.arithmetic import cos_and_sin
 from ..core.inputs import Floats, unwrapped, wrapped
-from .affine import Turning, crossed, inverse, is_constant, unrepeated
+from .affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
 from .armature import RigChain
 from .axes import normals_in
 from .sampling import ChainSamples
@@ -137,16 +137,17 @@ class Linkage:
     def unturned(self) -> tuple[Floats, Floats]:
         """Return lengths and headings, (frames, n) each, of the chain before any joint turns."""
         constant = all(link.hold.ndim == 2 and link.end.ndim == 1 for link in self.links)
-        bones = np.diff(
-            self.joints(np.zeros((1 if constant else len(self.to_pose), len(self.links)))), axis=1
-        )
+        frames, count = len(self.to_pose), len(self.links)
+        joints = self.joints(np.zeros((1 if constant else frames, count)))
+        bones = joints[:, 1:] - joints[:, :-1]
         lengths = np.hypot(bones[..., 0], bones[..., 1])
         headings = np.arctan2(bones[..., 1], bones[..., 0])
         seen_end_on = lengths <= 1e-9 * lengths.sum(axis=1, keepdims=True)
         for i in np.flatnonzero(seen_end_on.any(axis=0)):  # it goes on in its parent's direction
             headings[seen_end_on[:, i], i] = headings[seen_end_on[:, i], i - 1] if i else 0.0
-        shape = (len(self.to_pose), len(self.links))
-        return np.broadcast_to(lengths, shape), np.broadcast_to(headings, shape)
+        if constant:
+            return repeated(lengths[0], frames), repeated(headings[0], frames)
+        return lengths, headings
 
     def local_turns(
         self, angles: Floats, headings: Floats, held: NDArray[np.bool_], near: Floats | None = None
@@ -189,9 +190,10 @@ def angles_before(headings: Floats) -> Floats:
 
     Each relative to the bone before; limits count from these, so they go on from frame to frame.
     """
-    one = unrepeated(headings)
-    angles = unwrapped(wrapped(np.diff(one, axis=1, prepend=0.0)))
-    return np.broadcast_to(angles, headings.shape)
+    angles = unrepeated(headings).copy()
+    angles[:, 1:] -= angles[:, :-1].copy()
+    angles = unwrapped(wrapped(angles))
+    return angles if len(angles) == len(headings) else repeated(angles[0], len(headings))
 
 
 def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = None) -> Linkage:
@@ -201,14 +203,16 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     """
     bases = _constant(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
-        return replace(known, to_pose=rest_to_pose(rig, samples))
+        still = samples.parent is None
+        there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
+        return replace(known, to_pose=there)
     bones = rig.pose_bones
     rests = np.array([_rest(bone) for bone in bones])
     carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest as its parent sees it
     locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
     to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
-    plane_axes = np.column_stack((rig.plane.x, rig.plane.y))  # (3, 2)
+    plane_axes = np.array((rig.plane.x, rig.plane.y)).T  # (3, 2)
     holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
     local = upright = rests[0]
     links, aligned = [], None
@@ -255,9 +259,13 @@ def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     """Return what takes rest space to the armature's pose space (frames, 4, 4), as the root is held."""
     root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
-    parent = None if samples.parent is None else _constant(samples.parent)
-    held = _held(root, parent, location) @ inverse(_rest(root))
-    return np.broadcast_to(held, (len(samples.targets), 4, 4))
+    parent, rest = None if samples.parent is None else _constant(samples.parent), _rest(root)
+    if _takes_all(root, location):
+        moved = _translation(root, location @ rest[:3, :3].T)
+        held = moved if parent is None else parent @ (inverse(_rest(root.parent)) @ moved)
+    else:
+        held = _held(root, parent, location) @ inverse(rest)
+    return held if held.ndim == 3 else repeated(held, len(samples.targets))
 
 
 def _blender_tips(
@@ -354,11 +362,8 @@ def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
 
 
 def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
-    """Return a bone's pose matrix (.., 4, 4), unturned, of its parent's (.., 4, 4)."""
+    """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's (.., 4, 4), as Blender does."""
     moved = _translation(bone, location)
-    if _takes_all(bone, location):
-        own = _rest(bone) @ moved
-        return own if parent is None else parent @ (inverse(_rest(bone.parent)) @ own)
     if parent is None:
         return _posed(bone, None, moved.reshape(-1, 4, 4))
     shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
@@ -422,8 +427,10 @@ def _owns(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> 
     """
     linear = bases[..., :3, :3]
     scales = np.sqrt(np.einsum("...ij,...ij->...j", linear, linear))  # ([frames,] n, 3)
-    usual = scales if scales.ndim == 2 else np.median(scales, axis=0)
-    steady = np.abs(scales - usual).reshape(-1, *usual.shape).max(axis=(0, 2)) <= SCALE_NOISE
+    usual, steady = scales, np.ones(len(bones), np.bool_)
+    if scales.ndim == 3:
+        usual = np.median(scales, axis=0)
+        steady = np.abs(scales - usual).max(axis=(0, 2)) <= SCALE_NOISE
     usual = np.where(steady[:, None] & (np.abs(usual - 1.0) <= SCALE_NOISE), 1.0, usual)
     signs = np.where(np.array([bone.scale for bone in bones]) < 0.0, -1.0, 1.0)  # lengths have none
     owns = []
