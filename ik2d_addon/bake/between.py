@@ -37,12 +37,7 @@ def doubtful_gaps(
     """
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
-    together = middles(np.concatenate([rotation.values for rotation in rotations], axis=1))
-    ends = np.cumsum([rotation.values.shape[1] for rotation in rotations])
-    halves = [
-        replace(rotation, values=values)
-        for rotation, values in zip(rotations, np.split(together, ends[:-1], axis=1), strict=True)
-    ]
+    halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
@@ -64,10 +59,10 @@ def middles(values: Floats) -> Floats:
     # They are level at turning points and at the ends. Both of a key are as long as the shorter of them,
     # and that does not lead beyond the next value.
     lengths = np.zeros_like(values)
-    lengths[1:-1] = np.minimum(AUTOMATIC * slopes, np.minimum(sizes[:-1], sizes[1:]))
-    lengths[1:-1][steps[:-1] * steps[1:] <= 0.0] = 0.0
+    np.minimum(AUTOMATIC * slopes, np.minimum(sizes[:-1], sizes[1:]), out=lengths[1:-1])
+    lengths[1:-1] *= steps[:-1] * steps[1:] > 0.0
     middles: Floats = (values[:-1] + values[1:]) / 2.0
-    middles += 0.375 * np.sign(steps) * (lengths[:-1] - lengths[1:])
+    middles += np.copysign(0.375, steps) * (lengths[:-1] - lengths[1:])
     return middles
 
 

@@ -22,7 +22,7 @@ from ..core import (
     stretched,
     stretched_status,
 )
-from ..core.arithmetic import cos_and_sin
+from ..core.arithmetic import cos_and_sin, summed_up
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
 from ..rig.affine import inverse, product, turned, unrepeated
@@ -470,5 +470,5 @@ def _root_weight(rig: RigChain, chain: Chain) -> float | None:
 
 def tips_of(lengths: Floats, angles: Floats) -> Floats:
     """Return the tips (frames, 2) of chains whose lengths (frames, n) may differ from frame to frame."""
-    cosines, sines = cos_and_sin(np.cumsum(angles.T, axis=0))
+    cosines, sines = cos_and_sin(summed_up(np.array(angles.T, order="C")))
     return np.stack(((lengths.T * cosines).sum(axis=0), (lengths.T * sines).sum(axis=0)), axis=1)

@@ -10,6 +10,7 @@ in the report.
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arithmetic import summed_up
 from ..core.inputs import Floats, wrapped
 from ..rig.kinematics import Linkage
 
@@ -38,7 +39,7 @@ def between(own: Floats, other: Floats, share: Floats, held: NDArray[np.bool_]) 
 
 def turned_by(linkage: Linkage, change: Floats) -> Floats:
     """Return by how much local turns change (frames, n) where angles do so (frames, n)."""
-    return linkage.relative(np.cumsum(change, axis=1))
+    return linkage.relative(summed_up(np.array(change.T, order="C")).T)
 
 
 def root_turns(tips: Floats, targets: Floats, size: float) -> Floats:

@@ -69,7 +69,7 @@ def unwrapped(angles: Floats) -> Floats:
         return angles.copy()
     steps = np.abs(np.diff(angles, axis=0))
     jumps = ~(steps.max(axis=0) < np.pi)
-    found = angles.copy()
+    found = np.array(angles)  # in the same order in memory
     if jumps.any():
         found[:, jumps] = np.unwrap(angles[:, jumps], axis=0)
     return found

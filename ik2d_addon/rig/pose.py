@@ -183,8 +183,9 @@ def _channels(bone: bpy.types.PoseBone, axis: Floats, turn: Floats, before: Floa
     """Return the rotation about the local `axis` (3,) by the angles `turn` (frames,)."""
     if bone.rotation_mode == 'QUATERNION':
         # The half angle goes on where the turn does: no sign ever flips.
-        values = np.column_stack((np.cos(turn / 2.0), np.outer(np.sin(turn / 2.0), axis)))
-        return BoneRotation(bone.name, "rotation_quaternion", values)
+        numbers = np.empty((4, len(turn)))  # of each channel side by side, as its keys take them
+        numbers[0], numbers[1:] = np.cos(turn / 2.0), np.multiply.outer(axis, np.sin(turn / 2.0))
+        return BoneRotation(bone.name, "rotation_quaternion", numbers.T)
     if bone.rotation_mode == 'AXIS_ANGLE':
         values = np.column_stack((turn, np.tile(axis, (len(turn), 1))))
         return BoneRotation(bone.name, "rotation_axis_angle", values)
