@@ -4,7 +4,6 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Protocol
 
 import bpy
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.armature import RigChain
-from ..rig.keys import animation_times
+from ..rig.keys import pace_of
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
 from ..rig.scaling import scale_channels, scales_back
@@ -47,14 +46,16 @@ class KeyPlan:
     @classmethod
     def every(cls, frames: Sequence[float]) -> "KeyPlan":
         """Return the plan that keys each frame."""
-        return cls(list(frames), list(frames))
+        times = list(frames)
+        return cls(times, times)
 
     @cached_property
     def half_way(self) -> list[float]:
         """When to look between the frames, too: half-way, where all chains are keyed on all frames."""
         if self.own or self.bound:
             return []
-        return [(first + last) / 2.0 for first, last in pairwise(self.frames)]
+        between: list[float] = ((self.frame_array[:-1] + self.frame_array[1:]) / 2.0).tolist()
+        return between
 
     @cached_property
     def frame_array(self) -> NDArray[Any]:
@@ -139,17 +140,17 @@ def plan_keys(
 
     frames: those to key, the first and the last included; all whole frames between are solved, too.
     """
-    (pace,) = animation_times(scene, [1.0])
-    whole = list(range(frames[0], frames[-1] + 1))
+    pace, whole = pace_of(scene), range(frames[0], frames[-1] + 1)
     if on_target_keys:
         own = {rig.name: target_key_frames(rig, frames[0], frames[-1], pace) for rig in rigs}
         times = sorted(set(whole).union(*own.values()))
         return KeyPlan(times, times, own=own, pace=pace)
     if reduce > 0.0:
         halves = np.arange(2 * frames[0], 2 * frames[-1] + 1) / 2.0
-        return KeyPlan(whole, halves.tolist(), reduce, candidates=frames, pace=pace)
+        return KeyPlan(list(whole), halves.tolist(), reduce, candidates=frames, pace=pace)
     if len(frames) < len(whole):
-        return KeyPlan(whole, whole, own={rig.name: list(map(float, frames)) for rig in rigs}, pace=pace)
+        times = list(whole)
+        return KeyPlan(times, times, own={rig.name: list(map(float, frames)) for rig in rigs}, pace=pace)
     return KeyPlan.every(frames)
 
 

@@ -166,7 +166,7 @@ def _bake_rigs(
         solve_frames(rigs, scene, plan, options, by_hand, sampler)
     )
     rotations = rotations_of(solved, by_hand)
-    times = keys.animation_times(scene, plan.frames)
+    times = keys.pace_of(scene) * plan.frame_array
     warnings = keys.check_writable(armature_object, rotations, times)
     if options.single_axis:
         warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
@@ -419,5 +419,5 @@ def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[Bo
 
 def _as_given(solved: list[KeyedChain], rigs: Sequence[RigChain]) -> list[KeyedChain]:
     """Return the chains in the order of `rigs`."""
-    order = [rig.name for rig in rigs]
-    return sorted(solved, key=lambda chain: order.index(chain.solved.rig.name))
+    order = {rig.name: place for place, rig in enumerate(rigs)}
+    return sorted(solved, key=lambda chain: order[chain.solved.rig.name])

@@ -107,7 +107,8 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
         raise IK2DError(f"The frame range {start} to {end} is reversed; give the first frame before the last")
     if step < 1:
         raise IK2DError(f"The step from frame to frame must be 1 or more, not {step}")
-    return sorted({*range(start, end + 1, step), end})
+    frames = list(range(start, end + 1, step))
+    return frames if frames[-1] == end else [*frames, end]
 
 
 def read_rigs(

@@ -51,8 +51,9 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
 
 def release_hands(rigs: Sequence[RigChain]) -> None:
     """Clear the bones on chains' tips that are left as they are again of baked keys, and put them back."""
+    there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}
     for rig in rigs:
-        settings = rig.armature.ik2d.chains.get(rig.name)
+        settings = there.get(rig.name)
         if settings is None:  # removed while it was baked
             continue
         left = set(posed_hands(settings)) - set(rig.hands.bones if rig.hands is not None else ())

@@ -65,11 +65,12 @@ class Fault:
 
 
 def check_writable(
-    armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float]
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float] | Floats
 ) -> list[str]:
     """Return a sentence for each thing that will keep keys from playing as written, or that they end.
 
-    frames: as in `write`. Raises IK2DError where a channel cannot take keys; nothing has been written then.
+    frames: as in `written`, in order. Raises IK2DError where a channel cannot take keys; nothing has been
+    written then.
     """
     warnings = []
     holder = compat.existing_channels(armature)
@@ -79,7 +80,7 @@ def check_writable(
             raise IK2DError(fault.sentence)
         warnings.append(fault.sentence)
     paths = {_path(armature, rotation): rotation.bone for rotation in rotations}
-    return warnings + list(nla.frozen_motion(armature, paths, min(frames), max(frames)))
+    return warnings + list(nla.frozen_motion(armature, paths, float(frames[0]), float(frames[-1])))
 
 
 def faults(
@@ -182,11 +183,11 @@ def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.t
 def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
     """Return a sentence for each thing that a bake of these bones will change outside its frames.
 
-    frames: as in `write`; the first and the last will do. Looks at no keys, so that a panel may ask.
+    frames: in order; the first and the last will do. Looks at no keys, so that a panel may ask.
     """
     posed = [bone for bone in map(armature.pose.bones.get, bones) if bone is not None]
     paths = {bone.path_from_id(rotation_property(bone.rotation_mode)): bone.name for bone in posed}
-    return list(nla.frozen_motion(armature, paths, min(frames), max(frames)))
+    return list(nla.frozen_motion(armature, paths, float(frames[0]), float(frames[-1])))
 
 
 def _group_faults(
@@ -266,7 +267,7 @@ def write(armature: bpy.types.Object, frames: Sequence[float], rotations: Sequen
 
 @contextmanager
 def written(
-    armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
+    armature: bpy.types.Object, frames: Sequence[float] | Floats, rotations: Sequence[BoneRotation]
 ) -> Iterator[None]:
     """Key the rotations at the frames, in place of all keys from the first frame to the last.
 
@@ -358,9 +359,14 @@ def previewed(
         yield
 
 
+def pace_of(scene: bpy.types.Scene) -> float:
+    """Return how fast time goes in the scene's actions: 1, but under time remapping."""
+    return float(scene.render.frame_map_old / scene.render.frame_map_new)
+
+
 def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[float]:
-    """Return when the scene's frames take place in its actions: elsewhere under time remapping."""
-    pace = scene.render.frame_map_old / scene.render.frame_map_new
+    """Return when the scene's frames take place in its actions."""
+    pace = pace_of(scene)
     return [frame * pace for frame in frames]
 
 

@@ -30,7 +30,8 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
             circle = ", ".join(f"'{chain.name}'" for chain in waiting)
             raise IK2DError(f"The chains {circle} depend on one another in a circle; disable one of them")
         rounds.append(ready)
-        waiting = [chain for chain in waiting if chain not in ready]
+        done = set(ready)
+        waiting = [chain for chain in waiting if chain not in done]
     return rounds
 
 
@@ -71,7 +72,8 @@ def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[Ri
         if not ready:
             return rounds, waiting
         rounds.append(ready)
-        waiting = [chain for chain in waiting if chain not in ready]
+        done = set(ready)
+        waiting = [chain for chain in waiting if chain not in done]
     return rounds, []
 
 

@@ -153,6 +153,8 @@ def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:
     """Return, of F-Curves, those that turn the chain's bones, and slide them."""
+    if not curves:
+        return {}
     places = [(_path(bone), index) for bone in rig.pose_bones for index in range(4)]
     if rig.slides is not None:
         for i, channels in rig.slides.channels.items():
@@ -163,7 +165,7 @@ def _curves(rig: RigChain, curves: Curves) -> Curves:
 
 def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
     """Return at which of the scene's frames something in the action takes place."""
-    animation, (pace,) = armature.animation_data, keys.animation_times(scene, [1.0])
+    animation, pace = armature.animation_data, keys.pace_of(scene)
     if animation.use_tweak_mode:
         time = animation.nla_tweak_strip_time_to_scene(time)
     return float(time) / pace
