@@ -368,12 +368,9 @@ def _frames_beyond(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
 ) -> dict[str, float]:
     """Return, of chains with memory, the frame of the keys after the times that their path is to join."""
-    joins = joins_of(scene, rigs, times[0], times[-1])
-    return {
-        rig.name: join.after.frame
-        for rig, join in zip(rigs, joins, strict=True)
-        if rig.has_memory and join.after
-    }
+    remembering = [rig for rig in rigs if rig.has_memory]
+    joins = joins_of(scene, remembering, times[0], times[-1]) if remembering else []
+    return {rig.name: join.after.frame for rig, join in zip(remembering, joins, strict=True) if join.after}
 
 
 def _counted(
