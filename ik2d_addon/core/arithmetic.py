@@ -7,7 +7,7 @@ each number becomes an array over the targets. Code that takes an `Arithmetic` r
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +40,40 @@ class Arithmetic:
 
 
 def cos_and_sin(angles: Number) -> tuple[Number, Number]:
-    """Return the cosines and sines of an array of angles, off by no more than some units of 1e-16.
+    """Return the cosines and sines of an array of angles, off by no more than some units of 1e-16."""
+    cosines, sines = np.empty_like(angles), np.empty_like(angles)
+    put_cos_and_sin(angles.copy(), cosines, sines)
+    return cosines, sines
+
+
+def put_cos_and_sin(angles: Number, cosines: Number, sines: Number) -> None:
+    """Put the cosines and sines of an array of angles, which is overwritten, into two others.
 
         sin a = 2 t / (1 + t^2),   cos a = 1 - t sin a,   t = tan(a / 2)
 
     numpy has a fast tangent, but takes sines and cosines one by one: on the processors that it has the
     tangent for this takes a fifth of their time, and two thirds on others.
     """
-    tangents = np.tan(0.5 * angles)
-    sines = tangents * tangents
-    sines += 1.0
-    np.divide(tangents, sines, out=sines)
+    angles *= 0.5
+    tangents = np.tan(angles, out=angles)
+    np.multiply(tangents, tangents, out=cosines)
+    cosines += 1.0
+    np.divide(tangents, cosines, out=sines)
     sines *= 2.0
     tangents *= sines
-    return np.subtract(1.0, tangents, out=tangents), sines
+    np.subtract(1.0, tangents, out=cosines)
+
+
+def carved(room: Number, *shapes: tuple[int, ...]) -> Iterator[Number]:
+    """Yield arrays of some shapes, one behind the other in the memory of a flat one.
+
+    What is done again and again to large arrays takes as long to get memory for as to do.
+    """
+    first = 0
+    for shape in shapes:
+        size = math.prod(shape)
+        yield room[first : first + size].reshape(shape)
+        first += size
 
 
 def summed_up(rows: Number) -> Number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arithmetic import ARRAYS
+from .arithmetic import ARRAYS, cos_and_sin, summed, summed_up
 from .errors import IK2DError
 from .inputs import LARGEST_ANGLE, LONGEST, SHORTEST, Floats, finite_floats, floats, floats_within, frozen
 
@@ -182,6 +182,15 @@ def joints_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Flo
     np.cumsum(x, axis=-1, out=joints[..., 1:, 0])
     np.cumsum(y, axis=-1, out=joints[..., 1:, 1])
     return joints
+
+
+def tips_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Floats:
+    """Return the tips (..., 2) alone, as `joints_at` has them but for rounding."""
+    n, shape = len(chain), angles.shape[:-1]
+    lengths = chain.lengths if slides is None else chain.lengths + slides
+    cosines, sines = cos_and_sin(summed_up(angles.reshape(-1, n).T.copy()))
+    tips = summed(cosines * lengths.reshape(-1, n).T), summed(sines * lengths.reshape(-1, n).T)
+    return np.stack(tips, axis=-1).reshape(*shape, 2)
 
 
 def checked_slides(chain: Chain, slides: ArrayLike, name: str = "slides") -> Floats:

@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .chain import Chain, at_limits, joints_at
+from .chain import Chain, at_limits, tips_at
 from .inputs import Floats
 
 
@@ -85,7 +85,7 @@ class Solution:
 
 def distances_to(chain: Chain, angles: Floats, targets: Floats, slides: Floats | None = None) -> Floats:
     """Return the distances (...) from the tip to the targets (..., 2)."""
-    offset = joints_at(chain, angles, slides)[..., -1, :] - targets
+    offset = tips_at(chain, angles, slides) - targets
     return np.hypot(offset[..., 0], offset[..., 1])
 
 

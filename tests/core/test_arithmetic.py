@@ -7,7 +7,16 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from ik2d_addon.core.arithmetic import ARRAYS, FEW, FLOATS, cos_and_sin, summed, summed_up
+from ik2d_addon.core.arithmetic import (
+    ARRAYS,
+    FEW,
+    FLOATS,
+    carved,
+    cos_and_sin,
+    put_cos_and_sin,
+    summed,
+    summed_up,
+)
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.pi, -np.pi, 1e-300, 1e300])
 NUMBERS = np.concatenate([SPECIAL, np.random.default_rng(0).normal(0.0, 3.0, 200)])
@@ -35,6 +44,24 @@ def test_cosines_and_sines_together_are_off_by_no_more_than_rounding():
     assert np.abs(cosines * cosines + sines * sines - 1.0).max() <= 2e-15
     still = cos_and_sin(np.zeros(3))
     assert (still[0] == 1.0).all() and (still[1] == 0.0).all()
+
+
+def test_cosines_and_sines_are_put_where_they_are_wanted():
+    angles = np.random.default_rng(2).uniform(-9.0, 9.0, (3, 5))
+    both = np.zeros((3, 2, 5))
+    put_cos_and_sin(angles.copy(), both[:, 0], both[:, 1])
+    given = angles.copy()
+    assert (both == np.stack(cos_and_sin(angles), axis=1)).all()
+    assert (angles == given).all()
+
+
+def test_arrays_are_carved_out_of_one_one_behind_the_other():
+    room = np.arange(20.0)
+    first, second = carved(room, (2, 3), (2, 2, 2))
+    assert first.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert second.ravel().tolist() == list(range(6, 14))
+    second[:] = -1.0
+    assert (room[6:14] == -1.0).all()
 
 
 @pytest.mark.parametrize("m", (1, 2, FEW - 1, FEW, 300))

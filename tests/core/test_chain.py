@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, IK2DError, forward
-from ik2d_addon.core.chain import FAR, at_limits, checked_angles, checked_targets, in_reaches, within_limits
+from ik2d_addon.core.chain import (
+    FAR,
+    at_limits,
+    checked_angles,
+    checked_targets,
+    in_reaches,
+    joints_at,
+    tips_at,
+    within_limits,
+)
 from ik2d_addon.core.inputs import LONGEST
 
 TURN = 2.0 * np.pi
@@ -27,6 +36,18 @@ def test_forward_is_a_sum_of_complex_numbers(n):
         joint += cmath.rect(lengths[i], sum(angles[: i + 1]))
         expected.append([joint.real, joint.imag])
     assert np.allclose(forward(Chain(lengths), angles), expected, rtol=0.0, atol=1e-13 * n)
+
+
+@pytest.mark.parametrize("shape", ((), (1,), (7,), (0,), (3, 40)))
+@pytest.mark.parametrize("n", (1, 2, 30))
+def test_tips_are_the_last_of_the_joints(n, shape):
+    rng = np.random.default_rng([n, *shape])
+    chain = Chain(rng.uniform(0.2, 1.0, n))
+    angles, slides = rng.uniform(-9.0, 9.0, (*shape, n)), rng.uniform(-0.1, 0.1, (*shape, n))
+    for added in (None, slides):
+        tips = tips_at(chain, angles, added)
+        assert tips.shape == (*shape, 2)
+        assert np.allclose(tips, joints_at(chain, angles, added)[..., -1, :], rtol=0.0, atol=2e-14)
 
 
 def test_forward_broadcasts_over_leading_dimensions():

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import ARRAYS
+from ..arithmetic import ARRAYS, carved, put_cos_and_sin, summed, summed_up
 from ..inputs import Floats
-from .correction import TRIAL, corrected
-from .corrections import arms_of, least_turns_of
-from .free import NEAR, SWEEPS, error_of, is_sudden, solve_free, swept_if_far
-from .shapes import aimed, crossing, off_the_line, turns_between, two_bones
+from .correction import LONGEST_FROM_AFAR, LONGEST_STEP, NEARER, SWING, TRIAL, corrected
+from .corrections import angles_of, arms_of, least_turns_of, swings_of
+from .free import NEAR, SWEEPS, is_sudden, solve_free
+from .shapes import Bracket, closed, off_the_line, two_bones
 from .sweep import Bones
+from .sweeps import swept
 
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -78,21 +79,21 @@ def free_batch_steps(
     angles, iterations, _ = poses
     done = np.zeros(m, np.bool_)
     block = min(BLOCK, max(BATCH, BLOCK_ANGLES // len(bones.lengths)))
+    room = np.empty(4 * (len(bones.lengths) + 1) * min(m, block))
     for first in range(0, m, block):
         rows = np.arange(first, min(first + block, m))
         rows = rows[are_inside(bones, targets[rows])]
         if rows.size == 0:
             continue
-        bent, shaped, error = _shaped(bones, targets[rows])
+        bent, shaped, error = _shaped(bones, targets[rows], room)
         is_far = error > NEAR
-        swept = np.where(is_far, SWEEPS, 0)
         arrived, pose, corrections = yield from _corrected(
-            bones, shaped, targets[rows].points.T, is_far, tolerance, rounds
+            bones, shaped, targets[rows].points.T, is_far, tolerance, rounds, room
         )
         sudden = ~is_far & is_sudden(np.abs(pose - bent).max(axis=0, initial=0.0), error)
         rest = np.flatnonzero(~arrived)
-        pose[:, rest], arrived[rest] = _between(bones, shaped[:, rest], targets[rows[rest]], tolerance)
-        angles[rows], iterations[rows], done[rows] = pose.T, swept + corrections, arrived & ~sudden
+        pose[:, rest], arrived[rest] = _between(bones, shaped[:, rest], targets[rows[rest]], tolerance, room)
+        angles[rows], iterations[rows], done[rows] = pose.T, SWEEPS * is_far + corrections, arrived & ~sudden
         yield int(done.sum())
     for row in np.flatnonzero(~done).tolist():
         angles[row], iterations[row] = solve_free(bones, *targets.row(row), tolerance, rounds)
@@ -107,20 +108,27 @@ def are_inside(bones: Bones, targets: Targets) -> Flags:
     return inside
 
 
-def _shaped(bones: Bones, targets: Targets) -> tuple[Floats, Floats, Floats]:
+def _shaped(bones: Bones, targets: Targets, room: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the starts off their line, and shaped, (n, m) each; and how far the former's tips were."""
-    starts, (x, y) = list(targets.starts.T), targets.points.T
+    starts, points = targets.starts.T.copy(), targets.points.T.copy()
+    x, y = points
     if len(bones.lengths) == 2:
-        exact = np.array(two_bones(bones.lengths, starts, x, y, targets.bend, ARRAYS))
-        return exact, exact, np.zeros(len(x))
-    bent = off_the_line(bones, starts, x, y, targets.bend, ARRAYS)
-    error = error_of(bones.lengths, bent, x, y, ARRAYS)
-    shaped = swept_if_far(bones, bent, error, starts, x, y, ARRAYS)
-    return np.array(bent), np.array(shaped), error
+        exact = np.array(two_bones(bones.lengths, list(starts), x, y, targets.bend, ARRAYS))
+        return exact, exact, np.zeros(len(targets.bend))
+    bent = np.array(off_the_line(bones, list(starts), x, y, targets.bend, ARRAYS))
+    errors = points - arms_of(np.array(bones.lengths), summed_up(bent.copy()), room)[0]
+    error = np.sqrt((errors * errors).sum(axis=0))
+    shaped, far = bent.copy(), np.flatnonzero(error > NEAR)
+    pose, points = bent.take(far, axis=1), points.take(far, axis=1)
+    for _ in range(SWEEPS):
+        pose = swept(bones.sharing, pose, points, room)
+    start = starts.take(far, axis=1)
+    shaped[:, far] = start + ARRAYS.remainder(pose - start, 2.0 * np.pi)
+    return bent, shaped, error
 
 
 def _corrected(
-    bones: Bones, shaped: Floats, points: Floats, is_far: Flags, tolerance: float, rounds: int
+    bones: Bones, shaped: Floats, points: Floats, is_far: Flags, tolerance: float, rounds: int, room: Floats
 ) -> Generator[int, None, tuple[Flags, Floats, NDArray[np.int32]]]:
     """Correct poses (n, m) towards points (2, m); return who arrived, their poses, and the corrections.
 
@@ -128,53 +136,95 @@ def _corrected(
     """
     n, m = shaped.shape
     lengths, weights = np.array(bones.lengths), np.array(bones.weights)
-    arrived, pose, corrections = np.zeros(m, np.bool_), np.empty_like(shaped), np.zeros(m, np.int32)
-    active, moving, (x, y), before = np.arange(m), shaped.copy(), points, np.full(m, np.inf)
+    arrived, pose, corrections = np.zeros(m, np.bool_), shaped.copy(), np.zeros(m, np.int32)
+    active, aims, headings, spare = np.arange(m), points, summed_up(shaped.copy()), np.empty(n * m)
+    longest, swing = np.where(is_far, LONGEST_FROM_AFAR, LONGEST_STEP), np.where(is_far, SWING, np.inf)
+    before = np.full(m, np.inf)
     for done in range(rounds + 1):
-        arms = arms_of(lengths, moving)
-        error_x, error_y = x - arms[0][0], y - arms[1][0]
-        error = error_x * error_x + error_y * error_y
-        going = away = error > tolerance * tolerance
+        arms = arms_of(lengths, headings, room)
+        errors = aims - arms[0]
+        distances = np.sqrt((errors * errors).sum(axis=0))
+        going = away = distances > tolerance
         if done % TRIAL == 0:
-            going, before = away & (error <= before), np.where(is_far[active], error, np.inf)
-        if done == rounds:
-            going = np.zeros_like(going)
-        left = np.flatnonzero(going)
+            going = away & (distances <= before)
+            before = np.where(is_far[active], NEARER * distances, np.inf)
+        left = np.flatnonzero(going) if done < rounds else np.empty(0, np.intp)
         if left.size < active.size:
-            there = active[~away]
-            arrived[there], pose[:, there] = True, moving[:, ~away]
-            corrections[active[~going]] = done
+            corrections[active] = done
+            there = np.flatnonzero(~away)
+            arrived[active[there]] = True
+            if done:
+                pose[:, active[there]] = angles_of(headings.take(there, axis=1))
         if n * left.size <= (FEW_ANGLES if done % TRIAL == 0 else 0):
             for i, row in zip(left.tolist(), active[left].tolist(), strict=True):
-                start, aim, more = moving[:, i].tolist(), (float(x[i]), float(y[i])), rounds - done
+                start, (x, y), more = angles_of(headings[:, i]).tolist(), aims[:, i].tolist(), rounds - done
                 pose[:, row], rest, more = corrected(
-                    bones.lengths, bones.weights[::-1], start, aim, tolerance, more, bool(is_far[row])
+                    bones.lengths, bones.weights[::-1], start, (x, y), tolerance, more, bool(is_far[row])
                 )
                 arrived[row], corrections[row] = rest <= tolerance, done + more
                 yield 0
             break
-        moving += least_turns_of(arms, weights, error_x, error_y)
+        turns = least_turns_of(arms, weights, errors, distances, longest[active], room[arms.size :])
+        headings += swings_of(turns, swing[active], room)
         if left.size < active.size:
-            active, x, y, before = active[left], x[left], y[left], before[left]
-            moving = moving.take(left, axis=1)
+            active, aims, before = active[left], aims[:, left], before[left]
+            (kept,) = carved(spare, (n, left.size))
+            headings, spare = np.take(headings, left, axis=1, out=kept, mode="clip"), headings.reshape(-1)
         yield 0
     return arrived, pose, corrections
 
 
-def _between(bones: Bones, pose: Floats, targets: Targets, tolerance: float) -> tuple[Floats, Flags]:
+def _between(
+    bones: Bones, pose: Floats, targets: Targets, tolerance: float, room: Floats
+) -> tuple[Floats, Flags]:
     """Return poses (n, m) between the given ones and the straight or closed chain, and who arrived."""
     if len(targets.points) == 0:
         return pose, np.zeros(0, np.bool_)
-    x, y = targets.points.T
-    lengths, distance = np.array(bones.lengths), np.hypot(x, y)
-    turns = np.array(turns_between(bones.lengths, list(pose), distance, targets.bend, ARRAYS))
+    (x, y), distance = targets.points.T, np.hypot(*targets.points.T)
+    lengths = np.array(bones.lengths)
+    tips_x, tips_y = _tips(lengths, summed_up(pose.copy()), room)
+    shut = np.array(closed(bones.lengths, 1.0))[:, np.newaxis] * targets.bend
+    straight_or_shut = np.where(np.hypot(tips_x, tips_y) < distance, 0.0, shut)
+    turns = ARRAYS.remainder(straight_or_shut - pose, 2.0 * np.pi)
+    turns[0] = 0.0
+    part = _parts(lengths, summed_up(pose.copy()), summed_up(turns.copy()), distance, tolerance, room)
+    found = pose + part * turns
+    tips_x, tips_y = _tips(lengths, summed_up(found.copy()), room)
+    turn = ARRAYS.remainder(np.arctan2(y, x) - np.arctan2(tips_y, tips_x), 2.0 * np.pi)
+    found[0] += np.where(distance == 0.0, 0.0, turn)
+    return found, np.abs(np.hypot(tips_x, tips_y) - distance) <= tolerance
+
+
+def _parts(
+    lengths: Floats, headings: Floats, turns: Floats, distance: Floats, tolerance: float, room: Floats
+) -> Floats:
+    """Return by which parts (m,) of their turns (n, m) headings (n, m) bring the tips to distances (m,)."""
+    m = len(distance)
 
     def off(part: Floats) -> Floats:
-        xs, ys = arms_of(lengths, pose + part * turns)
-        rest: Floats = np.sqrt(xs[0] * xs[0] + ys[0] * ys[0]) - distance
+        (turned,) = carved(room[2 * headings.size :], headings.shape)
+        x, y = _tips(lengths, np.add(headings, np.multiply(part, turns, out=turned), out=turned), room)
+        rest: Floats = np.sqrt(x * x + y * y) - distance
         return rest
 
-    found = pose + crossing(off, tolerance, ARRAYS, CHORDS) * turns
-    found = np.array(aimed(bones.lengths, list(found), x, y, ARRAYS))
-    xs, ys = arms_of(lengths, found)
-    return found, (x - xs[0]) ** 2 + (y - ys[0]) ** 2 <= tolerance * tolerance
+    found, rows = np.empty(m), np.arange(m)
+    bracket = Bracket(np.zeros(m), np.ones(m), off(np.zeros(m)), off(np.ones(m)), np.zeros(m))
+    for _ in range(CHORDS):
+        found[rows] = middle = bracket.chord(ARRAYS)
+        value = off(middle)
+        left = np.flatnonzero(np.abs(value) > tolerance)
+        if left.size == 0:
+            break
+        bracket = Bracket(*(numbers[left] for numbers in bracket.cut(middle, value, ARRAYS)))
+        rows, distance = rows[left], distance[left]
+        headings, turns = headings.take(left, axis=1), turns.take(left, axis=1)
+    return found
+
+
+def _tips(lengths: Floats, headings: Floats, room: Floats) -> tuple[Floats, Floats]:
+    """Return the tips' x and y (m,) of bones with headings (n, m), which are overwritten."""
+    xs, ys = carved(room, headings.shape, headings.shape)
+    put_cos_and_sin(headings, xs, ys)
+    xs *= lengths[:, np.newaxis]
+    ys *= lengths[:, np.newaxis]
+    return summed(xs), summed(ys)

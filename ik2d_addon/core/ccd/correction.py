@@ -23,9 +23,12 @@ LONGEST_STEP = 2.0  # radians for an error as long as the reach
 DAMPING = 1e-14
 # The square of a step (radians) that is none, where every joint is held: not zero, to divide by.
 NO_STEP = 1e-300
-# From afar so many corrections must bring the tip nearer than it was before them. Those of a long chain that
-# is wound up often do not: most of these arrive nowhere, and wind it up further.
-TRIAL = 4
+# From afar, where a pose far from the start's is needed anyway, steps may be longer, but none swings a bone
+# by more than this (radians): there the tip no longer goes where the turns of the first order would have it.
+LONGEST_FROM_AFAR, SWING = 3.0, 1.5
+# And so many of them must leave no more than this part of the error. Those of a long chain that is wound up
+# often do not: most of these arrive nowhere, and wind it up further.
+TRIAL, NEARER = 4, 0.8
 
 # The arms from each joint to the tip, x and y, the last joint first.
 Arms = tuple[list[Number], list[Number]]
@@ -39,10 +42,12 @@ def arms_to_tip(lengths: list[float], angles: list[Number], lib: Arithmetic = FL
     return list(accumulate(xs[::-1])), list(accumulate(ys[::-1]))
 
 
-def least_turns(arms: Arms, weights: list[float], error_x: float, error_y: float) -> list[float]:
+def least_turns(
+    arms: Arms, weights: list[float], error_x: float, error_y: float, longest: float = LONGEST_STEP
+) -> list[float]:
     """Return the least turns q, root first, that move the tip by the error (reach is 1).
 
-    weights: one a joint, the last joint first, as the arms; the greatest should be 1.
+    weights: one a joint, the last joint first, as the arms; the greatest should be 1. longest: see above.
     """
     xs, ys = arms
     weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
@@ -54,12 +59,12 @@ def least_turns(arms: Arms, weights: list[float], error_x: float, error_y: float
     error = sqrt(error_x * error_x + error_y * error_y)
     if min(weights) == 1.0:
         # u . e is the sum of q^2 / w: the square of the step's length.
-        part = min(1.0, LONGEST_STEP * sqrt(error / (ux * error_x + uy * error_y)))
+        part = min(1.0, longest * sqrt(error / (ux * error_x + uy * error_y)))
         ux, uy = part * ux, part * uy
         turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
     else:  # unwilling joints would make that long, and the step too short to get anywhere
         whole = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
-        part = min(1.0, LONGEST_STEP * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
+        part = min(1.0, longest * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
         turns = [part * turn for turn in whole]
     turns.reverse()
     return turns
@@ -80,7 +85,7 @@ def corrected(
     error left, and the corrections made, at most `rounds`.
     """
     x, y = target
-    before = inf
+    before, longest = inf, LONGEST_FROM_AFAR if from_afar else LONGEST_STEP
     for done in range(rounds + 1):
         arms = arms_to_tip(lengths, angles)
         error_x, error_y = x - arms[0][-1], y - arms[1][-1]
@@ -88,8 +93,12 @@ def corrected(
         if error <= tolerance or done == rounds:
             break
         if from_afar and done % TRIAL == 0:
-            if error > before:
+            if error > NEARER * before:
                 break
             before = error
-        angles = list(map(add, angles, least_turns(arms, weights, error_x, error_y)))
+        turns = least_turns(arms, weights, error_x, error_y, longest)
+        if from_afar:
+            most = max(map(abs, accumulate(turns)))
+            turns = [SWING / most * turn for turn in turns] if most > SWING else turns
+        angles = list(map(add, angles, turns))
     return angles, error, done

@@ -1,54 +1,77 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The formulas of `correction` for many poses at once, on whole arrays that are written in place.
 
-Poses and arms stand joint by joint, (n, m) for n joints and m poses, the root's first: all that is done to
-one number after the other is then one call, and what is summed from joint to joint is a call a joint.
+The bones' headings stand one by one, (n, m) for n bones and m poses, the root's first, and arms (n, 2, m),
+x and y of a joint one behind the other: all that is done to one number after the other is then one call,
+and what is summed from joint to joint is a call a joint.
 """
 
 import numpy as np
 
-from ..arithmetic import cos_and_sin, summed_up
+from ..arithmetic import carved, put_cos_and_sin, summed_up
 from ..inputs import Floats
-from .correction import DAMPING, LONGEST_STEP, NO_STEP
-
-# The arms (n, m) from each joint to the tip, x and y, the root's first: that one is the tip.
-Arms = tuple[Floats, Floats]
+from .correction import DAMPING, NO_STEP
 
 
-def arms_of(lengths: Floats, poses: Floats) -> Arms:
-    """Return the arms from the joints of poses (n, m) to their tips. lengths: (n,)"""
-    xs, ys = cos_and_sin(summed_up(poses.copy()))
-    for arms in (xs, ys):
-        arms *= lengths[:, np.newaxis]
-        summed_up(arms[::-1])
-    return xs, ys
+def arms_of(lengths: Floats, headings: Floats, room: Floats) -> Floats:
+    """Return the arms (n, 2, m) from the joints of bones with headings (n, m) to their tips.
 
-
-def least_turns_of(arms: Arms, weights: Floats, error_x: Floats, error_y: Floats) -> Floats:
-    """Return the least turns (n, m) that move the tips by the errors (m,), as `least_turns`.
-
-    weights: (n,), the greatest 1. The arms are overwritten.
+    The root's, the first, is the tip. lengths: (n,). room: at least 3 n m floats; the arms are its first.
     """
-    xs, ys = arms
+    n, m = headings.shape
+    arms: Floats
+    arms, angles = carved(room, (n, 2, m), (n, m))
+    np.copyto(angles, headings)
+    put_cos_and_sin(angles, arms[:, 0], arms[:, 1])
+    arms *= lengths[:, np.newaxis, np.newaxis]
+    summed_up(arms.reshape(n, 2 * m)[::-1])
+    return arms
+
+
+def least_turns_of(
+    arms: Floats, weights: Floats, errors: Floats, distances: Floats, longest: Floats, room: Floats
+) -> Floats:
+    """Return the least turns (n, m) that move the tips by the errors (2, m), as `least_turns`.
+
+    arms: (n, 2, m), which are overwritten. weights: (n,), the greatest 1. distances: (m,), how long the
+    errors are. longest: (m,). room: at least 2 n m floats that are not the arms'; the turns are its first.
+    """
+    n, _, m = arms.shape
     even = bool((weights == 1.0).all())
-    weighted_xs, weighted_ys = (
-        (xs, ys) if even else (weights[:, np.newaxis] * xs, weights[:, np.newaxis] * ys)
-    )
-    product = weighted_xs * xs
-    xx = product.sum(axis=0) + DAMPING
-    xy = np.multiply(weighted_xs, ys, out=product).sum(axis=0)
-    yy = np.multiply(weighted_ys, ys, out=product).sum(axis=0) + DAMPING
-    determinant = xx * yy - xy * xy
-    ux = (xx * error_x + xy * error_y) / determinant
-    uy = (xy * error_x + yy * error_y) / determinant
-    error = np.sqrt(error_x * error_x + error_y * error_y)
+    weighted = arms if even else weights[:, np.newaxis, np.newaxis] * arms
+    turns: Floats
+    (products,), (turns,) = carved(room, (n, 2, m)), carved(room, (n, m))
+    squares = np.multiply(weighted, arms, out=products).sum(axis=0)  # (2, m), of x and of y
+    squares += DAMPING
+    mixed = np.multiply(weighted[:, 0], arms[:, 1], out=turns).sum(axis=0)
+    u = squares * errors
+    u += mixed * errors[::-1]
+    u /= squares[0] * squares[1] - mixed * mixed
+    most = longest * np.sqrt(distances)
     if even:  # as in least_turns, where it says why
-        squares = ux * error_x + uy * error_y + NO_STEP
-        part = np.minimum(1.0, LONGEST_STEP * np.sqrt(error / squares))
-        ux, uy = part * ux, part * uy
-    turns = np.multiply(weighted_xs, uy, out=xs)
-    turns -= np.multiply(weighted_ys, ux, out=product)
+        u *= np.minimum(1.0, most / np.sqrt((u * errors).sum(axis=0) + NO_STEP))
+    weighted *= u[::-1]
+    np.subtract(weighted[:, 0], weighted[:, 1], out=turns)
     if not even:
-        squares = np.multiply(turns, turns, out=product).sum(axis=0) + NO_STEP
-        turns *= np.minimum(1.0, LONGEST_STEP * np.sqrt(error / squares))
+        turns *= np.minimum(1.0, most / np.sqrt((turns * turns).sum(axis=0) + NO_STEP))
     return turns
+
+
+def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
+    """Return how turns (n, m) swing the bones, cut to swing none by more than `most` (m,).
+
+    The turns are overwritten by the swings. room: at least n m floats that are not the turns'.
+    """
+    (sizes,) = carved(room, turns.shape)
+    summed_up(turns)
+    largest = np.abs(turns, out=sizes).max(axis=0)
+    over = largest > most
+    if over.any():
+        turns *= np.where(over, most / np.maximum(largest, NO_STEP), 1.0)
+    return turns
+
+
+def angles_of(headings: Floats) -> Floats:
+    """Return the angles (n, ...) between bones with headings (n, ...)."""
+    angles: Floats = np.diff(headings, axis=0, prepend=0.0)
+    return angles

@@ -6,7 +6,9 @@ close by, the least change of pose looks best), least corrections of all joints 
 target, and where those do not arrive, a pose between two known ones does, with certainty.
 """
 
-from ..arithmetic import FLOATS, Arithmetic, Number
+from math import hypot
+
+from ..arithmetic import Number
 from .correction import arms_to_tip, corrected
 from .shapes import between, nearest_turns, off_the_annulus, off_the_line, two_bones
 from .sweep import Bones, sweep
@@ -33,35 +35,21 @@ def solve_free(
         return two_bones(lengths, start, x, y, bend), 0
     bent = off_the_line(bones, start, x, y, bend)
     first_error = error_of(lengths, bent, x, y)
-    shaped = swept_if_far(bones, bent, first_error, start, x, y)
     is_far = first_error > NEAR
-    swept = SWEEPS if is_far else 0
+    shaped = swept(bones, bent, start, x, y) if is_far else bent
     angles, error, done = corrected(lengths, bones.weights[::-1], shaped, (x, y), tolerance, rounds, is_far)
     if error > tolerance:
         angles = between(lengths, shaped, x, y, bend, tolerance)
     elif not is_far and is_sudden(largest_turn(bent, angles), first_error):
         angles = shared(bones, bent, angles, (x, y), tolerance, rounds)
-    return angles, swept + done
+    return angles, done + (SWEEPS if is_far else 0)
 
 
-def swept_if_far(
-    bones: Bones,
-    pose: list[Number],
-    error: Number,
-    start: list[Number],
-    x: Number,
-    y: Number,
-    lib: Arithmetic = FLOATS,
-) -> list[Number]:
-    """Return the pose after two sweeps of CCD where its tip is far off, each angle near the start's."""
-
-    def swept(pose: list[Number], x: Number, y: Number, *start: Number) -> list[Number]:
-        sharing = bones.sharing
-        for _ in range(SWEEPS):
-            pose = sweep(sharing, pose, x, y, lib)
-        return nearest_turns(pose, list(start), lib)
-
-    return lib.only(error > NEAR, swept, pose, x, y, *start)
+def swept(bones: Bones, pose: list[float], start: list[float], x: float, y: float) -> list[float]:
+    """Return the pose after two sweeps of CCD, each angle near the start's."""
+    for _ in range(SWEEPS):
+        pose = sweep(bones.sharing, pose, x, y)
+    return nearest_turns(pose, start)
 
 
 def shared(
@@ -101,10 +89,7 @@ def is_sudden(turn: Number, error: Number) -> Number:
     return (turn > GENTLE) & (turn > SUDDEN * error)
 
 
-def error_of(
-    lengths: list[float], angles: list[Number], x: Number, y: Number, lib: Arithmetic = FLOATS
-) -> Number:
+def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> float:
     """Return how far the tip is from a target."""
-    xs, ys = arms_to_tip(lengths, angles, lib)
-    error_x, error_y = x - xs[-1], y - ys[-1]
-    return lib.sqrt(error_x * error_x + error_y * error_y)
+    xs, ys = arms_to_tip(lengths, angles)
+    return hypot(x - xs[-1], y - ys[-1])

@@ -7,6 +7,7 @@ All lengths are fractions of the outer reach. Angles are those nearest to the po
 from collections.abc import Callable
 from itertools import accumulate
 from math import atan2, hypot, pi, remainder
+from typing import NamedTuple
 
 from ..arithmetic import FLOATS, Arithmetic, Number
 from ..triangle import corner, two_bone_pose
@@ -85,7 +86,7 @@ def off_the_line(
 
 def is_on_a_line(angles: list[Number], lib: Arithmetic = FLOATS) -> Number:
     """Return whether all bones lie on one line, straight or folded."""
-    return lib.all_of(abs(lib.sin(angle)) <= ON_A_LINE for angle in angles[1:])
+    return lib.all_of(abs(lib.remainder(angle, pi)) <= ON_A_LINE for angle in angles[1:])
 
 
 def arc(
@@ -180,27 +181,45 @@ def turns_between(
     return turns
 
 
-def crossing(function: Callable[[Number], Number], tolerance: float, lib: Arithmetic, chords: int) -> Number:
-    """Return where in 0..1 a continuous function that changes its sign there is zero, to a tolerance.
+class Bracket(NamedTuple):
+    """Where a continuous function changes its sign, for the Illinois method.
 
-    The Illinois method: where the chord crosses zero, and an end that stays twice counts half.
+    Next is where the chord crosses zero; the value at an end that stays twice counts half.
     """
-    low, high = 0.0, 1.0
-    at_low, at_high = function(low), function(high)
+
+    low: Number
+    high: Number
+    at_low: Number
+    at_high: Number
     kept: Number = 0  # -1: the last step kept the high end; +1: the low one
+
+    def chord(self, lib: Arithmetic) -> Number:
+        """Return where the chord crosses zero."""
+        low, high, at_low, at_high, _ = self
+        return low + (high - low) * at_low / lib.where(at_low == at_high, 1.0, at_low - at_high)
+
+    def cut(self, middle: Number, value: Number, lib: Arithmetic) -> "Bracket":
+        """Return the part in which the sign changes, where the function has a value in the middle."""
+        low, high, at_low, at_high, kept = self
+        ahead = (value < 0.0) == (at_low < 0.0)  # the zero lies beyond the middle
+        return Bracket(
+            lib.where(ahead, middle, low),
+            lib.where(ahead, high, middle),
+            lib.where(ahead, value, lib.where(kept == 1, at_low / 2.0, at_low)),
+            lib.where(ahead, lib.where(kept == -1, at_high / 2.0, at_high), value),
+            lib.where(ahead, -1, 1),
+        )
+
+
+def crossing(function: Callable[[Number], Number], tolerance: float, lib: Arithmetic, chords: int) -> Number:
+    """Return where in 0..1 a continuous function that changes its sign there is zero, to a tolerance."""
+    bracket = Bracket(0.0, 1.0, function(0.0), function(1.0))
     for _ in range(chords):
-        rise = lib.where(at_low == at_high, 1.0, at_low - at_high)
-        middle = low + (high - low) * at_low / rise
+        middle = bracket.chord(lib)
         value = function(middle)
         if lib is FLOATS and abs(value) <= tolerance:
             break
-        ahead = (value < 0.0) == (at_low < 0.0)  # the zero lies beyond the middle
-        at_low, at_high = (
-            lib.where(ahead, value, lib.where(kept == 1, at_low / 2.0, at_low)),
-            lib.where(ahead, lib.where(kept == -1, at_high / 2.0, at_high), value),
-        )
-        low, high = lib.where(ahead, middle, low), lib.where(ahead, high, middle)
-        kept = lib.where(ahead, -1, 1)
+        bracket = bracket.cut(middle, value, lib)
     return middle
 
 

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.arithmetic import ARRAYS
-from ik2d_addon.core.ccd.correction import LONGEST_STEP, TRIAL, arms_to_tip, corrected, least_turns
+from ik2d_addon.core.ccd.correction import (
+    LONGEST_FROM_AFAR,
+    LONGEST_STEP,
+    NEARER,
+    SWING,
+    TRIAL,
+    arms_to_tip,
+    corrected,
+    least_turns,
+)
 
 
 def random_bones(rng, n):
@@ -105,26 +114,39 @@ def test_corrections_stop_at_the_tolerance_itself():
     assert corrected([0.5, 0.5], [1.0, 1.0], [0.0, 0.8], (0.8, 0.1), 1e-3, done - 1)[1] > 1e-3
 
 
-def test_from_afar_corrections_stop_once_four_have_brought_the_tip_no_nearer():
-    """And only then: those that come nearer each time go on, as they do from close by."""
+def test_from_afar_corrections_swing_no_bone_by_more_than_so_much():
+    swung = 0
+    for seed in range(1, 40):
+        lengths, start = random_bones(np.random.default_rng(seed), 12)
+        arms = arms_to_tip(lengths, start.tolist())
+        error = 0.02 * seed
+        target = arms[0][-1] + error, arms[1][-1]
+        whole = least_turns(arms, [1.0] * 12, error, 0.0, LONGEST_FROM_AFAR)
+        angles, _, _ = corrected(lengths, [1.0] * 12, start.tolist(), target, 1e-9, 1, from_afar=True)
+        largest = np.abs(np.cumsum(whole)).max()
+        swung += largest > SWING
+        assert np.allclose(angles - start, np.multiply(min(1.0, SWING / largest), whole), rtol=0, atol=1e-14)
+    assert 5 < swung < 35
+
+
+def test_from_afar_corrections_stop_once_four_have_brought_the_tip_hardly_nearer():
+    """And only then; from close by they go on."""
     stopped = 0
     for seed in range(40):
-        rng = np.random.default_rng(seed)
-        lengths, start = random_bones(rng, 30)
-        weights, target = [1.0] * 30, (0.8, 0.1)
+        lengths, start = random_bones(np.random.default_rng(seed), 30)
 
-        def all_made(rounds, lengths=lengths, weights=weights, start=start, target=target, **far):
-            return corrected(lengths, weights, start.tolist(), target, 1e-7, rounds, **far)
+        def made(rounds, from_afar=True, lengths=lengths, start=start):
+            return corrected(lengths, [1.0] * 30, start.tolist(), (0.8, 0.1), 1e-7, rounds, from_afar)
 
-        angles, error, done = all_made(60, from_afar=True)
-        errors = [all_made(rounds)[1] for rounds in range(0, done + 1, TRIAL)]
-        nearer = [after <= before for before, after in zip(errors, errors[1:], strict=False)]
+        angles, error, done = made(60)
+        errors = [made(rounds)[1] for rounds in range(0, done + 1, TRIAL)]
+        nearer = [after <= NEARER * before for before, after in zip(errors, errors[1:], strict=False)]
+        assert made(done) == (angles, error, done)
         if error <= 1e-7:
             assert all(nearer)
-            assert (angles, error, done) == all_made(60)
         else:
             stopped += 1
             assert done in range(TRIAL, 61, TRIAL)
             assert nearer == [True] * (len(nearer) - 1) + [False]
-            assert all_made(done)[:2] == (angles, error)
+        assert made(60, from_afar=False)[2] > TRIAL
     assert 10 < stopped < 40

@@ -6,7 +6,6 @@ import pytest
 from chains import LENGTHS, STARTS, random_lengths, random_start, targets_in_annulus
 
 from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_even
-from ik2d_addon.core.arithmetic import ARRAYS
 from ik2d_addon.core.ccd import free
 from ik2d_addon.core.ccd.correction import corrected
 from ik2d_addon.core.ccd.shapes import nearest_turns
@@ -171,31 +170,12 @@ def test_sweeps_shape_the_pose_only_where_the_target_is_a_quarter_of_the_reach_a
     for _ in range(2 if swept else 0):
         shaped = sweep(bones.sharing, shaped, *target.tolist())
     shaped = nearest_turns(shaped, start)
-    corrected_pose, _, done = corrected(bones.lengths, [1.0] * 3, shaped, tuple(target.tolist()), 1e-9, 60)
+    assert not swept or free.swept(bones, start, start, *target.tolist()) == shaped
+    aim = tuple(target.tolist())
+    corrected_pose, _, done = corrected(bones.lengths, [1.0] * 3, shaped, aim, 1e-9, 60, swept)
     found = free.solve_free(bones, start, *target.tolist(), 1.0, 1e-9, 60)
     assert found == (corrected_pose, done + 2 * swept)
     assert done > 0
-
-
-def test_sweeps_on_arrays_shape_only_the_poses_that_are_far():
-    rng = np.random.default_rng(11)
-    bones = Bones.of(Chain([2.0, 1.5, 1.0]))
-    starts, points = rng.uniform(-9.0, 9.0, (40, 3)), rng.uniform(-0.7, 0.7, (40, 2))
-    points[:20] = forward(Chain(bones.lengths), starts[:20])[:, -1] + rng.normal(0.0, 0.1, (20, 2))
-    poses = [angles.copy() for angles in starts.T]
-    errors = free.error_of(bones.lengths, poses, *points.T, ARRAYS)
-    assert np.allclose(
-        errors, np.hypot(*(forward(Chain(bones.lengths), starts)[:, -1] - points).T), atol=1e-15
-    )
-    shaped = np.array(free.swept_if_far(bones, poses, errors, list(starts.T), *points.T, ARRAYS)).T
-    assert 0 < (errors <= 0.25).sum() < 40
-    assert (shaped[errors <= 0.25] == starts[errors <= 0.25]).all()
-    for row in range(40):
-        x, y = points[row].tolist()
-        start = starts[row].tolist()
-        one = free.swept_if_far(bones, start, errors[row], start, x, y)
-        assert np.allclose(one, shaped[row], rtol=0.0, atol=1e-9)
-        assert np.abs(np.subtract(one, start)).max() <= np.pi
 
 
 @pytest.mark.parametrize(
