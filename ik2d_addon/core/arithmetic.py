@@ -77,10 +77,10 @@ def carved(room: Number, *shapes: tuple[int, ...]) -> Iterator[Number]:
 
 
 def summed_up(rows: Number) -> Number:
-    """Add to each row of an array (n, m) all those before, in place, and return it."""
-    if rows.shape[1] < FEW:
-        return np.cumsum(rows, axis=0, out=rows)
-    each = list(rows)
+    """Add to each row of an array (n, m), or of some (k, n, m), all those before, in place, and return it."""
+    if rows.shape[-1] < FEW:
+        return np.cumsum(rows, axis=-2, out=rows)
+    each = list(rows if rows.ndim == 2 else rows.swapaxes(0, -2))
     for before, row in zip(each, each[1:], strict=False):
         row += before
     return rows

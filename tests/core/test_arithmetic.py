@@ -74,7 +74,10 @@ def test_rows_are_summed_one_after_the_other_whatever_their_length(n, m):
     assert summed_up(given) is given
     assert (given == sums).all()
     backwards = np.array([list(accumulate(column[::-1])) for column in rows.T.tolist()]).T
+    several = np.stack([given, rows])
     assert (summed_up(rows[::-1]) == backwards).all()
+    assert (summed_up(several[1:, ::-1])[0] == backwards).all()
+    assert (several[0] == given).all()
 
 
 def test_cosines_and_sines_of_a_list_are_those_of_each():

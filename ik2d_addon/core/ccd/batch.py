@@ -116,7 +116,7 @@ def _shaped(bones: Bones, targets: Targets, room: Floats) -> tuple[Floats, Float
         exact = np.array(two_bones(bones.lengths, list(starts), x, y, targets.bend, ARRAYS))
         return exact, exact, np.zeros(len(targets.bend))
     bent = np.array(off_the_line(bones, list(starts), x, y, targets.bend, ARRAYS))
-    errors = points - arms_of(np.array(bones.lengths), summed_up(bent.copy()), room)[0]
+    errors = points - arms_of(np.array(bones.lengths), summed_up(bent.copy()), room)[:, 0]
     error = np.sqrt((errors * errors).sum(axis=0))
     shaped, far = bent.copy(), np.flatnonzero(error > NEAR)
     pose, points = bent.take(far, axis=1), points.take(far, axis=1)
@@ -135,15 +135,17 @@ def _corrected(
     is_far: (m,) who stop where corrections lead nowhere. Yields 0 from one correction to the next.
     """
     n, m = shaped.shape
-    lengths, weights = np.array(bones.lengths), np.array(bones.weights)
-    arrived, pose, corrections = np.zeros(m, np.bool_), shaped.copy(), np.zeros(m, np.int32)
+    lengths = np.array(bones.lengths)
+    weights = None if min(bones.weights) == 1.0 else np.array(bones.weights)
+    arrived, corrections = np.zeros(m, np.bool_), np.zeros(m, np.int32)
     active, aims, headings, spare = np.arange(m), points, summed_up(shaped.copy()), np.empty(n * m)
+    found = headings.copy()
     longest, swing = np.where(is_far, LONGEST_FROM_AFAR, LONGEST_STEP), np.where(is_far, SWING, np.inf)
     before = np.full(m, np.inf)
     for done in range(rounds + 1):
         arms = arms_of(lengths, headings, room)
-        errors = aims - arms[0]
-        distances = np.sqrt((errors * errors).sum(axis=0))
+        errors = aims - arms[:, 0]
+        distances = np.sqrt(np.add.reduce(errors * errors, axis=0))
         going = away = distances > tolerance
         if done % TRIAL == 0:
             going = away & (distances <= before)
@@ -152,16 +154,15 @@ def _corrected(
         if left.size < active.size:
             corrections[active] = done
             there = np.flatnonzero(~away)
-            arrived[active[there]] = True
-            if done:
-                pose[:, active[there]] = angles_of(headings.take(there, axis=1))
+            arrived[active[there]], found[:, active[there]] = True, headings.take(there, axis=1)
         if n * left.size <= (FEW_ANGLES if done % TRIAL == 0 else 0):
             for i, row in zip(left.tolist(), active[left].tolist(), strict=True):
                 start, (x, y), more = angles_of(headings[:, i]).tolist(), aims[:, i].tolist(), rounds - done
-                pose[:, row], rest, more = corrected(
+                pose, rest, more = corrected(
                     bones.lengths, bones.weights[::-1], start, (x, y), tolerance, more, bool(is_far[row])
                 )
                 arrived[row], corrections[row] = rest <= tolerance, done + more
+                found[:, row] = np.cumsum(pose)
                 yield 0
             break
         turns = least_turns_of(arms, weights, errors, distances, longest[active], room[arms.size :])
@@ -171,7 +172,7 @@ def _corrected(
             (kept,) = carved(spare, (n, left.size))
             headings, spare = np.take(headings, left, axis=1, out=kept, mode="clip"), headings.reshape(-1)
         yield 0
-    return arrived, pose, corrections
+    return arrived, np.where(corrections > 0, angles_of(found), shaped), corrections
 
 
 def _between(

@@ -26,23 +26,25 @@ def swept(bones: Bones, poses: Floats, points: Floats, room: Floats) -> Floats:
     summed_up(own)
     target, tip = points[0] + 1j * points[1], joints[n].copy()
     arm, aim, moved, angle = np.empty_like(tip), np.empty_like(tip), np.empty_like(tip), np.empty(m)
-    for i in range(n - 1, -1, -1):
-        np.subtract(tip, joints[i], arm)
-        np.subtract(target, joints[i], aim)
+    part, cross = moved.real, moved.imag
+    each = zip(joints, joints.real, joints.imag, turns, bones.weights, strict=False)
+    for joint, along, across, turn, weight in reversed(list(each)):
+        np.subtract(tip, joint, arm)
+        np.subtract(target, joint, aim)
         # The joint's place is no longer needed: what turns it goes there. Adding zero makes -0.0 positive.
-        np.multiply(np.conjugate(arm, moved), aim, joints[i])
-        joints[i] += 0.0
-        np.multiply(np.arctan2(joints[i].imag, joints[i].real, angle), bones.weights[i], turns[i])
+        np.multiply(np.conjugate(arm, moved), aim, joint)
+        np.add(joint, 0.0, joint)
+        np.multiply(np.arctan2(across, along, angle), weight, turn)
         # The tip moves by (e^ia - 1) arm = 2 t / (1 + t^2) (i - t) arm, where t = tan(a / 2).
-        tangent = np.tan(np.multiply(turns[i], 0.5, angle), angle)
-        np.multiply(tangent, tangent, moved.real)
-        moved.real += 1.0
-        np.divide(tangent, moved.real, moved.imag)
-        moved.imag *= 2.0
-        np.multiply(moved.imag, tangent, moved.real)
-        np.negative(moved.real, moved.real)
-        moved *= arm
-        tip += moved
+        tangent = np.tan(np.multiply(turn, 0.5, angle), angle)
+        np.multiply(tangent, tangent, part)
+        np.add(part, 1.0, part)
+        np.divide(tangent, part, cross)
+        np.multiply(cross, 2.0, cross)
+        np.multiply(cross, tangent, part)
+        np.negative(part, part)
+        np.multiply(moved, arm, moved)
+        np.add(tip, moved, tip)
     found: Floats = poses + turns
     own *= own
     np.add(joints.real[:n], joints.imag[:n], scale)

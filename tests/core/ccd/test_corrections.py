@@ -36,7 +36,7 @@ def test_arms_are_those_of_each_pose_alone_the_root_first(n, m):
     arms = arms_of(lengths, headings, room)
     for row in range(m):
         alone = np.array(arms_to_tip(lengths.tolist(), poses[:, row].tolist()))[:, ::-1]
-        assert np.allclose(arms[:, :, row], alone.T, rtol=0.0, atol=2e-15)
+        assert np.allclose(arms[:, :, row], alone, rtol=0.0, atol=2e-15)
     assert (headings == given).all()
     assert (room[: arms.size] == arms.ravel()).all()
 
@@ -54,7 +54,7 @@ def test_arms_depend_on_no_other_pose():
 def test_turns_are_those_of_each_pose_alone(m, weights, longest):
     lengths, poses, errors = random_poses(5, m)
     willing = np.ones(5) if weights is None else np.array(weights)
-    turns = turns_at(lengths, poses, willing, errors, longest)
+    turns = turns_at(lengths, poses, None if weights is None else willing, errors, longest)
     for row in range(m):
         arms = arms_to_tip(lengths.tolist(), poses[:, row].tolist())
         alone = least_turns(arms, willing[::-1].tolist(), *errors[:, row].tolist(), longest)
@@ -63,7 +63,7 @@ def test_turns_are_those_of_each_pose_alone(m, weights, longest):
 
 def test_a_tip_on_its_target_turns_nothing():
     lengths, poses, _ = random_poses(5, 4)
-    for weights in (np.ones(5), np.array([1.0, 0.0, 0.5, 1.0, 0.2])):
+    for weights in (None, np.ones(5), np.array([1.0, 0.0, 0.5, 1.0, 0.2])):
         assert (turns_at(lengths, poses, weights, np.zeros((2, 4))) == 0.0).all()
 
 
