@@ -62,6 +62,8 @@ def picked(values: Floats, rows: Sequence[int] | NDArray[np.intp] | slice) -> Fl
     """Return some of the frames of values (frames, ..), as thin as these are."""
     if isinstance(rows, slice) or not _is_thin(values):
         return values[rows]
+    if len(rows) <= len(values):  # as thin, and sooner done
+        return values[: len(rows)]
     return repeated(values[0], len(rows))
 
 
@@ -92,7 +94,7 @@ def are_finite(values: Floats) -> NDArray[np.bool_]:
     """Return at which frames (frames,) all of values (frames, ..) are finite numbers."""
     one = unrepeated(values)
     found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
-    return np.broadcast_to(found, len(values))
+    return found if len(one) == len(values) else np.broadcast_to(found, len(values))
 
 
 def _is_thin(values: NDArray[Any]) -> bool:
