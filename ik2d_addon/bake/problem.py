@@ -232,10 +232,10 @@ class Problem:
 
     @property
     def sizes(self) -> Floats:
-        """(frames,) how far the chain reaches, its bones slid out."""
-        sizes: Floats = self.lengths.sum(axis=1)
+        """(frames,) how far the chain reaches, its bones slid out; (1,) where all frames are alike."""
+        sizes: Floats = unrepeated(self.lengths).sum(axis=1)
         if self.gains is not None and self.rig.slides is not None:
-            sizes += self.gains @ self.rig.slides.ranges[:, 1]
+            sizes = sizes + self.gains @ self.rig.slides.ranges[:, 1]
         return sizes
 
     def added(self, slides: Floats) -> Floats | None:
@@ -351,7 +351,8 @@ class Problem:
 
 def _most_changed(values: Floats) -> float:
     """Return how much the one of values (frames, n) that changes most does."""
-    return float(np.ptp(unrepeated(values), axis=0).max())
+    one = unrepeated(values)
+    return float(np.ptp(one, axis=0).max()) if len(one) > 1 else 0.0
 
 
 def lengthened(problem: Problem, starts: Pose | None) -> Steps[Problem]:

@@ -15,7 +15,7 @@ from ..core import (
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import is_constant, norms, product, turned
+from ..rig.affine import is_constant, norms, product, turned, unrepeated
 from ..rig.armature import RigChain
 from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
@@ -130,7 +130,7 @@ def solve_chain(
     distance = norms(turned(linear, miss))
     sizes = problem.sizes
     size = float(sizes.max())
-    scale = norms(linear @ rig.plane.x)
+    along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
         turns=turns,
@@ -139,11 +139,11 @@ def solve_chain(
         softness=samples.softness,
         influence=samples.influence,
         residual=norms(turned(linear, in_plane)),
-        off_plane=np.abs(height) * norms(linear @ rig.plane.normal),
+        off_plane=np.abs(height) * across,
         distance=distance,
-        reach=float((scale * sizes).max()),
-        tolerance=float(scale.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
-        joints_off_plane=float(scale.max()) * rig.off_plane,
+        reach=float((along * sizes).max()),
+        tolerance=float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
+        joints_off_plane=float(along.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
         factors=factors,
         slides=slides,
@@ -164,12 +164,10 @@ def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floa
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
     """Return what is scaled more along one axis than along another, named for the user."""
-    for matrices, name in (
-        (samples.world, f"armature '{rig.armature.name}'"),
-        (linkage.to_pose, uneven_above(rig)),
-    ):
-        if is_uneven(matrices[:, :3, :3]):
-            return name
+    if is_uneven(samples.world[:, :3, :3]):
+        return f"armature '{rig.armature.name}'"
+    if is_uneven(linkage.to_pose[:, :3, :3]):
+        return uneven_above(rig)
     linear = samples.bases[..., :3, :3]
     bones = uneven(linear) if is_constant(linear) else map(is_uneven, np.swapaxes(linear, 0, 1))
     return next((f"bone '{bone}'" for bone, one in zip(rig.bones, bones, strict=True) if one), "")

@@ -22,11 +22,11 @@ def inverse(matrices: Floats) -> Floats:
     """
     if matrices.ndim == 3 and is_constant(matrices):
         return repeated(inverse(matrices[0]), len(matrices))
-    rows = matrices[..., :3, :3]
-    columns = crossed(rows[..., [1, 2, 0], :], rows[..., [2, 0, 1], :])
+    rows = matrices[..., (0, 1, 2, 0, 1), :3]
+    columns = crossed(rows[..., 1:4, :], rows[..., 2:5, :])
     sizes = (rows[..., 0, :] * columns[..., 0, :]).sum(axis=-1)
-    linear = np.swapaxes(columns, -1, -2) / sizes[..., None, None]
-    result = np.zeros_like(matrices)
+    linear = columns.swapaxes(-1, -2) / sizes[..., None, None]
+    result = np.zeros(matrices.shape)
     result[..., :3, :3] = linear
     result[..., :3, 3] = -(linear @ matrices[..., :3, 3:])[..., 0]
     result[..., 3, 3] = 1.0
