@@ -47,7 +47,7 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
 
 def repeated(one: Floats, frames: int) -> Floats:
     """Return what holds at all frames (frames, ..) in the memory of one (..); to read alone."""
-    whole = np.ascontiguousarray(one)  # numpy's own broadcast_to takes ten times as long
+    whole = np.asarray(one, order="C")  # numpy's own broadcast_to takes ten times as long
     values: Floats = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
     values.flags.writeable = False
     return values

@@ -4,7 +4,17 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.rig.affine import are_finite, inverse, is_constant, picked, product, thinned, turned
+from ik2d_addon.rig.affine import (
+    are_finite,
+    inverse,
+    is_constant,
+    norms,
+    picked,
+    product,
+    repeated,
+    thinned,
+    turned,
+)
 
 CHANCE = np.random.default_rng(5)
 
@@ -115,6 +125,19 @@ def test_vectors_are_turned_alike_by_thin_matrices_and_by_others():
     assert np.allclose(turned(linear, vectors), expected, rtol=1e-14, atol=1e-14)
     still = np.repeat(linear[:1], 5, axis=0)
     assert np.allclose(turned(thinned(still), vectors), turned(still, vectors), rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("one", [np.eye(4)[:3, 1:], np.arange(4.0), np.array(2.0)], ids=str)
+@pytest.mark.parametrize("frames", [0, 1, 3])
+def test_what_is_repeated_takes_up_one_frame_and_is_to_read_alone(one, frames):
+    found = repeated(one, frames)
+    assert np.array_equal(found, np.broadcast_to(one, (frames, *one.shape)))
+    assert found.strides[0] == 0 and not found.flags.writeable
+
+
+def test_norms_are_the_lengths_of_vectors():
+    vectors = CHANCE.normal(size=(7, 3))
+    assert np.allclose(norms(vectors), np.linalg.norm(vectors, axis=1), rtol=1e-15)
 
 
 @pytest.mark.parametrize("frame", [0, 2, 4])

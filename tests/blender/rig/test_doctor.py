@@ -16,6 +16,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.compat import existing_fcurves, sharing_channels
 from ik2d_addon.rig.doctor import examine, is_uneven, joints_off_plane
+from ik2d_addon.rig.doctor import uneven as uneven_bones
 from ik2d_addon.rig.mending import mend
 from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui import doctor as drawn
@@ -249,6 +250,13 @@ def test_scales_that_differ_from_axis_to_axis_are_uneven(part, expected):
     matrices[:2] = turned  # even, but for the last frame
     assert is_uneven(matrices) == expected
     assert not is_uneven(np.repeat(-2.0 * turned[None], 2, axis=0))
+
+
+def test_of_several_bones_each_is_told_that_is_uneven_at_some_frame():
+    scales = np.array([[[1.0, 1.0, 1.0], [1.0, 1.1, 1.0], [1e-3, 1e-3, 2e-3]], np.ones((3, 3))])
+    matrices = scales[..., None] * np.eye(3)
+    assert uneven_bones(matrices).tolist() == [False, True, False]  # of a bone's greatest size
+    assert uneven_bones(matrices[:1]).tolist() == [False, True, True]
 
 
 def test_of_a_native_chain_the_control_says_which_side_it_bends_to():

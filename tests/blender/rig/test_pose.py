@@ -20,6 +20,7 @@ from ik2d_addon.rig.pose import (
     posed,
     set_mode,
     single_axis_notes,
+    turning,
 )
 
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
@@ -282,3 +283,13 @@ def test_lengths_of_quaternions_and_axes_do_not_matter():
     assert matrices('AXIS_ANGLE', longer) == pytest.approx(matrices('AXIS_ANGLE', values), abs=1e-15)
     assert np.linalg.det(matrices('QUATERNION', values)) == pytest.approx(1.0)
     assert math.isclose(np.trace(matrices('AXIS_ANGLE', values)[0]), 1.0 + 2.0 * math.cos(0.3), abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_places_are_turned_as_by_the_matrices(mode):
+    chance = np.random.default_rng(4)
+    values, places = chance.uniform(-3, 3, (20, 3 if mode in EULERS else 4)), chance.normal(size=(3, 20))
+    expected = (matrices(mode, values) @ places.T[..., None])[..., 0].T
+    assert turning(mode, values)(places) == pytest.approx(expected, abs=1e-14)
+    one = turning(mode, values)(places[:, :1])
+    assert one == pytest.approx((matrices(mode, values) @ places[:, 0]).T, abs=1e-14)

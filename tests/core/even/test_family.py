@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.even.family import Family, cumulated, summed
+from ik2d_addon.core.even.joined import joined
+from ik2d_addon.core.even.search import family_of
 
 
 def elbow(turn=np.pi):
@@ -20,6 +22,16 @@ def test_the_pose_for_a_distance_is_exact():
     poses, steps = elbow().at(distances)
     assert np.abs(np.cos(poses[:, 0] / 2.0) - distances).max() < 1e-15
     assert steps.max() < 20
+
+
+@pytest.mark.parametrize("rest", [0.1, 0.7])
+def test_most_poses_are_found_by_two_looks_at_their_tips(rest):
+    family = family_of(joined(np.full(10, 0.1), np.ones(9), np.full(9, rest)), 1.0)
+    low, high = family.span
+    distances = np.linspace(low, high, 1000)
+    poses, steps = family.at(distances)
+    assert np.median(steps) == 2 and steps.mean() < 2.3
+    assert np.abs(family.distance(poses, poses)[0] - distances).max() < 2e-15
 
 
 def test_distances_beyond_the_ends_get_the_ends():
