@@ -17,7 +17,7 @@ from ..core.inputs import Floats
 from . import compat
 from .curves import Reader, Singles, Times
 from .dependencies import Node, parents, walk
-from .pose import rotation_property
+from .pose import matrices, rotation_property
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -345,48 +345,12 @@ def rotations(mode: str, values: Floats) -> Floats:
 
     An axis that is none gives no numbers: Blender is to be asked there.
     """
-    return _still(mode, *values.tolist()) if values.ndim == 1 else _rotations(mode, values)
+    return _still(mode, *values.tolist()) if values.ndim == 1 else matrices(mode, values)
 
 
 @lru_cache(maxsize=64)
 def _still(mode: str, *values: float) -> Floats:
     """Return the matrix of what does not turn: many things stand alike."""
-    result = _rotations(mode, np.array(values))
+    result: Floats = matrices(mode, np.array([values]))[0]
     result.flags.writeable = False
-    return result
-
-
-def _rotations(mode: str, values: Floats) -> Floats:
-    if mode == 'QUATERNION':
-        return _of_quaternions(values)
-    if mode == 'AXIS_ANGLE':
-        half = values[..., :1] / 2.0
-        axis = values[..., 1:] / np.linalg.norm(values[..., 1:], axis=-1, keepdims=True)
-        return _of_quaternions(np.concatenate((np.cos(half), np.sin(half) * axis), axis=-1))
-    result: Floats = np.eye(3)
-    for letter in mode:  # the first letter's axis turns first
-        result = _about("XYZ".index(letter), values[..., "XYZ".index(letter)]) @ result
-    return result
-
-
-def _about(axis: int, angle: Floats) -> Floats:
-    """Return the rotations (.., 3, 3) by angles (..) about the X, Y or Z axis."""
-    one, other = (axis + 1) % 3, (axis + 2) % 3
-    result = np.zeros((*np.shape(angle), 3, 3))
-    result[..., axis, axis] = 1.0
-    result[..., one, one] = result[..., other, other] = np.cos(angle)
-    result[..., other, one] = np.sin(angle)
-    result[..., one, other] = -result[..., other, one]
-    return result
-
-
-def _of_quaternions(values: Floats) -> Floats:
-    """Return the rotations (.., 3, 3) of quaternions (.., 4) of any length but 0."""
-    w, x, y, z = np.moveaxis(values / np.linalg.norm(values, axis=-1, keepdims=True), -1, 0)
-    result = np.empty((*w.shape, 3, 3))
-    result[..., 0, 0], result[..., 0, 1] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w)
-    result[..., 0, 2], result[..., 1, 0] = 2.0 * (x * z + y * w), 2.0 * (x * y + z * w)
-    result[..., 1, 1], result[..., 1, 2] = 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
-    result[..., 2, 0], result[..., 2, 1] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w)
-    result[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
     return result
