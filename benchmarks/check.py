@@ -45,6 +45,7 @@ class Ratio:
     name: str
     make: Callable[[], tuple[Task, Task] | None]  # ours and theirs; None where one cannot be done here
     bound: float = BOUND
+    per: float = 1.0  # how many times as many targets ours has: the ratio is that of one
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def measured(ratios: Sequence[Ratio], best_of: int, rounds: int = ROUNDS) -> dic
     for one in ratios:
         tasks = one.make()
         if tasks is not None:
-            found[one.name] = median(_round(*tasks, best_of) for _ in range(rounds))
+            found[one.name] = median(_round(*tasks, best_of) for _ in range(rounds)) / one.per
     return found
 
 
@@ -162,13 +163,19 @@ def _one_call() -> tuple[Task, Task]:
     return lambda: [solve_ccd(chain, target, start=start) for target, start in rows], _plain(problems)
 
 
-def _growth() -> tuple[Task, Task]:
-    long, short = free(200, 400), free(10, 8_000)
+def _growth(many: int, few: int) -> tuple[Task, Task]:
+    long, short = free(200, few), free(10, many)
     chains = Chain(long.lengths), Chain(short.lengths)
     return (
         lambda: solve_ccd(chains[0], long.targets, start=long.starts),
         lambda: solve_ccd(chains[1], short.targets, start=short.starts),
     )
+
+
+def _growth_of_even() -> tuple[Task, Task]:
+    long, short = free(200, 1_000), free(10, 20_000)
+    chains = Chain(long.lengths), Chain(short.lengths)
+    return lambda: solve_even(chains[0], long.targets), lambda: solve_even(chains[1], short.targets)
 
 
 def _bake(
@@ -194,11 +201,14 @@ def _bake(
 RATIOS = (
     Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
     Ratio("ten bones, CCD, 1,000 targets : plain CCD, 100 targets", lambda: _batch(1_000)),
+    Ratio("ten bones, CCD, a target of 1,000 : one of plain CCD", lambda: _batch(1_000), per=10.0),
     Ratio("ten bones, CCD, 20,000 targets : plain CCD, 100 targets", lambda: _batch(20_000)),
     Ratio("ten bones, Even, 5,000 targets : plain CCD, 100 targets", _even),
     Ratio("ten bones, CCD, a path of 400 frames : plain CCD", _path),
     Ratio("ten bones, CCD, one call a target : plain CCD", _one_call),
-    Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", _growth),
+    Ratio("200 bones, CCD, 400 targets : 10 bones, 8,000 targets", lambda: _growth(8_000, 400)),
+    Ratio("200 bones, CCD, 1,000 targets : 10 bones, 20,000 targets", lambda: _growth(20_000, 1_000)),
+    Ratio("200 bones, Even, 1,000 targets : 10 bones, 20,000 targets", _growth_of_even),
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
