@@ -147,7 +147,10 @@ def _bake_steps(
     refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
     still = (natives_still if by_hand else natives_muted)(armature_object, [rig.name for rig in rigs])
     with still, Sampler(scene, rigs) as sampler:
-        return (yield from _bake_rigs(armature_object, sampler, rigs, left_out, frames, options, by_hand))
+        report = yield from _bake_rigs(armature_object, sampler, rigs, left_out, frames, options, by_hand)
+    # Whoever asks next is to see the keys. Our own scene is gone by then, with Blender's copy of them for it.
+    bpy.context.view_layer.update()
+    return report
 
 
 def _bake_rigs(
@@ -196,7 +199,6 @@ def _bake_rigs(
         )
     release_slides(rigs)
     release_hands(rigs)
-    bpy.context.view_layer.update()  # whoever asks next is to see the keys
     return report
 
 
