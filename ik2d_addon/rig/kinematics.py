@@ -265,7 +265,8 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
         held = moved if parent is None else parent @ (inverse(_rest(root.parent)) @ moved)
     else:
         held = _held(root, parent, location) @ inverse(rest)
-    return held if held.ndim == 3 else repeated(held, len(samples.targets))
+    held, frames = held.reshape(-1, 4, 4), len(samples.targets)
+    return held if len(held) == frames else repeated(held[0], frames)
 
 
 def _blender_tips(

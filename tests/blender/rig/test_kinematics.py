@@ -257,6 +257,24 @@ def test_each_frame_is_held_as_it_is_then(mode):
         assert in_space == pytest.approx(places[-1], abs=5e-5)
 
 
+@pytest.mark.parametrize("above", [True, False])
+@pytest.mark.parametrize("inherit", ('FULL', 'NONE'))
+@pytest.mark.parametrize("local", [True, False])
+def test_what_holds_a_root_that_keeps_still_is_told_of_all_frames(local, inherit, above):
+    armature = add_arm(8, above=above)
+    armature.data.bones["a"].use_local_location = local
+    armature.data.bones["a"].inherit_scale = inherit
+    armature.pose.bones["a"].location = (0.1, 0.2, 0.3)
+    rig = read_chain(armature, armature.ik2d.chains[0])
+    (samples,) = finished(sample_steps(bpy.context.scene, [rig], [1, 2, 3])).chains
+    linkage = read_linkage(rig, samples)
+    assert linkage.to_pose.shape == (3, 4, 4)
+    lengths, headings = linkage.unturned()
+    assert lengths.shape == headings.shape == (3, 3)
+    (alone,) = finished(sample_steps(bpy.context.scene, [rig], [1])).chains
+    assert np.abs(linkage.to_pose - read_linkage(rig, alone).to_pose).max() < 1e-12
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("inherit", ('FULL', 'NONE'))
 def test_a_linkage_that_is_known_is_that_of_other_frames_as_well(inherit, scaled):
