@@ -13,6 +13,7 @@ from ..chain import (
     checked_targets,
     in_reaches,
     joints_at,
+    tips_at,
     within_limits,
     within_slides,
 )
@@ -188,7 +189,7 @@ class _Even:
             poses, steps = _free_slid(
                 lengths, ranges, self.weights, self.rest, self.slide_weight, points, side
             )
-            tips = joints_at(Chain(lengths), poses[:, :n], poses[:, n:])[:, -1]
+            tips = tips_at(Chain(lengths), poses[:, :n], poses[:, n:])
             rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
         if self.root_weight is not None:
             weights = np.concatenate(([self.root_weight], self.weights, np.full(n, self.slide_weight)))
@@ -286,7 +287,7 @@ def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side
     Where the tip is as far or as near as it gets, they stay those.
     """
     angles, steps = _free(lengths, weights[1:], rest, points, side)
-    tips = joints_at(Chain(lengths), angles)[:, -1]
+    tips = tips_at(Chain(lengths), angles)
     rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
     angles[rows], rounds, _ = settled(lengths, weights / weights.max(), rest, angles[rows], points[rows])
     steps[rows] += rounds
@@ -300,7 +301,7 @@ def _aim(
 
     For a point on the root itself, where each is as good, it is that at rest.
     """
-    tips = joints_at(Chain(lengths), angles, slides)[:, -1]
+    tips = tips_at(Chain(lengths), angles, slides)
     turn: Floats = _directions(points) - _directions(tips) - rest
     turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
     turn[(points == 0.0).all(axis=1)] = 0.0
