@@ -56,7 +56,7 @@ class _Keys:
     """The keys of F-Curves that differ in their heights alone."""
 
     at: Singles  # (keys,) their times, ascending
-    kinds: NDArray[np.int32]  # (keys,) how each leads to the next
+    kinds: NDArray[np.uint8]  # (keys,) how each leads to the next
     heights: Singles  # (curves, keys)
     # Where any is Bezier, the handles (curves, keys, 2)
     right: Singles | None
@@ -68,7 +68,7 @@ class _Keys:
         if not _is_simple(curve):
             return None
         points = curve.keyframe_points
-        keys, kinds = _column(curve, "co", 2), np.empty(len(points), np.int32)
+        keys, kinds = _column(curve, "co", 2), np.empty(len(points), np.uint8)
         points.foreach_get("interpolation", kinds)
         right = left = None
         if (kinds == _BEZIER).any():

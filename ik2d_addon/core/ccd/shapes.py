@@ -54,16 +54,15 @@ def is_off_the_annulus(lengths: list[float], x: float, y: float) -> bool:
     return not 2.0 * max(lengths) - 1.0 < hypot(x, y) < 1.0
 
 
-def aimed(
-    lengths: list[float], angles: list[Number], x: Number, y: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def aimed(lengths: list[float], angles: list[float], x: float, y: float) -> list[float]:
     """Return the angles with the root turned so that the tip lies in the target's direction.
 
     For a target at the root itself, where every direction is as good, the chain stays as it is.
     """
-    xs, ys = arms_to_tip(lengths, angles, lib)
-    turn = lib.remainder(lib.atan2(y, x) - lib.atan2(ys[-1], xs[-1]), 2.0 * pi)
-    return [angles[0] + lib.where((x == 0.0) & (y == 0.0), 0.0, turn), *angles[1:]]
+    if x == y == 0.0:
+        return angles
+    xs, ys = arms_to_tip(lengths, angles)
+    return [angles[0] + remainder(atan2(y, x) - atan2(ys[-1], xs[-1]), 2.0 * pi), *angles[1:]]
 
 
 def off_the_line(
@@ -142,15 +141,8 @@ def closed(lengths: list[float], bend: float) -> list[float]:
 
 
 def between(
-    lengths: list[float],
-    start: list[Number],
-    x: Number,
-    y: Number,
-    bend: Number,
-    tolerance: float,
-    lib: Arithmetic = FLOATS,
-    chords: int = CHORDS,
-) -> list[Number]:
+    lengths: list[float], start: list[float], x: float, y: float, bend: float, tolerance: float
+) -> list[float]:
     """Return a pose that reaches a target within the annulus, from whatever pose the chain is in.
 
     Why there always is one: turn all joints evenly from the start's pose (s = 0) to the straight
@@ -158,27 +150,21 @@ def between(
     distance from the root changes continuously with s, from the start's to the outer reach or to the
     inner, so somewhere it is the target's. A turn of the root does the rest.
     """
-    distance = lib.sqrt(x * x + y * y)
-    turns = turns_between(lengths, start, distance, bend, lib)
+    distance = hypot(x, y)
+    turns = _turns_between(lengths, start, distance, bend)
 
-    def pose(s: Number) -> list[Number]:
+    def pose(s: float) -> list[float]:
         return [angle + s * turn for angle, turn in zip(start, turns, strict=True)]
 
-    s = crossing(lambda s: tip_distance(lengths, pose(s), lib) - distance, tolerance, lib, chords)
-    return aimed(lengths, pose(s), x, y, lib)
+    s = crossing(lambda s: _tip_distance(lengths, pose(s)) - distance, tolerance)
+    return aimed(lengths, pose(s), x, y)
 
 
-def turns_between(
-    lengths: list[float], start: list[Number], distance: Number, bend: Number, lib: Arithmetic = FLOATS
-) -> list[Number]:
+def _turns_between(lengths: list[float], start: list[float], distance: float, bend: float) -> list[float]:
     """Return how far each joint turns from the start's pose to where `between` ends, the root not at all."""
-    too_short = tip_distance(lengths, start, lib) < distance
-    turns = [
-        lib.remainder(lib.where(too_short, 0.0, bend * shut) - angle, 2.0 * pi)
-        for angle, shut in zip(start, closed(lengths, 1.0), strict=True)
-    ]
-    turns[0] = 0.0 * too_short
-    return turns
+    too_short = _tip_distance(lengths, start) < distance
+    ends = [0.0] * len(start) if too_short else [bend * shut for shut in closed(lengths, 1.0)]
+    return [0.0, *(remainder(end - angle, 2.0 * pi) for angle, end in zip(start[1:], ends[1:], strict=True))]
 
 
 class Bracket(NamedTuple):
@@ -211,19 +197,19 @@ class Bracket(NamedTuple):
         )
 
 
-def crossing(function: Callable[[Number], Number], tolerance: float, lib: Arithmetic, chords: int) -> Number:
+def crossing(function: Callable[[float], float], tolerance: float, chords: int = CHORDS) -> float:
     """Return where in 0..1 a continuous function that changes its sign there is zero, to a tolerance."""
     bracket = Bracket(0.0, 1.0, function(0.0), function(1.0))
     for _ in range(chords):
-        middle = bracket.chord(lib)
+        middle: float = bracket.chord(FLOATS)
         value = function(middle)
-        if lib is FLOATS and abs(value) <= tolerance:
+        if abs(value) <= tolerance:
             break
-        bracket = bracket.cut(middle, value, lib)
+        bracket = bracket.cut(middle, value, FLOATS)
     return middle
 
 
-def tip_distance(lengths: list[float], angles: list[Number], lib: Arithmetic = FLOATS) -> Number:
+def _tip_distance(lengths: list[float], angles: list[float]) -> float:
     """Return how far the tip is from the root."""
-    xs, ys = arms_to_tip(lengths, angles, lib)
-    return lib.sqrt(xs[-1] * xs[-1] + ys[-1] * ys[-1])
+    xs, ys = arms_to_tip(lengths, angles)
+    return hypot(xs[-1], ys[-1])
