@@ -14,6 +14,7 @@ from ik2d_addon.bake import pipeline
 from ik2d_addon.bake.playback import BETWEEN_FRAMES, ON_FRAMES
 from ik2d_addon.rig import keys, stage
 from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.sampling import LOOKS
 from ik2d_addon.ui import baking
 
 from . import scenes
@@ -92,11 +93,12 @@ def measure(count: int, bones: int, frames: int, rounds: int) -> Table:
     armature = scenes.chains(count, bones, frames)
     found = []
     for _ in range(rounds):
+        sampled = _played(armature, frames, LOOKS)
         spent = _parts(armature, frames)
-        spent["Blender plays back"], spent["Blender writes keys"] = (
-            _played(armature, frames),
-            _written(armature),
-        )
+        spent["Blender samples"] = sampled
+        spent["Blender evaluates"] = _evaluated(armature)
+        spent["Blender plays back"] = _played(armature, frames, ON_FRAMES + BETWEEN_FRAMES)
+        spent["Blender writes keys"] = _written(armature)
         found.append(spent)
         scenes.clear_animation(armature)
     names = [*(part for part, *_ in _PARTS), _REST]
@@ -122,14 +124,22 @@ def _parts(armature: bpy.types.Object, frames: int) -> dict[str, float]:
     return clock.spent
 
 
-def _played(armature: bpy.types.Object, frames: int) -> float:
-    """Return how long Blender takes to show what a bake plays back, in a scene of the rig alone."""
+def _played(armature: bpy.types.Object, frames: int, times: int) -> float:
+    """Return how long Blender takes to show so many times of a range, in a scene of the rig alone."""
     start = process_time()
     with stage.isolated(bpy.context.scene, armature) as own:
         for chain in armature.ik2d.chains:
             own.collection.objects.link(chain.target)
-        for time in np.linspace(1.0, frames, ON_FRAMES + BETWEEN_FRAMES).tolist():
+        for time in np.linspace(1.0, frames, times).tolist():
             own.frame_set(int(time), subframe=time % 1.0)
+    return process_time() - start
+
+
+def _evaluated(armature: bpy.types.Object) -> float:
+    """Return how long Blender takes to evaluate the scene with the new keys, which it copies for that."""
+    armature.animation_data.action.update_tag()
+    start = process_time()
+    bpy.context.view_layer.update()
     return process_time() - start
 
 
@@ -148,9 +158,15 @@ def _written(armature: bpy.types.Object) -> float:
     return process_time() - start
 
 
-_FLOORS = {"play back": "plays back", "write keys": "writes keys"}
+_FLOORS = {
+    "sample targets and rig": "samples",
+    "write keys": "writes keys",
+    "play back": "plays back",
+    _REST: "evaluates",
+}
 _NOTE = (
-    "Shares of the processor's time of the whole bake, the best of some rounds. *Blender's least*: what it"
-    " takes alone, as a share of the same: to show as many times in a scene that holds the rig and its"
-    " targets, and to hold as many keys. The rest is numpy's, and reading from Blender."
+    "Shares of the processor's time of the whole bake by its operator, the best of some rounds. *Blender's"
+    " least*: what it takes alone, as a share of the same: to show as many times, before and after, in a"
+    " scene that holds the rig and its targets, to hold as many keys, and to evaluate the user's scene with"
+    " them once at the end. The rest is numpy's, and reading from Blender."
 )

@@ -206,7 +206,7 @@ def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, mon
 def test_ctrl_c_leaves_each_file_as_it_was_or_baked_and_no_litter(tmp_path):
     legs = [save_leg(tmp_path / f"leg{i}.blend") for i in range(3)]
     before = {path: path.read_bytes() for path in legs}
-    command = [sys.executable, "-m", "ik2d_addon", "bake", *map(str, legs), "--frames", "1:20000"]
+    command = [sys.executable, "-m", "ik2d_addon", "bake", *map(str, legs), "--frames", "1:300000"]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
