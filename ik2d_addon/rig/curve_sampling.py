@@ -93,10 +93,10 @@ def placed(
     """
     nodes = _way(armature, bones, targets)
     places = _Places(nodes, len(times))
-    steps = chain(places.read(times), map(places.matrix, nodes))
+    steps = _quiet(chain(places.read(times), map(places.matrix, nodes)))
+    for done, _ in enumerate(steps, 1):
+        yield ceil(len(times) * done / (len(places.curves) + len(nodes)))
     with np.errstate(all="ignore"):
-        for done, _ in enumerate(steps, 1):
-            yield ceil(len(times) * done / (len(places.curves) + len(nodes)))
         found = Placed(
             places.matrix((armature, "")).matrices,
             [places.matrix(target) for target in targets],
@@ -107,6 +107,17 @@ def placed(
         every = (found.world, *parts, *found.poses.values(), *found.bases.values())
         # A comparison with what is no number is false.
         return found if all((np.abs(one) < _GREATEST).all() for one in every) else None
+
+
+def _quiet(steps: Iterator[object]) -> Iterator[None]:
+    """Pass steps on, without numpy's warnings in them, and with these for whoever goes on in between."""
+    while True:
+        with np.errstate(all="ignore"):
+            try:
+                next(steps)
+            except StopIteration:
+                return
+        yield
 
 
 def _way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:

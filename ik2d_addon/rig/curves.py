@@ -119,7 +119,7 @@ class Reader:
         alike: dict[bytes, list[tuple[int, _Keys]]] = {}
         for number, curve in enumerate(curves):
             keys = _Keys.of(curve) if len(self._times) > _FEW else None
-            if keys is None or len(keys.at) > 1 and np.diff(keys.at).min() <= _CROWDED:
+            if keys is None or len(keys.at) > 1 and not np.diff(keys.at).min() > _CROWDED:
                 yield number, _evaluated(curve, self._times)
             else:
                 alike.setdefault(keys.name, []).append((number, keys))

@@ -370,6 +370,13 @@ def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[flo
     return [frame * pace for frame in frames]
 
 
+def evaluated_times(scene: bpy.types.Scene, frames: Sequence[float]) -> Singles:
+    """Return the same to the last bit as Blender has it, which counts in 32 bits: at a key that matters."""
+    pace = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
+    times: Singles = np.asarray(frames, "f4") * pace
+    return times
+
+
 def action_time(armature: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> float:
     """Return when one of the scene's frames is in the armature's action."""
     return float(strip_times(armature, animation_times(scene, [frame]))[0])

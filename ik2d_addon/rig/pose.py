@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Euler, Quaternion
 
 from ..core.inputs import Floats
+from . import compat
 from .affine import Turning
 from .armature import RigChain
 from .axes import CLOSE, EXACT, own_axis
@@ -18,6 +19,8 @@ from .joints import locked_channels
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'
+# An axis that is shorter is none to Blender, which then does not turn.
+_NO_AXIS = 1e-17
 # What a pose bone keeps its rotation in, each in its own mode.
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
@@ -123,14 +126,47 @@ def channels_kept(
         for bone in map(ob.pose.bones.get, names)
         if bone is not None
     ]
+    by_hand = [(ob, list(_animated(ob))) for ob in (armature, *others)] if only_on_error else []
     done = False
     try:
         yield
         done = True
     finally:
         if not (done and only_on_error):
+            if by_hand:  # what plays keys that have changed is evaluated anew, better now than later
+                bpy.context.view_layer.update()
+            for ob, channels in by_hand:
+                _show_again(ob, channels)
             for each in before:
                 _put_back(*each)
+
+
+def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, float]]:
+    """Yield what stands where an object's F-Curves lead, be it moved by hand: (owner, name, index, value).
+
+    Not in chains' settings, which do more than stand there when they are set.
+    """
+    for curve in compat.existing_fcurves(ob):
+        owner, _, name = curve.data_path.rpartition(".")
+        if name.endswith("]") or owner.startswith("ik2d"):
+            continue
+        with suppress(ValueError, AttributeError, IndexError):
+            value = getattr(ob.path_resolve(owner) if owner else ob, name)
+            if isinstance(value, (bool, int, float)):
+                yield owner, name, -1, value
+            elif not isinstance(value, str):
+                yield owner, name, curve.array_index, value[curve.array_index]
+
+
+def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, float]]) -> None:
+    """Put back what `_animated` found; nothing where the object, or a bone of it, was deleted meanwhile."""
+    for path, name, index, value in channels:
+        with suppress(ReferenceError, ValueError, AttributeError):
+            owner = ob.path_resolve(path) if path else ob
+            if index < 0:
+                setattr(owner, name, value)
+            else:
+                getattr(owner, name)[index] = value
 
 
 def _put_back(
@@ -217,7 +253,8 @@ def turning(mode: str, values: Floats) -> Turning:
     if mode == 'QUATERNION':
         return partial(_turned_by, np.ascontiguousarray(values.T))
     if mode == 'AXIS_ANGLE':
-        half, axes = values[:, :1] / 2.0, values[:, 1:] / np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
+        sizes = np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
+        half, axes = values[:, :1] / 2.0, values[:, 1:] / np.where(sizes > _NO_AXIS, sizes, np.nan)
         return partial(_turned_by, np.concatenate((np.cos(half), np.sin(half) * axes), axis=1).T)
     return partial(_turned_in_order, mode, values)
 

@@ -17,7 +17,7 @@ from . import compat, stage
 from .affine import are_finite, is_constant, picked, product, thinned, unrepeated
 from .armature import RigChain, bend_of
 from .curve_sampling import hindrance, placed
-from .keys import animation_times
+from .keys import evaluated_times
 from .natives import sampled_controls
 
 _Result = TypeVar("_Result")
@@ -307,7 +307,7 @@ def _record_by_curves(
         return None
     if hindrance(armature, names, targets):
         return None
-    shown = np.asarray(animation_times(scene, times), "f4")
+    shown = evaluated_times(scene, times)
     found = yield from placed(armature, names, targets, shown)
     if found is None:
         return None

@@ -413,6 +413,29 @@ def test_another_armature_that_plays_the_same_keys_gets_its_pose_back():
     assert differences(before, state()) == []
 
 
+def test_what_was_moved_by_hand_beside_the_chain_stands_so_after_a_bake_cancelled_as_it_plays():
+    armature, target = leg_with_target()
+    body, thigh = armature.pose.bones["body"], armature.pose.bones["thigh"]
+    for bone in (body, thigh):
+        for frame in (1, 100):
+            bone.location.y, bone["Weight"] = frame / 400.0, float(frame)
+            for name in ("location", "rotation_quaternion", '["Weight"]'):
+                bone.keyframe_insert(name, frame=frame)
+    for frame in (1, 100):
+        armature.hide_render = frame > 1
+        armature.keyframe_insert("hide_render", frame=frame)
+        armature.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(10)
+    armature.location = (1.0, 0.0, 0.5)
+    armature.hide_render = True
+    body.location, thigh.rotation_quaternion, target.location = (0.3, 0.2, 0.1), (1, 0.3, 0, 0), (1, 0.1, 0.9)
+    before = poses(), tuple(armature.location), armature.hide_render, tuple(target.location)
+    steps = until_written(armature)
+    steps.close()
+    bpy.context.view_layer.update()
+    assert (poses(), tuple(armature.location), armature.hide_render, tuple(target.location)) == before
+
+
 def test_a_failure_after_playing_back_leaves_no_keys(monkeypatch):
     armature, _ = leg_with_target()
     before = state()

@@ -123,7 +123,9 @@ def test_modifiers_samples_and_crowded_keys_are_asked_for(monkeypatch):
     crowded = curve_through({1: 0.0, 10: 5.0})
     crowded.keyframe_points[1].co.x = 1.0005
     crowded.keyframe_points[1].co_ui.x = 1.0005
-    for curve in (modified, baked, crowded):
+    nowhere = curve_through({1: 0.0, 5: 2.0, 10: 5.0})
+    nowhere.keyframe_points[1].co.x = float("nan")
+    for curve in (modified, baked, crowded, nowhere):
         asked = asked_for(monkeypatch)
         assert_evaluated(curve)
         assert asked == TIMES.tolist()
