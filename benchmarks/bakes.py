@@ -197,10 +197,10 @@ _NOTE = (
     "*nla.bake / IK 2D*: how many times longer Blender's bake takes than ours, each by its operator, both"
     " keying each frame's rotations of the same bones, and nothing else; *with its defaults* it keys"
     " location, scale and more too. Ours includes its default verification; the targets were moved by hand"
-    " before. Both take turns; the numbers are medians of {s.rounds} rounds. *off by*: the largest distance from a tip to its target on twelve frames that"
-    " Blender plays back, in reaches. A heavy mesh is a Suzanne with Subdivision 2 before an Armature"
-    " modifier that moves it on each frame; there nla.bake bakes {s.heavy_frames} frames, and its time a"
-    " frame is multiplied."
+    " before. Both take turns; the numbers are medians of {s.rounds} rounds. *off by*: the largest"
+    " distance from a tip to its target on twelve frames that Blender plays back, in reaches. A heavy mesh"
+    " is a Suzanne with Subdivision 2 before an Armature modifier that moves it on each frame; there"
+    " nla.bake bakes {s.heavy_frames} frames, and its time a frame is multiplied."
 )
 _GROWTH_NOTE = (
     "*time a frame and chain*: that of the first row is 1; *here*: of the whole bake, on this machine."
