@@ -115,6 +115,7 @@ def _sections(sizes: Sizes, folder: Path) -> Iterator[Table | str]:
     yield "![How many times faster than nla.bake](bakes.png)\n"
     yield bake_growth
     yield from parts
+    yield bake_parts.LIMITS
     yield live_frames
 
 
