@@ -200,21 +200,23 @@ def test_a_ratio_is_lost_beyond_its_bound_or_where_none_is_committed():
     assert check.table(found).rows[0][-1] == "LOST"
 
 
-@pytest.mark.parametrize(("second", "lost"), [(1.1, False), (1.6, True)])
-def test_what_has_lost_is_measured_a_second_time(monkeypatch, second, lost):
-    answers = [{"a": 1.5, "b": 1.0}, {"a": second}]
+@pytest.mark.parametrize(
+    ("again", "lost"), [([1.1], False), ([1.6, 1.2], False), ([1.6, 1.4], True), ([1.4, 1.6], True)]
+)
+def test_what_has_lost_is_measured_up_to_twice_more_and_longer(monkeypatch, again, lost):
+    answers = [{"a": 1.5, "b": 1.0}, *({"a": ratio} for ratio in again), {}, {}]
     asked = []
 
     def measured(ratios, best_of):
-        asked.append([one.name for one in ratios])
+        asked.append(([one.name for one in ratios], best_of))
         return answers.pop(0)
 
     monkeypatch.setattr(check, "measured", measured)
     ratios = [check.Ratio(name, lambda: None) for name in ("a", "b")]
     found = check.checked(ratios, {"a": 1.0, "b": 1.0}, 1)
-    assert asked == [["a", "b"], ["a"]]
+    assert [each for each in asked if each[0]] == [(["a", "b"], 1), *[(["a"], check.BEST_OF)] * len(again)]
     assert [one.has_lost for one in found] == [lost, False]
-    assert found[0].now == min(1.5, second)
+    assert found[0].now == min(1.5, *again)
 
 
 def test_a_loss_is_the_exit_code_and_writing_renews_only_what_is_named(monkeypatch, tmp_path, capsys):
