@@ -90,7 +90,7 @@ def _played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
 
 def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     """Return the times to look at, in order: simulations, if any, want it so."""
-    frames = np.asarray(plan.frames, np.float64)
+    frames = plan.frame_array
     half_way = (frames[:-1] + frames[1:]) / 2.0
     if verify == VERIFY_ALL or plan.own:  # between keys, a tip goes where no solver sent it
         return np.sort(np.concatenate((frames, half_way)))

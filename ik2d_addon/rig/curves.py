@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -67,12 +67,10 @@ class _Keys:
         """Read a curve; return None where keys are not all there is to it."""
         if not _is_simple(curve):
             return None
-        points = curve.keyframe_points
-        keys, kinds = _column(curve, "co", 2), np.empty(len(points), np.uint8)
-        points.foreach_get("interpolation", kinds)
+        keys, kinds = column(curve, "co", 2), column(curve, "interpolation", 1, "u1")[:, 0]
         right = left = None
         if (kinds == _BEZIER).any():
-            right, left = (_column(curve, f"handle_{side}", 2)[None] for side in ("right", "left"))
+            right, left = (column(curve, f"handle_{side}", 2)[None] for side in ("right", "left"))
         return cls(keys[:, 0], kinds, keys[None, :, 1], right, left)
 
     @property
@@ -190,8 +188,9 @@ def _is_simple(curve: bpy.types.FCurve) -> bool:
     return len(curve.modifiers) == 0 and len(curve.sampled_points) == 0 and len(curve.keyframe_points) > 0
 
 
-def _column(curve: bpy.types.FCurve, name: str, width: int) -> Singles:
-    values = np.empty((len(curve.keyframe_points), width), np.float32)
+def column(curve: bpy.types.FCurve, name: str, width: int, kind: str = "f4") -> NDArray[Any]:
+    """Return what all keys of an F-Curve have of something (keys, width), as numbers of a numpy type."""
+    values = np.empty((len(curve.keyframe_points), width), kind)
     curve.keyframe_points.foreach_get(name, values.ravel())
     return values
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.inputs import Floats
 from . import compat, made, nla
+from .curves import Singles, column
 from .known import KnownChannels
 from .pose import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
 
-Singles = NDArray[np.float32]
 # Everything that the keys of an F-Curve hold, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
 
@@ -392,7 +392,7 @@ def strip_times(armature: bpy.types.Object, frames: Sequence[float] | Floats) ->
 
 def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
     """Return which of an F-Curve's keys (m,) no bake has made."""
-    made: NDArray[np.bool_] = _column(curve, "type", 1, "u1")[:, 0] != _GENERATED
+    made: NDArray[np.bool_] = column(curve, "type", 1, "u1")[:, 0] != _GENERATED
     return made
 
 
@@ -430,7 +430,7 @@ def _replace_keys(
     if frames[0] > frames[-1]:  # an NLA strip that plays backwards
         frames, values = frames[::-1], values[::-1]
         handles = None if handles is None else handles[::-1, ::-1]
-    x = _column(curve, "co", 2, "f4")[:, 0]
+    x = column(curve, "co", 2, "f4")[:, 0]
     kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
     stays = len(x) > 0 and bool(kept.any())
     if handles is None and interpolation == _BEZIER and len(frames) > 1 and not stays:
@@ -453,13 +453,7 @@ def _replace_keys(
 
 def _columns(curve: bpy.types.FCurve) -> Columns:
     """Return all that the keys of an F-Curve hold, each column (keys, width)."""
-    return {name: _column(curve, name, width, kind) for name, width, kind in _COLUMNS}
-
-
-def _column(curve: bpy.types.FCurve, name: str, width: int, kind: str) -> NDArray[Any]:
-    column = np.empty((len(curve.keyframe_points), width), kind)
-    curve.keyframe_points.foreach_get(name, column.ravel())
-    return column
+    return {name: column(curve, name, width, kind) for name, width, kind in _COLUMNS}
 
 
 def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind: int) -> None:
@@ -488,9 +482,9 @@ def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | 
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     points.clear()
     points.add(len(columns["co"]))
-    for name, column in columns.items():
+    for name, values in columns.items():
         if name not in fresh:
-            points.foreach_set(name, np.ascontiguousarray(column).ravel())
+            points.foreach_set(name, np.ascontiguousarray(values).ravel())
     curve.update()
     if exact is None:
         return

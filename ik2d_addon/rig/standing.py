@@ -12,6 +12,7 @@ from ..core.inputs import LARGEST_ANGLE, Floats
 from . import compat, keys
 from .armature import RigChain
 from .axes import CLOSE, own_axis
+from .curves import Singles
 from .joints import ROTATION_PROPERTIES
 from .pose import matrices
 from .slide_bases import noted_locations
@@ -225,7 +226,7 @@ def _rest(bone: bpy.types.PoseBone) -> Floats:
 
 
 def _values(
-    bone: bpy.types.PoseBone, curves: Curves, times: Sequence[float] | keys.Singles, others: Floats
+    bone: bpy.types.PoseBone, curves: Curves, times: Sequence[float] | Singles, others: Floats
 ) -> Floats:
     """Return the bone's rotation channels (times, c) by its curves; `others` (c,) where it has none."""
     values = np.tile(others, (len(times), 1))
