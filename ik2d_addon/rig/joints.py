@@ -13,6 +13,7 @@ from ..core.inputs import Floats
 from . import compat
 from .affine import crossed
 from .axes import EXACT, HINGE
+from .curves import column
 
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
@@ -162,9 +163,7 @@ def _animated(bone: bpy.types.PoseBone, channel: int) -> bool:
     curve = holder.fcurves.find(path, index=channel) if holder else None
     if curve is None or not len(curve.keyframe_points):
         return False
-    places = np.empty(2 * len(curve.keyframe_points), "f4")
-    curve.keyframe_points.foreach_get("co", places)
-    return bool(np.ptp(places[1::2]) > _AT_REST)
+    return bool(np.ptp(column(curve, "co", 2)[:, 1]) > _AT_REST)
 
 
 def _channels(bone: bpy.types.PoseBone) -> list[float]:

@@ -13,6 +13,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from .armature import RigChain, rest_joints
 from .dependencies import movers, walk
+from .order import rounds_of
 from .sampling import STEP, ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
 from .value_keys import ValueKeys, values_previewed
@@ -107,22 +108,12 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
         rig.name: set(walk([(rig.target, rig.subtarget), (rig.armature, rig.bones[0])], movers))
         for rig in rigs
     }
-    rounds, waiting = [], list(rigs)
-    while waiting:
-        ready = [
-            rig
-            for rig in waiting
-            if not any(
-                (other.target, other.subtarget) in moved_by[rig.name] for other in waiting if other is not rig
-            )
-        ]
-        if not ready:
-            circle = ", ".join(f"'{rig.name}'" for rig in waiting)
-            raise IK2DError(
-                f"The targets of the chains {circle} move one another in a circle; take them one by one"
-            )
-        rounds.append(ready)
-        waiting = [rig for rig in waiting if rig not in ready]
+    rounds, circle = rounds_of(rigs, lambda rig, other: (other.target, other.subtarget) in moved_by[rig.name])
+    if circle:
+        names = ", ".join(f"'{rig.name}'" for rig in circle)
+        raise IK2DError(
+            f"The targets of the chains {names} move one another in a circle; take them one by one"
+        )
     return rounds
 
 

@@ -1,17 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The order of chains: after those that move what they stand on or follow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import bpy
 
 from ..core import IK2DError
 from .armature import RigChain, refuse_own_target
-from .dependencies import movers, walk
+from .dependencies import Node, movers, walk
+
+_Item = TypeVar("_Item", bound=Hashable)
+
+
+def rounds_of(
+    items: Sequence[_Item], needs: Callable[[_Item, _Item], bool]
+) -> tuple[list[list[_Item]], list[_Item]]:
+    """Return items in rounds, each after all that it needs, and those that need one another in a circle.
+
+    needs(item, other): whether an item comes after another one.
+    """
+    rounds: list[list[_Item]] = []
+    waiting = list(items)
+    while waiting:
+        ready = [
+            item for item in waiting if not any(needs(item, other) for other in waiting if other is not item)
+        ]
+        if not ready:
+            break
+        rounds.append(ready)
+        waiting = [item for item in waiting if item not in ready]
+    return rounds, waiting
 
 
 def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return the chains in rounds: those of one round depend only on chains of the rounds before.
+    """Return the chains of an armature in rounds: each depends only on chains of the rounds before.
 
     Raises IK2DError for chains that share a bone, for one that moves its own target, and for a
     circle of chains.
@@ -19,19 +42,8 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     refuse_shared(chains)
     for chain in chains:
         refuse_moved_target(chain)
-    owners = {bone: chain.name for chain in chains for bone in chain.bones}
-    needs = {chain.name: _needed_by(chain, owners) for chain in chains}
-    rounds: list[list[RigChain]] = []
-    waiting = list(chains)
-    while waiting:
-        names = {chain.name for chain in waiting}
-        ready = [chain for chain in waiting if not needs[chain.name] & names]
-        if not ready:
-            circle = ", ".join(f"'{chain.name}'" for chain in waiting)
-            raise IK2DError(f"The chains {circle} depend on one another in a circle; disable one of them")
-        rounds.append(ready)
-        done = set(ready)
-        waiting = [chain for chain in waiting if chain not in done]
+    rounds, circle = in_rounds(chains)
+    _refuse_circle("chains", [chain.name for chain in circle])
     return rounds
 
 
@@ -40,53 +52,38 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
 
     Raises IK2DError where they need one another in a circle.
     """
-    needs: dict[bpy.types.Object, set[bpy.types.Object]] = {chain.armature: set() for chain in chains}
-    for chain in chains:
-        roots = [(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)]
-        moved_by = set(walk(roots, movers))
-        needs[chain.armature] |= {
-            other.armature
-            for other in chains
-            if any((other.armature, bone) in moved_by for bone in other.bones)
-        } - {chain.armature}
-    order: list[bpy.types.Object] = []
-    while waiting := [armature for armature in needs if armature not in order]:
-        ready = [armature for armature in waiting if not needs[armature] & set(waiting)]
-        if not ready:
-            circle = ", ".join(f"'{armature.name}'" for armature in waiting)
-            raise IK2DError(
-                f"The chains of the armatures {circle} depend on one another in a circle; disable one of them"
-            )
-        order += ready
-    return order
+    moved_by = {id(chain): _movers_of(chain) for chain in chains}
+    needed = {
+        (chain.armature, other.armature)
+        for chain in chains
+        for other in chains
+        if _moves(other, moved_by[id(chain)])
+    }
+    armatures = list(dict.fromkeys(chain.armature for chain in chains))
+    rounds, circle = rounds_of(armatures, lambda one, other: (one, other) in needed)
+    _refuse_circle("chains of the armatures", [armature.name for armature in circle])
+    return [armature for ready in rounds for armature in ready]
 
 
 def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[RigChain]]:
     """Return chains of any armatures in rounds, as `in_order` does, and those that stand in a circle."""
-    needs = {id(chain): _movers_among(chain, chains) for chain in chains}
-    rounds: list[list[RigChain]] = []
-    waiting = list(chains)
-    while waiting:
-        left = {id(chain) for chain in waiting}
-        ready = [chain for chain in waiting if not needs[id(chain)] & left]
-        if not ready:
-            return rounds, waiting
-        rounds.append(ready)
-        done = set(ready)
-        waiting = [chain for chain in waiting if chain not in done]
-    return rounds, []
+    moved_by = {id(chain): _movers_of(chain) if len(chains) > 1 else set() for chain in chains}
+    return rounds_of(chains, lambda chain, other: _moves(other, moved_by[id(chain)]))
 
 
-def _movers_among(chain: RigChain, chains: Sequence[RigChain]) -> set[int]:
-    """Return the ids of the other chains that move what this one hangs on or follows."""
-    if len(chains) == 1:
-        return set()
-    moved_by = set(walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers))
-    return {
-        id(other)
-        for other in chains
-        if other is not chain and any((other.armature, bone) in moved_by for bone in other.bones)
-    }
+def _movers_of(chain: RigChain) -> set[Node]:
+    """Return all that moves what a chain hangs on or follows."""
+    return set(walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers))
+
+
+def _moves(chain: RigChain, movers_of_other: set[Node]) -> bool:
+    return any((chain.armature, bone) in movers_of_other for bone in chain.bones)
+
+
+def _refuse_circle(what: str, names: Sequence[str]) -> None:
+    if names:
+        circle = ", ".join(f"'{name}'" for name in names)
+        raise IK2DError(f"The {what} {circle} depend on one another in a circle; disable one of them")
 
 
 def refuse_moved_target(chain: RigChain) -> None:
@@ -105,13 +102,3 @@ def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = 
                     f"Chains '{owners[bone]}' and '{chain.name}' share the bone '{bone}'; disable one of them"
                 )
             owners[bone] = chain.name
-
-
-def _needed_by(chain: RigChain, owners: Mapping[str, str]) -> set[str]:
-    """Return the names of the other chains that move what this one hangs on or follows.
-
-    owners: {bone: name} of all chains.
-    """
-    roots = [(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)]
-    moved_by = {bone for ob, bone in walk(roots, movers) if ob == chain.armature}
-    return {owners[bone] for bone in moved_by if bone in owners} - {chain.name}

@@ -12,7 +12,7 @@ from ..core.inputs import LARGEST_ANGLE, Floats
 from . import compat, keys
 from .armature import RigChain
 from .axes import CLOSE, own_axis
-from .curves import Singles
+from .curves import Singles, column
 from .joints import ROTATION_PROPERTIES
 from .pose import matrices
 from .slide_bases import noted_locations
@@ -56,9 +56,7 @@ def _joins(scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, 
         return Joins()
     earlier, later = [], []
     for curve in curves.values():
-        places = np.empty(2 * len(curve.keyframe_points), "f4")
-        curve.keyframe_points.foreach_get("co", places)
-        times = places[::2]
+        times = column(curve, "co", 2)[:, 0]
         earlier += times[times < start][-1:].tolist()
         later += times[times > end][:1].tolist()
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))

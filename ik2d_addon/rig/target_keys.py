@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When a target has keys of its own."""
 
-import numpy as np
-
 from ..core import IK2DError
 from . import compat
 from .armature import RigChain
+from .curves import column
 from .dependencies import Node, parents, walk
 
 # A target is a point: of its own channels only these move it. All of what it hangs on do.
@@ -41,7 +40,5 @@ def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:
     frames: set[float] = set()
     for curve in compat.existing_fcurves(ob):
         if curve.data_path.startswith(paths) and not curve.mute:
-            places = np.empty(2 * len(curve.keyframe_points), "f4")
-            curve.keyframe_points.foreach_get("co", places)
-            frames |= set(places[::2].tolist())
+            frames |= set(column(curve, "co", 2)[:, 0].tolist())
     return frames

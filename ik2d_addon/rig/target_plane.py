@@ -13,7 +13,7 @@ from .armature import RigChain, read_chain, rest_joints
 from .kinematics import read_linkage
 from .pausing import live_paused
 from .planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
-from .sampling import ChainSamples, sample_steps
+from .sampling import ChainSamples, finished, sample_steps
 
 # The choices of a chain's plane that need no normal, the first of equals first.
 _CHOICES = ('AUTO', 'HINGES', 'X', 'Y', 'Z')
@@ -100,13 +100,7 @@ def _spread(first: int, last: int) -> list[float]:
 
 
 def _sampled(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> ChainSamples:
-    steps = sample_steps(scene, [rig], times)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as finished:
-            samples: ChainSamples = finished.value.chains[0]
-            return samples
+    return finished(sample_steps(scene, [rig], times)).chains[0]
 
 
 def _own_planes(joints: Floats, points: Floats) -> list[Plane]:

@@ -18,7 +18,7 @@ from .adopting import (
     release_chain,
 )
 from .chains import active_armature, allowed, named_chain, shown_chain, why_not_edit
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .text import draw_text, row_or_column, text_width, wrapped
 
 _DIALOG_WIDTH = 520
@@ -177,13 +177,4 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
 
 
 classes = (IK2D_OT_adopt, IK2D_OT_release)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -17,7 +17,7 @@ from ..rig.adopt.silence import silence, unsilence
 from ..rig.compat import existing_fcurves
 from ..rig.hands import REST, hanging_bones, posed_hands
 from ..rig.renames import bones_of, straighten
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 _OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 _GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
@@ -219,13 +219,4 @@ def _give_back_hands(chain: PropertyGroup) -> None:
 
 
 classes = (IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)
-
-
-def register() -> None:
-    """Register what chains keep."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister what chains keep."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -18,7 +18,7 @@ from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
 from ..rig.slide_bases import put_back
 from .chains import active_armature, allowed, why_not_edit, why_not_solve
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .results import forget_bake, store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
@@ -310,13 +310,4 @@ def _tell(operator: Operator, report: BakeReport) -> None:
 
 
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -15,7 +15,7 @@ from ..rig.armature import read_chain
 from . import ccd_lines
 from .chains import active_armature, allowed, named_chain, why_no_chain
 from .marks import solve_mark
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 
 def next_joint(chain: PropertyGroup, count: int) -> int:
@@ -126,13 +126,4 @@ def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> 
 
 
 classes = (IK2D_OT_ccd_step,)
-
-
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operator."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -25,7 +25,7 @@ from ..rig.slide_bases import base_of
 from ..rig.slides import slide_directions
 from .adopted import give_back, is_adopted
 from .properties import joints_wanted, sync_joints
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 # The radius of a target made for a chain, as a part of its last bone's length.
 TARGET_SIZE = 0.15
@@ -624,13 +624,4 @@ classes = (
     IK2D_OT_use_bone,
     IK2D_OT_limits_from_bones,
 )
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

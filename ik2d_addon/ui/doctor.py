@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..live.prints import fingerprint
 from ..live.rigs import Key, key_of
 from ..rig.armature import RigChain
-from ..rig.compat import existing_channels, is_selected
+from ..rig.compat import existing_channels
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
 from ..rig.natives import stand_of
@@ -200,8 +200,6 @@ def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
         button.way, button.chain = one.way, chain.name
     elif one.way in {'FLIP', 'ADOPT'}:
         button.chain = chain.name
-    elif one.way == 'ADOPT':
-        button.all = not any(map(is_selected, _bones(chain)))
 
 
 # --- The operator ------------------------------------------------------------

@@ -18,7 +18,7 @@ from ..rig.compat import is_hidden
 from .chains import allowed
 from .dragging import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .typed import Typed
 
 # How near to a tip, in pixels, the tool takes hold of its chain.
@@ -299,13 +299,4 @@ def _chain_at(armature: bpy.types.Object, view: RegionView, mouse: Sequence[floa
 
 
 classes = (IK2D_OT_drag,)
-
-
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operator."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -14,7 +14,7 @@ from .overlay import background_of, sight_shown
 from .overlay_colors import readable
 from .overlay_figure import fan_radius, lifted
 from .overlay_settings import overlay_settings
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24
@@ -143,13 +143,4 @@ def _place(gizmo: Gizmo, place: np.ndarray | None, color: tuple) -> None:
 
 
 classes = (IK2D_GGT_chain,)
-
-
-def register() -> None:
-    """Register the handles."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister them."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..rig.armature import read_chain
 from ..rig.sight import Sight, sight_of
 from .chains import active_armature, allowed, named_chain, why_not_edit
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 ENDS = ('MIN', 'MAX')
 # What Ctrl snaps to, and what Shift makes of a move of the mouse.
@@ -167,13 +167,4 @@ class IK2D_OT_limit_set(Operator):
 
 
 classes = (IK2D_OT_limit_set,)
-
-
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister it."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

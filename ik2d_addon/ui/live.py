@@ -5,7 +5,7 @@ from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ..live.rigs import outcome_of
 from .chains import allowed, shown_chain, why_no_chain
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .text import draw_text
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
@@ -81,13 +81,4 @@ class IK2D_OT_lock_interface(Operator):
 
 
 classes = (IK2D_OT_start_from_rest, IK2D_OT_lock_interface)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..rig.clearing import baked_paths
 from ..rig.compat import existing_fcurves
+from ..rig.curves import column
 from ..rig.hands import posed_hands
 from ..rig.native.controls import NAMES
 from ..rig.natives import stand_of
@@ -206,9 +207,7 @@ def _has(ob: Object, bone: str) -> bool:
 
 def _samples(curve: FCurve) -> tuple:
     """Return what is looked at of a curve: where its keys are, and not their handles."""
-    places = np.empty(2 * len(curve.keyframe_points), "f4")
-    curve.keyframe_points.foreach_get("co", places)
-    return curve.array_index, curve.mute, _digest(places)
+    return curve.array_index, curve.mute, _digest(column(curve, "co", 2))
 
 
 def _bones(chain: PropertyGroup) -> list[str]:

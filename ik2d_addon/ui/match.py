@@ -15,7 +15,7 @@ from ..rig.joints import locked_channels
 from ..rig.pose import rotation_property
 from ..rig.stretching import ALONG
 from .chains import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .text import row_or_column
 
 # What the operators are called where they switch.
@@ -195,13 +195,4 @@ def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> N
 
 
 classes = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -9,7 +9,7 @@ from ..rig.native import Native, make_native, remove_native
 from ..rig.native.changes import acts_as_set, changed_since_made
 from ..rig.natives import acts, is_native
 from .chains import active_armature, allowed, shown_chain, why_no_chain
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .text import draw_text
 
 _LABELS = {
@@ -141,13 +141,4 @@ class IK2D_OT_remove_native(_OnChains, Operator):
 
 
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -6,7 +6,7 @@ from bpy.types import Panel
 from . import overlay
 from .chains import active_armature
 from .overlay_settings import draw_parts, overlay_settings
-from .registration import register_classes, unregister_classes
+from .registration import registration
 from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear
 from .text import draw_text
 
@@ -60,13 +60,4 @@ class IK2D_PT_overlay_popover(Panel):
 
 
 classes = (IK2D_PT_overlay, IK2D_PT_overlay_popover)
-
-
-def register() -> None:
-    """Register the panels."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister them."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

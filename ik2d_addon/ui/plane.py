@@ -7,7 +7,7 @@ from ..core import IK2DError
 from ..rig.target_plane import plane_to_target
 from .baking import chosen_range
 from .chains import active_armature, allowed, shown_chain, why_no_chain
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 
 class IK2D_OT_plane_to_target(Operator):
@@ -36,13 +36,4 @@ class IK2D_OT_plane_to_target(Operator):
 
 
 classes = (IK2D_OT_plane_to_target,)
-
-
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operator."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

@@ -8,7 +8,7 @@ from bpy.types import AddonPreferences
 
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
 from .overlay_settings import IK2D_PG_overlay, draw_colors, draw_parts
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 # The extension's name; none where the package runs from its source folder.
 EXTENSION = __package__.rpartition(".ik2d_addon")[0]
@@ -41,16 +41,7 @@ class IK2D_AP_preferences(AddonPreferences):
 
 
 classes = (IK2D_AP_preferences,) if EXTENSION else ()
-
-
-def register() -> None:
-    """Register the preferences, where there is an extension to have them."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister them."""
-    unregister_classes(classes)
+register, unregister = registration(classes)
 
 
 def preferences() -> bpy.types.AddonPreferences | None:

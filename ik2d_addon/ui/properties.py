@@ -113,6 +113,13 @@ def _solving_changed(_settings, _context):
     RIGS.mark()
 
 
+# What settings have in common: those that say how a chain is solved; of these the ones that may be animated;
+# and what the add-on itself notes beside them.
+_ANIMATED = {"override": OVERRIDABLE, "update": _solving_changed}
+_SETTING = {**_ANIMATED, "options": set()}
+_NOTE = {"override": OVERRIDABLE, "options": HIDDEN}
+
+
 def _live_changed(chain, _context):
     RIGS.failures.pop(key_of(chain), None)
     RIGS.mark()
@@ -164,25 +171,16 @@ def _longest_changed(joint, _context):
 class IK2D_PG_place(PropertyGroup):
     """Where a bone stood in the rest pose when it last had the name that is stored beside this."""
 
-    head: FloatVectorProperty(
-        name="Head", description="Head of the bone, in rest", override=OVERRIDABLE, options=HIDDEN
-    )
-    tail: FloatVectorProperty(
-        name="Tail", description="Tail of the bone, in rest", override=OVERRIDABLE, options=HIDDEN
-    )
-    parent: StringProperty(
-        name="Parent", description="Parent of the bone", override=OVERRIDABLE, options=HIDDEN
-    )
+    head: FloatVectorProperty(name="Head", description="Head of the bone, in rest", **_NOTE)
+    tail: FloatVectorProperty(name="Tail", description="Tail of the bone, in rest", **_NOTE)
+    parent: StringProperty(name="Parent", description="Parent of the bone", **_NOTE)
     index: IntProperty(
         name="Index",
         description="Place of the bone among all bones; -1 where it is not known",
         default=-1,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
-    count: IntProperty(
-        name="Count", description="How many bones there were", override=OVERRIDABLE, options=HIDDEN
-    )
+    count: IntProperty(name="Count", description="How many bones there were", **_NOTE)
 
 
 PLACE = ("head", "tail", "parent", "index", "count")
@@ -201,9 +199,7 @@ class IK2D_PG_joint(PropertyGroup):
         name="Limit",
         description="Keep the joint's angle, in the chain's plane, between Min and Max",
         default=False,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     limit_min: FloatProperty(
         name="Min",
@@ -234,28 +230,16 @@ class IK2D_PG_joint(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     is_scaled: BoolProperty(
-        name="Scaled",
-        description="Whether a solve or a bake has changed the bone's Y Scale",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Scaled", description="Whether a solve or a bake has changed the bone's Y Scale", **_NOTE
     )
     scale_base: FloatProperty(
-        name="Scale Base",
-        description="Y Scale that the bone had before",
-        default=1.0,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Scale Base", description="Y Scale that the bone had before", default=1.0, **_NOTE
     )
     scale_posed: FloatProperty(
-        name="Scale Posed",
-        description="Y Scale that the last solve has posed",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Scale Posed", description="Y Scale that the last solve has posed", **_NOTE
     )
     use_slide: BoolProperty(
         name="Slide",
@@ -264,9 +248,7 @@ class IK2D_PG_joint(PropertyGroup):
             " chain; the last bone moves itself"
         ),
         default=False,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     slide_min: FloatProperty(
         name="Min",
@@ -294,23 +276,20 @@ class IK2D_PG_joint(PropertyGroup):
         name="Slid",
         description="Channels of the bone's location that a solve or bake has moved",
         size=3,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     slide_base: FloatVectorProperty(
         name="Slide Base",
         description="Location that the bone had in these channels before",
         size=3,
         precision=6,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     place: PointerProperty(
         name="Place",
         description="Where the bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
 
 
@@ -333,18 +312,9 @@ JOINT_SETTINGS = (
 class IK2D_PG_ccd_walk(PropertyGroup):
     """Where a walk through plain CCD, joint by joint, has come to."""
 
-    joint: IntProperty(
-        name="Next Joint",
-        description="Joint that turns next, 0 for the root",
-        min=0,
-        override=OVERRIDABLE,
-        options=HIDDEN,
-    )
+    joint: IntProperty(name="Next Joint", description="Joint that turns next, 0 for the root", min=0, **_NOTE)
     mark: StringProperty(
-        name="Mark",
-        description="Pose, target and frame after the last step; others begin anew",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Mark", description="Pose, target and frame after the last step; others begin anew", **_NOTE
     )
 
 
@@ -368,14 +338,7 @@ class IK2D_PG_chain(PropertyGroup):
         update=_keep_name_unique,
         options=set(),
     )
-    enabled: BoolProperty(
-        name="Enabled",
-        description="Solve and bake this chain",
-        default=True,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
-    )
+    enabled: BoolProperty(name="Enabled", description="Solve and bake this chain", default=True, **_SETTING)
     live: BoolProperty(
         name="Live",
         description=(
@@ -440,8 +403,7 @@ class IK2D_PG_chain(PropertyGroup):
         name="Place",
         description="Where the target's bone stood last, to find it again when it is renamed",
         type=IK2D_PG_place,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     solver: EnumProperty(
         name="Solver",
@@ -459,9 +421,7 @@ class IK2D_PG_chain(PropertyGroup):
             ('CCD', 'CCD', "Cyclic coordinate descent, which turns one joint after the other", 2),
         ),
         default='AUTO',
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     bend: EnumProperty(
         name="Bend",
@@ -471,8 +431,7 @@ class IK2D_PG_chain(PropertyGroup):
             ('NEGATIVE', "Negative", "The other side"),
         ),
         default='POSITIVE',
-        override=OVERRIDABLE,
-        update=_solving_changed,
+        **_ANIMATED,
     )
     turn_over: FloatProperty(
         name="Turn Over",
@@ -484,8 +443,7 @@ class IK2D_PG_chain(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
-        override=OVERRIDABLE,
-        update=_solving_changed,
+        **_ANIMATED,
     )
     plane: EnumProperty(
         name="Plane",
@@ -518,8 +476,7 @@ class IK2D_PG_chain(PropertyGroup):
         size=3,
         subtype='XYZ',
         options=set(),
-        override=OVERRIDABLE,
-        update=_solving_changed,
+        **_ANIMATED,
     )
     plane_taken: StringProperty(
         name="Plane Taken",
@@ -538,8 +495,7 @@ class IK2D_PG_chain(PropertyGroup):
         name="Accepted Off Plane",
         description="How far the joints may be off one plane without a word, as a part of the chain's reach",
         min=0.0,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     softness: FloatProperty(
         name="Softness",
@@ -552,8 +508,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=0.2,
         max=1.0,
         subtype='FACTOR',
-        override=OVERRIDABLE,
-        update=_solving_changed,
+        **_ANIMATED,
     )
     stretch: FloatProperty(
         name="Stretch",
@@ -565,9 +520,7 @@ class IK2D_PG_chain(PropertyGroup):
         min=1.0,
         soft_max=2.0,
         max=100.0,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     compress: FloatProperty(
         name="Compress",
@@ -580,9 +533,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_min=0.1,
         soft_max=1.0,
         max=100.0,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     stretch_bones: EnumProperty(
         name="Stretched Bones",
@@ -592,9 +543,7 @@ class IK2D_PG_chain(PropertyGroup):
             ('LAST', "Last Only", "The last bone alone; the others keep their length"),
         ),
         default='ALL',
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     influence: FloatProperty(
         name="Influence",
@@ -606,8 +555,7 @@ class IK2D_PG_chain(PropertyGroup):
         min=0.0,
         max=1.0,
         subtype='FACTOR',
-        override=OVERRIDABLE,
-        update=_solving_changed,
+        **_ANIMATED,
     )
     hand_rotation: HAND_ROTATION
     hand_offset: HAND_OFFSET
@@ -620,9 +568,7 @@ class IK2D_PG_chain(PropertyGroup):
             ('PREVIOUS', "Frame Before", "Each frame goes on from the one before"),
         ),
         default='PREVIOUS',
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     root_turns_freely: BoolProperty(
         name="Root Turns Freely",
@@ -631,9 +577,7 @@ class IK2D_PG_chain(PropertyGroup):
             " decides how the chain bends; else its turn counts like the others'"
         ),
         default=True,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     slide_weight: FloatProperty(
         name="Slide Weight",
@@ -646,9 +590,7 @@ class IK2D_PG_chain(PropertyGroup):
         soft_min=0.1,
         soft_max=10.0,
         max=1000.0,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     iterations: IntProperty(
         name="Iterations",
@@ -657,9 +599,7 @@ class IK2D_PG_chain(PropertyGroup):
         min=1,
         soft_max=200,
         max=10000,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     tolerance: FloatProperty(
         name="Tolerance",
@@ -669,23 +609,19 @@ class IK2D_PG_chain(PropertyGroup):
         soft_max=0.1,
         subtype='DISTANCE',
         precision=5,
-        override=OVERRIDABLE,
-        update=_solving_changed,
-        options=set(),
+        **_SETTING,
     )
     ccd_walk: PointerProperty(
         name="CCD Walk",
         description="Where a walk through plain CCD has come to",
         type=IK2D_PG_ccd_walk,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     adopted: PointerProperty(
         name="Adopted",
         description="IK constraints that the chain stands for, and what gives them back",
         type=IK2D_PG_adopted,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     native_stand: NATIVE_STAND
     native_probe: NATIVE_PROBE
@@ -693,41 +629,25 @@ class IK2D_PG_chain(PropertyGroup):
     native_before: NATIVE_BEFORE
     native_print: NATIVE_PRINT
     last_solve: StringProperty(
-        name="Last Solve",
-        description="What came of the last solve of this chain",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Last Solve", description="What came of the last solve of this chain", **_NOTE
     )
     last_bake: StringProperty(
-        name="Last Bake",
-        description="What came of the last bake of this chain",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Last Bake", description="What came of the last bake of this chain", **_NOTE
     )
     bake_reached: BoolProperty(
         name="Reached",
         description="Whether the last bake brought the tip to its target on every frame",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     solve_mark: StringProperty(
         name="Solve Mark",
         description="What the last solve was made of, to see whether it still holds",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     bake_mark: StringProperty(
-        name="Bake Mark",
-        description="What the last bake was made of, to see whether it still holds",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Bake Mark", description="What the last bake was made of, to see whether it still holds", **_NOTE
     )
-    left_out: StringProperty(
-        name="Left Out",
-        description="What Limits from Bones could not take",
-        override=OVERRIDABLE,
-        options=HIDDEN,
-    )
+    left_out: StringProperty(name="Left Out", description="What Limits from Bones could not take", **_NOTE)
     missed_frames: StringProperty(
         name="Missed Frames",
         description="Frames on which the last bake missed the target, as \"3..7 12\"",
@@ -863,33 +783,22 @@ class IK2D_PG_settings(PropertyGroup):
         name="Last Bake Alert",
         description="Whether the last bake missed a target or gave a warning",
         default=False,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     bake_mark: StringProperty(
         name="Bake Mark",
         description="Range and options of the last bake, to see whether it still holds",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
-    last_solve: StringProperty(
-        name="Last Solve",
-        description="What came of the last solve",
-        override=OVERRIDABLE,
-        options=HIDDEN,
-    )
+    last_solve: StringProperty(name="Last Solve", description="What came of the last solve", **_NOTE)
     last_solve_alert: BoolProperty(
         name="Last Solve Alert",
         description="Whether the last solve missed a target or gave a warning",
         default=False,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **_NOTE,
     )
     owner: StringProperty(
-        name="Owner",
-        description="Object that the results are about: a copy of it has none",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        name="Owner", description="Object that the results are about: a copy of it has none", **_NOTE
     )
 
 

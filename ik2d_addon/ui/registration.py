@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Registering classes with Blender: all of them, or none."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 import bpy
 
@@ -20,3 +21,8 @@ def unregister_classes(classes: Sequence[type]) -> None:
     """Unregister classes in reverse order."""
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
+
+
+def registration(classes: Sequence[type]) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Return a module's register and unregister, for its classes in order."""
+    return partial(register_classes, classes), partial(unregister_classes, classes)

@@ -16,7 +16,7 @@ from ..rig.armature import FAR_OFF_PLANE, problem_of
 from .chains import active_armature, allowed, named_chain, shown_chain
 from .marks import Animated, bake_mark, changed_since, options_mark, solve_mark
 from .properties import joints_wanted
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50
@@ -323,13 +323,4 @@ class IK2D_OT_mark_frames(_MissedFrames, Operator):
 
 
 classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)
-
-
-def register() -> None:
-    """Register the operators."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operators."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

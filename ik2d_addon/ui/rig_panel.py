@@ -7,7 +7,7 @@ from .adopt import draw_adopt
 from .chains import active_armature
 from .match import draw_match
 from .native import draw_native
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 # Each draws a row, from the file of the operators that are in it: (layout, context).
 ROWS = (draw_adopt, draw_match, draw_native)
@@ -34,13 +34,4 @@ class IK2D_PT_rig(Panel):
 
 
 classes = (IK2D_PT_rig,)
-
-
-def register() -> None:
-    """Register the panel."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the panel."""
-    unregister_classes(classes)
+register, unregister = registration(classes)

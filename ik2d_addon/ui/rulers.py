@@ -8,7 +8,7 @@ from ..rig.armature import read_chain
 from ..rig.rulers import Ruler, find_rulers, mute_rulers, sentences
 from .baking import chosen_range
 from .chains import active_armature, allowed, shown_chain, why_no_chain
-from .registration import register_classes, unregister_classes
+from .registration import registration
 
 
 def rulers_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Ruler]:
@@ -62,13 +62,4 @@ class IK2D_OT_mute_rulers(Operator):
 
 
 classes = (IK2D_OT_mute_rulers,)
-
-
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
-
-
-def unregister() -> None:
-    """Unregister the operator."""
-    unregister_classes(classes)
+register, unregister = registration(classes)
