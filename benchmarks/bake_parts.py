@@ -18,7 +18,7 @@ from ik2d_addon.rig.sampling import LOOKS
 from ik2d_addon.ui import baking
 
 from . import scenes
-from .bakes import bake_ours
+from .bakers import bake_ours
 from .table import Table, percent
 from .timing import say
 

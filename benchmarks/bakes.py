@@ -10,6 +10,7 @@ import numpy as np
 from ik2d_addon.rig.compat import existing_fcurves
 
 from . import scenes
+from .bakers import bake_ours, nla_bake
 from .peak import resident
 from .table import Table, ratio, small
 from .timing import say, time_of
@@ -163,28 +164,6 @@ def _peak_memory(armature: bpy.types.Object, frames: int) -> int:
     finally:
         tracemalloc.stop()
         scenes.clear_animation(armature)
-
-
-def bake_ours(armature: bpy.types.Object, frames: int) -> None:
-    """Bake as the sidebar's button does; raise AssertionError where anything is to be said of it."""
-    bpy.ops.ik2d.bake(frame_start=1, frame_end=frames)
-    settings = armature.ik2d
-    assert settings.last_bake and not settings.last_bake_alert, settings.last_bake
-
-
-def nla_bake(end: int, channels: set[str]) -> None:
-    bpy.ops.nla.bake(
-        frame_start=1,
-        frame_end=end,
-        step=1,
-        only_selected=True,
-        visual_keying=True,
-        clear_constraints=False,
-        clear_parents=False,
-        use_current_action=False,
-        bake_types={'POSE'},
-        channel_types=channels,
-    )
 
 
 def _extent(armature: bpy.types.Object) -> tuple[int, int]:

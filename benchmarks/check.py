@@ -20,7 +20,8 @@ from time import process_time
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
 from . import c_port, plain_ccd, scenes
-from .bakes import ALIKE, bake_ours, nla_bake
+from .bakers import bake_ours, nla_bake
+from .bakes import ALIKE
 from .contestants import TOLERANCE
 from .problems import Problems, free, paths
 from .registration import registered

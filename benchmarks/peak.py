@@ -35,7 +35,7 @@ def _held() -> float:
 def main() -> None:
     """Bake once, and print the number last."""
     from . import scenes
-    from .bakes import bake_ours
+    from .bakers import bake_ours
     from .registration import registered
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peak", description=__doc__)

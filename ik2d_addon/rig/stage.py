@@ -8,6 +8,8 @@ import bpy
 
 from .dependencies import influences, walk
 
+# The add-on's own name, wherever this file stands in it; an installed extension's begins with "bl_ext.".
+_ADDON = __package__[: __package__.rindex("ik2d_addon") + len("ik2d_addon")]
 _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM', 'NODES'}
 
 
@@ -27,7 +29,7 @@ def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[b
 
 def _handlers() -> Iterator[Callable[..., None]]:
     for handler in (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post):
-        if not (handler.__module__ or "").startswith((__package__.rpartition(".")[0], "rigify", "cycles")):
+        if not (handler.__module__ or "").startswith((f"{_ADDON}.", "rigify", "cycles")):
             yield handler
 
 

@@ -51,17 +51,28 @@ def handler():
 
 
 @pytest.mark.parametrize("when", ["frame_change_pre", "frame_change_post"])
-@pytest.mark.parametrize("module", ["__main__", "some.addon", None, "my_rigify", "ik2d"])
+@pytest.mark.parametrize("module", ["__main__", "some.addon", None, "my_rigify", "ik2d", "ik2d_addon_tools.keys"])
 def test_code_that_runs_on_frame_changes_is_doubted(handler, when, module):
     handler(getattr(bpy.app.handlers, when), module)
     assert doubts(add_leg()) == "the file or an add-on runs code on frame changes"
 
 
-@pytest.mark.parametrize("module", ["rigify.rig_ui", "cycles.operators", "ik2d_addon.live"])
+@pytest.mark.parametrize("module", ["rigify.rig_ui", "cycles.operators", "ik2d_addon.live.handlers"])
 def test_code_that_is_known_to_do_no_harm_is_not(handler, module):
-    assert stage.__package__ == "ik2d_addon.rig"
     handler(bpy.app.handlers.frame_change_post, module)
     assert doubts(add_leg()) == ""
+
+
+def test_the_handlers_of_live_are_the_add_ons_own():
+    armature = add_leg()
+    armature.ik2d.chains.add().live = True
+    handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
+    assert {function.__module__.partition(".")[0] for function in handlers} >= {"ik2d_addon"}
+    assert doubts(armature) == ""
+
+
+def test_the_add_on_knows_its_name_at_any_depth():
+    assert stage._ADDON == "ik2d_addon"
 
 
 def test_code_on_other_events_is_not_doubted(handler):
