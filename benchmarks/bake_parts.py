@@ -12,8 +12,9 @@ import numpy as np
 
 from ik2d_addon.bake import pipeline
 from ik2d_addon.bake.playback import BETWEEN_FRAMES, ON_FRAMES
-from ik2d_addon.rig import keys, stage
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig import stage
+from ik2d_addon.rig.animation import keys
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.sampling import LOOKS
 from ik2d_addon.ui import baking
 

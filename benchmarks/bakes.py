@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 from . import scenes
 from .bakers import bake_ours, nla_bake

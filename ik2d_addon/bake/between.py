@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.affine import norms
 from ..core.inputs import Floats
-from ..rig.affine import norms
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, solvable
 from ..rig.scaling import scale_channels

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig import keys
 from ..rig.adopt.watching import Watched, watched
+from ..rig.animation import keys
 from ..rig.pausing import live_paused
 from ..rig.sampling import finished
 from .keying import KeyPlan

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.affine import product, turned
 from ..core.inputs import Floats
-from ..rig.affine import product, turned
 from ..rig.armature import RigChain
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.pose import BoneChannels, BoneRotation, turning

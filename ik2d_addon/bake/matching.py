@@ -10,9 +10,10 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig import compat, keys
+from ..rig.animation import keys, versions
+from ..rig.animation.auto_keying import Moved
+from ..rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ..rig.armature import RigChain
-from ..rig.auto_keys import Moved
 from ..rig.chain_values import ChainValue
 from ..rig.hand_turns import OwnTurns, own_turns
 from ..rig.matching import (
@@ -31,7 +32,6 @@ from ..rig.sampling import ChainSamples, finished
 from ..rig.slide_bases import without_slides
 from ..rig.standing import Joins, joins_of, standing_now
 from ..rig.target_plane import facing_target
-from ..rig.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from .pipeline import key_as_by_hand, solve
 from .report import BakeReport, length_text
 from .request import frame_range, read_rigs, scene_of
@@ -267,7 +267,7 @@ def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
     for chain in report.chains:
         posed = [armature.pose.bones[name] for name in chain.bones]
         paths = {f"{bone.path_from_id()}.{name}" for bone in posed for name in ROTATIONS}
-        curves = [curve for curve in compat.existing_fcurves(armature) if curve.data_path in paths]
+        curves = [curve for curve in versions.existing_fcurves(armature) if curve.data_path in paths]
         if any(not keys.made_by_hand(curve).all() for curve in curves):
             yield f"Chain '{chain.name}': it has keys of a bake, which it would blend with; clear the bake"
 

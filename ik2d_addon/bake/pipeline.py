@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig import keys
+from ..rig.animation import keys
 from ..rig.armature import RigChain
 from ..rig.clearing import release_hands, release_slides
 from ..rig.hand_turns import own_turns

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import IK2DError
+from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
-from ..rig.affine import are_finite, crossed, product, unrepeated
 from ..rig.kinematics import rest_to_pose
 from ..rig.sampling import STEP, ChainSamples, Sampler, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan

@@ -22,10 +22,10 @@ from ..core import (
     stretched,
     stretched_status,
 )
+from ..core.affine import inverse, product, turned, unrepeated
 from ..core.arithmetic import cos_and_sin, summed_up
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import inverse, product, turned, unrepeated
 from ..rig.armature import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples

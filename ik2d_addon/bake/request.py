@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..rig import keys
+from ..rig.animation import keys
 from ..rig.armature import RigChain, read_chain
 from ..rig.doctor import channels_at_rest
 from ..rig.missing import with_inputs_checked

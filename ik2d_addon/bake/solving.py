@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import (
-    IK2DError,
-    Solution,
-    Status,
-)
+from ..core import IK2DError, Solution, Status
+from ..core.affine import is_constant, norms, product, turned, unrepeated
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.affine import is_constant, norms, product, turned, unrepeated
 from ..rig.armature import RigChain
 from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bake.solving import SolvedChain
 from ..core import IK2DError
-from ..rig import compat, keys
+from ..rig.animation import keys, versions
 from ..rig.armature import RigChain
 from ..rig.pose import BoneChannels
 from ..rig.sampling import ChainSamples
@@ -34,14 +34,16 @@ def without_own_slides(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamp
         return samples
     bases = samples.bases.copy()
     joints = rig.armature.path_resolve(rig.path).joints
-    curves = {(curve.data_path, curve.array_index): curve for curve in compat.existing_fcurves(rig.armature)}
+    curves = {
+        (curve.data_path, curve.array_index): curve for curve in versions.existing_fcurves(rig.armature)
+    }
     for bone, channels in rig.slides.channels.items():
         joint, path = joints[rig.bones[bone]], rig.pose_bones[bone].path_from_id("location")
         for channel in channels:
             if joint.slid[channel]:
                 bases[:, bone, channel, 3] = base_of(joint)[channel]
             curve = curves.get((path, channel))
-            if curve is None or not compat.plays(rig.armature, curve):
+            if curve is None or not versions.plays(rig.armature, curve):
                 continue
             made = keys.made_by_hand(curve)
             if made.any() and not made.all():

@@ -5,8 +5,8 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..core import IK2DError
+from ..rig.animation.versions import existing_fcurves, plays
 from ..rig.armature import RigChain
-from ..rig.compat import existing_fcurves, plays
 from ..rig.pose import rotation_property
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import keys
+from .animation import keys
+from .animation.value_keys import ValueKeys, curve_of, driver_of, value_of
 from .armature import RigChain
-from .value_keys import ValueKeys, curve_of, driver_of, value_of
 
 _GROUP = "IK 2D"
 _SIDES = ('POSITIVE', 'NEGATIVE')  # by the number that an F-Curve has for them

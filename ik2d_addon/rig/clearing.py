@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from . import compat, keys
+from .animation import keys, versions
 from .armature import RigChain
 from .hands import forget_posed, posed_hands, put_hands_back
 from .pose import ROTATIONS
@@ -29,7 +29,7 @@ def clear_keys(
     what is on locked channels. A curve, and a group of curves, that is left with nothing goes too. Raises
     IK2DError for an action that a library owns.
     """
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     if holder is None:
         return 0
     removed = _clear(armature, _baked(armature, bones, holder.fcurves), frame_start, frame_end)
@@ -44,7 +44,7 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
         bones = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
         if bones:
             slid = _slid(rig.armature, bones)
-            curves = compat.existing_fcurves(rig.armature)
+            curves = versions.existing_fcurves(rig.armature)
             _clear(rig.armature, [curve for curve in curves if (curve.data_path, curve.array_index) in slid])
             put_back(rig.armature, bones)
 
@@ -59,7 +59,7 @@ def release_hands(rigs: Sequence[RigChain]) -> None:
         left = set(posed_hands(settings)) - set(rig.hands.bones if rig.hands is not None else ())
         if left:
             paths = baked_paths(rig.armature, sorted(left))
-            curves = compat.existing_fcurves(rig.armature)
+            curves = versions.existing_fcurves(rig.armature)
             _clear(rig.armature, [curve for curve in curves if curve.data_path in paths])
             put_hands_back(settings, left)
             forget_posed(settings, left)
@@ -72,7 +72,7 @@ def _clear(
     frame_end: float | None = None,
 ) -> int:
     """Remove the generated keys of the armature's own F-Curves; return how many."""
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     if holder is None:
         return 0
     removed, groups = 0, set()
@@ -103,13 +103,13 @@ def _clear(
 
 def baked_keys(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     """Return whether bakes have left keys on the bones."""
-    curves = _baked(armature, bones, compat.existing_fcurves(armature))
+    curves = _baked(armature, bones, versions.existing_fcurves(armature))
     return any(not keys.made_by_hand(curve).all() for curve in curves)
 
 
 def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
     """Return the paths of the bones' baked channels whose keys are locked."""
-    curves = _baked(armature, bones, compat.existing_fcurves(armature))
+    curves = _baked(armature, bones, versions.existing_fcurves(armature))
     return sorted({curve.data_path for curve in curves if is_locked(curve)})
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.inputs import Floats
-from . import compat
-from .curves import Reader, Singles, Times
+from .animation import versions
+from .animation.fcurves import Reader, Singles, Times
 from .dependencies import Node, parents, walk
 from .pose import matrices, rotation_property
 
@@ -184,7 +184,7 @@ def _is_off(constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint is muted for good."""
     path = constraint.path_from_id()
     animation = constraint.id_data.animation_data
-    curves = (*compat.existing_fcurves(constraint.id_data), *(animation.drivers if animation else ()))
+    curves = (*versions.existing_fcurves(constraint.id_data), *(animation.drivers if animation else ()))
     return constraint.mute and not any(curve.data_path.startswith(path) for curve in curves)
 
 
@@ -207,7 +207,7 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
     for driver in animation.drivers:
         if _kind(driver.data_path, bones) != _ASIDE:
             yield f"has a driver on {driver.data_path}"
-    for curve in compat.existing_fcurves(ob):
+    for curve in versions.existing_fcurves(ob):
         kind = _kind(curve.data_path, bones)
         if kind == _UNKNOWN or kind == _PLACES and not (curve.is_valid and _is_known(curve)):
             yield f"has an F-Curve on {curve.data_path}"
@@ -251,10 +251,10 @@ class _Places:
         self.curves = {
             (ob, curve.data_path, curve.array_index): curve
             for ob, on_way in _bones_of(nodes).items()
-            for curve in compat.existing_fcurves(ob)
+            for curve in versions.existing_fcurves(ob)
             if _kind(curve.data_path, on_way) == _PLACES
             and len(curve.keyframe_points)
-            and compat.plays(ob, curve)
+            and versions.plays(ob, curve)
         }
         self._values: dict[tuple[bpy.types.Object, str, int], Singles] = {}
         self._matrices: dict[Node, Affine] = {}

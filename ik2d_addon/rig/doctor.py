@@ -9,18 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import IK2DError
+from ..core.affine import is_constant
 from ..core.inputs import Floats
-from . import keys
-from .affine import is_constant
-from .armature import (
-    FAR_OFF_PLANE,
-    RigChain,
-    chain_bones,
-    follows_itself,
-    held_note,
-    read_chain,
-    rest_joints,
-)
+from .animation import keys
+from .armature import FAR_OFF_PLANE, RigChain, chain_bones, follows_itself, held_note, read_chain, rest_joints
 from .axes import normal_in_bone
 from .hands import REST
 from .joints import turning_axis

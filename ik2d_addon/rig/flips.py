@@ -4,7 +4,7 @@
 import bpy
 
 from ..core import IK2DError
-from . import compat, keys
+from .animation import keys, versions
 from .natives import stand_of
 
 SETTING = "turn_over"
@@ -34,7 +34,7 @@ def key_flip(
             owner[SETTING] = value
         if frame is not None:
             owner.keyframe_insert(path, frame=frame)
-    curve = next(curve for curve in compat.existing_fcurves(owner) if curve.data_path == path)
+    curve = next(curve for curve in versions.existing_fcurves(owner) if curve.data_path == path)
     for key in curve.keyframe_points:
         if key.co[0] in (first, last):
             key.interpolation, key.handle_left_type, key.handle_right_type = (

@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import compat, keys
+from .animation import keys, versions
 from .armature import RigChain
 from .hands import REST, Hands, orientations
 from .joints import locked_channels
@@ -57,10 +57,10 @@ class TurnedHands:
 
 def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnTurns:
     """Return what the hands of a chain show at some frames by keys made by hand, else at rest."""
-    with compat.channels_copied(rig.armature) as holder:
+    with versions.channels_copied(rig.armature) as holder:
         curves = holder.fcurves if holder else ()
         found = {(curve.data_path, curve.array_index): curve for curve in curves}
-        playing = {place: curve for place, curve in found.items() if compat.plays(rig.armature, curve)}
+        playing = {place: curve for place, curve in found.items() if versions.plays(rig.armature, curve)}
         before = _before(scene, rig, times[0], playing)
         by_hand = {
             (path, index): playing[path, index]
@@ -80,10 +80,10 @@ def own_curves(rig: RigChain) -> Curves:
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
-    holder, by_hand = compat.existing_channels(rig.armature), {}
+    holder, by_hand = versions.existing_channels(rig.armature), {}
     for path, index in _places(rig) if holder is not None else ():
         curve = holder and holder.fcurves.find(path, index=index)
-        if curve is None or not compat.plays(rig.armature, curve):
+        if curve is None or not versions.plays(rig.armature, curve):
             continue
         made = keys.made_by_hand(curve)
         if made.any() and not made.all():
@@ -100,7 +100,7 @@ def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float)
     """Return what a bake does to keys that were made by hand in its range."""
     places, found = set(_places(rig)), set()
     start, end = sorted(keys.strip_times(rig.armature, keys.animation_times(scene, [first, last])).tolist())
-    for curve in compat.existing_fcurves(rig.armature):
+    for curve in versions.existing_fcurves(rig.armature):
         if (curve.data_path, curve.array_index) in places:
             found |= {
                 point.co[0]

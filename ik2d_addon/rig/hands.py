@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..core.affine import crossed
 from ..core.inputs import Floats
-from . import compat
-from .affine import crossed
+from .animation import versions
 from .renames import bones_of
 
 # As it is; as in rest, whatever turns above it; as the target is turned.
@@ -187,7 +187,7 @@ def hands_noted(chains: Iterable[Any]) -> Iterator[None]:
 
 def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:
     """Put bones that a chain no longer turns back to rest and forget them; those that have keys stay."""
-    keyed = {curve.data_path for curve in compat.existing_fcurves(settings.id_data)}
+    keyed = {curve.data_path for curve in versions.existing_fcurves(settings.id_data)}
     gone = set()
     for name in bones:
         bone = settings.id_data.pose.bones[name]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import IK2DError
+from ..core.affine import crossed
 from ..core.inputs import Floats
-from . import compat
-from .affine import crossed
+from .animation import versions
+from .animation.fcurves import column
 from .axes import EXACT, HINGE
-from .curves import column
 
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
@@ -158,7 +158,7 @@ def _astray(bone: bpy.types.PoseBone) -> bool:
 
 def _animated(bone: bpy.types.PoseBone, channel: int) -> bool:
     """Return whether a rotation channel has keys that differ: it may stand elsewhere at another frame."""
-    holder = compat.existing_channels(bone.id_data)
+    holder = versions.existing_channels(bone.id_data)
     path = bone.path_from_id(ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler"))
     curve = holder.fcurves.find(path, index=channel) if holder else None
     if curve is None or not len(curve.keyframe_points):

@@ -11,9 +11,9 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core import Plane
+from ..core.affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
 from ..core.arithmetic import cos_and_sin, summed_up
 from ..core.inputs import Floats, unwrapped, wrapped
-from .affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
 from .armature import RigChain
 from .axes import normals_in
 from .sampling import ChainSamples

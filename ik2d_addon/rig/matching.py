@@ -11,12 +11,12 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
+from .animation.value_keys import ValueKeys, values_previewed
 from .armature import RigChain, rest_joints
 from .dependencies import movers, walk
 from .order import rounds_of
 from .sampling import STEP, ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
-from .value_keys import ValueKeys, values_previewed
 
 # A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
 # or from what the target hangs on. One that stays off by more than so much of the reach is held by something.

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import compat, keys
+from .animation import keys, versions
 from .armature import RigChain, chain_bones, read_chain, rest_joints
 from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
 from .pausing import live_paused
@@ -173,13 +173,13 @@ def _channels_and_groups(
 
 def _single_user(armature: bpy.types.Object, settings: Settings) -> str:
     """Give the armature a copy of the action that other objects play too."""
-    others = compat.sharing_channels(armature)
+    others = versions.sharing_channels(armature)
     _refuse_nothing(settings, others, "other object plays the armature's action")
     animation = armature.animation_data
     if animation.use_tweak_mode:
         raise IK2DError(f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)")
     slot = getattr(getattr(animation, "action_slot", None), "identifier", "")
-    compat.assign_action(animation, animation.action.copy(), slot)
+    versions.assign_action(animation, animation.action.copy(), slot)
     return f"'{armature.name}' has its own action '{animation.action.name}' now"
 
 
@@ -291,7 +291,7 @@ def _apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Apply the armature's scale to its bones; what is parented to it stays where it is."""
     _refuse_shared_data(armature)
     animation = armature.animation_data
-    curves = [*compat.existing_fcurves(armature), *(animation.drivers if animation else ())]
+    curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
     if any(curve.data_path in ("scale", "delta_scale") for curve in curves):
         raise IK2DError(f"The scale of '{armature.name}' is animated: it cannot be applied")
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
@@ -337,7 +337,7 @@ def _clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     bones = unevenly_scaled(read_chain(armature, settings))
     _refuse_nothing(settings, bones, "bone is scaled unevenly by itself")
     animation = armature.animation_data
-    curves = [*compat.existing_fcurves(armature), *(animation.drivers if animation else ())]
+    curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
     animated = {curve.data_path for curve in curves}
     for name in bones:
         if armature.pose.bones[name].path_from_id("scale") in animated:

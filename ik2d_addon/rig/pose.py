@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Euler, Quaternion
 
+from ..core.affine import Turning
 from ..core.inputs import Floats
-from . import compat
-from .affine import Turning
+from .animation import versions
 from .armature import RigChain
 from .axes import CLOSE, EXACT, own_axis
 from .joints import locked_channels
@@ -146,7 +146,7 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, float]]:
 
     Not in chains' settings, which do more than stand there when they are set.
     """
-    for curve in compat.existing_fcurves(ob):
+    for curve in versions.existing_fcurves(ob):
         owner, _, name = curve.data_path.rpartition(".")
         if name.endswith("]") or owner.startswith("ik2d"):
             continue

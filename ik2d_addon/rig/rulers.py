@@ -12,10 +12,10 @@ from mathutils import Vector
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from . import compat, made
+from .animation import actions, versions
+from .animation.keys import animation_times
 from .armature import RigChain
 from .axes import ALIGNED, own_axis
-from .keys import animation_times
 from .natives import own_constraints
 from .slide_bases import location_without_slides
 
@@ -233,7 +233,7 @@ def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, time
     if _driver(armature, path):
         return True
     curve = _curve(armature, path)
-    if curve is None or not compat.plays(armature, curve):
+    if curve is None or not versions.plays(armature, curve):
         return bool(constraint.influence > 0.0)
     return _largest(curve, times) > 0.0
 
@@ -259,7 +259,7 @@ def _is_target(target: bpy.types.Object | None, subtarget: str, bone: bool) -> b
 
 
 def _curve(armature: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     return holder.fcurves.find(path) if holder else None
 
 
@@ -325,7 +325,7 @@ def _key_out(
     """Key a constraint's influence: as it is before the second time and from the last on, 0 between."""
     path, now = constraint.path_from_id("influence"), constraint.influence
     with ExitStack() as undo:
-        curve = made.fcurve(made.channels(armature, undo), path, 0, group, undo)
+        curve = actions.fcurve(actions.channels(armature, undo), path, 0, group, undo)
         undo.pop_all()
     points = curve.keyframe_points
     before, first, last, after = times

@@ -12,12 +12,13 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..core import IK2DError
+from ..core.affine import are_finite, is_constant, picked, product, thinned, unrepeated
 from ..core.inputs import Floats
-from . import compat, stage
-from .affine import are_finite, is_constant, picked, product, thinned, unrepeated
+from . import stage
+from .animation import versions
+from .animation.keys import evaluated_times
 from .armature import RigChain, bend_of
 from .curve_sampling import hindrance, placed
-from .keys import evaluated_times
 from .natives import sampled_controls
 
 _Result = TypeVar("_Result")
@@ -472,7 +473,7 @@ def settings_animated(armature: bpy.types.Object) -> bool:
     animation = armature.animation_data
     if animation is None:
         return False
-    curves = (*compat.existing_fcurves(armature), *animation.drivers)
+    curves = (*versions.existing_fcurves(armature), *animation.drivers)
     return bool(len(animation.nla_tracks)) or any(curve.data_path.startswith("ik2d.") for curve in curves)
 
 
@@ -623,7 +624,7 @@ def _hides(ob: bpy.types.Object) -> bool:
     if animation is None:
         return False
     driven = {curve.data_path for curve in animation.drivers}
-    keyed = {curve.data_path for curve in compat.existing_fcurves(ob)}
+    keyed = {curve.data_path for curve in versions.existing_fcurves(ob)}
     return "hide_viewport" in driven | keyed or bool(len(animation.nla_tracks))
 
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ..core.inputs import Floats
-from . import compat, keys
+from .animation import keys, versions
 from .armature import RigChain
 from .pose import BoneChannels, BoneRotation
 from .stretching import ALONG, scale_curve
@@ -123,7 +123,7 @@ def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
 
 def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None:
     """Take from an F-Curve the keys that a bake has made, and it, and its group, where nothing is left."""
-    holder, group = compat.existing_channels(armature), curve.group
+    holder, group = versions.existing_channels(armature), curve.group
     if holder is None or keys.keep_hand_made(curve):
         return
     holder.fcurves.remove(curve)

@@ -12,9 +12,9 @@ import bpy
 import numpy as np
 
 from ..core import Chain, IK2DError, Region, Stretch, reachable
+from ..core.affine import inverse
 from ..core.chain import DEFAULT_TOLERANCE
 from ..core.inputs import Floats
-from .affine import inverse
 from .armature import RigChain
 from .kinematics import angles_before, read_linkage, rest_to_pose
 from .natives import is_flipped, sampled_controls, stand_of

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.inputs import Floats
-from . import compat, keys
+from .animation import keys, versions
 from .armature import RigChain
 from .pose import BoneChannels
 from .sampling import ChainSamples
@@ -42,7 +42,7 @@ def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
     if rig.slides is None:
         return found
     joints = _joints(rig)
-    with compat.channels_copied(rig.armature) as holder:
+    with versions.channels_copied(rig.armature) as holder:
         for bone, channels in rig.slides.channels.items():
             found[bone] = np.full((len(times), 3), np.nan)
             for channel in channels:
@@ -50,7 +50,7 @@ def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
                     continue
                 found[bone][:, channel] = base_of(joints[bone])[channel]
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
-                if curve and compat.plays(rig.armature, curve) and keys.keep_hand_made(curve):
+                if curve and versions.plays(rig.armature, curve) and keys.keep_hand_made(curve):
                     shown = keys.strip_times(rig.armature, times)
                     found[bone][:, channel] = [curve.evaluate(time) for time in shown]
     return found
@@ -109,7 +109,7 @@ def _base(rig: RigChain, bone: int, channel: int) -> float:
 
 def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
     """Give bones the locations that they had before slides were added, but where keys rule them still."""
-    kept = {(curve.data_path, curve.array_index) for curve in compat.existing_fcurves(armature)}
+    kept = {(curve.data_path, curve.array_index) for curve in versions.existing_fcurves(armature)}
     for joint in list(slid_joints(armature)):
         bone = armature.pose.bones.get(joint.name)
         if bone is None or joint.name not in bones:

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import LARGEST_ANGLE, Floats
-from . import compat, keys
+from .animation import keys, versions
+from .animation.fcurves import Singles, column
 from .armature import RigChain
 from .axes import CLOSE, own_axis
-from .curves import Singles, column
 from .joints import ROTATION_PROPERTIES
 from .pose import matrices
 from .slide_bases import noted_locations
@@ -46,7 +46,7 @@ def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, las
     """
     armature = rigs[0].armature
     start, end = _bounds(scene, armature, first, last)
-    curves = _by_path(armature, compat.existing_fcurves(armature))
+    curves = _by_path(armature, versions.existing_fcurves(armature))
     return [_joins(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
 
 
@@ -88,7 +88,7 @@ def standing_now(scene: bpy.types.Scene, rig: RigChain) -> Standing:
 
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
     """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
-    with compat.channels_copied(rig.armature) as holder:
+    with versions.channels_copied(rig.armature) as holder:
         found = _curves(rig, _by_path(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
         return _turns_of(scene, rig, times, curves)
@@ -99,7 +99,7 @@ def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[fl
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
-    curves = _curves(rig, _by_path(rig.armature, compat.existing_fcurves(rig.armature)))
+    curves = _curves(rig, _by_path(rig.armature, versions.existing_fcurves(rig.armature)))
     made_by_hand = {place: keys.made_by_hand(curve) for place, curve in curves.items()}
     if any(made.any() and not made.all() for made in made_by_hand.values()):
         raise IK2DError(
@@ -131,7 +131,7 @@ def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], cur
 def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
     """Yield what a bake of a chain that blends with keys made by hand does to those in its range."""
     start, end = _bounds(scene, rig.armature, first, last)
-    curves = _by_path(rig.armature, compat.existing_fcurves(rig.armature))
+    curves = _by_path(rig.armature, versions.existing_fcurves(rig.armature))
     times = {
         point.co[0]
         for curve in _curves(rig, curves).values()
@@ -147,7 +147,9 @@ def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: fl
 
 def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> Curves:
     """Return, of the armature's F-Curves or a copy of them, those that play, by path and index."""
-    return {(curve.data_path, curve.array_index): curve for curve in curves if compat.plays(armature, curve)}
+    return {
+        (curve.data_path, curve.array_index): curve for curve in curves if versions.plays(armature, curve)
+    }
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:

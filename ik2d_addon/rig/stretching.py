@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError, Stretch
 from ..core.inputs import Floats
 from ..core.stretch import MOST
-from . import compat
+from .animation import versions
 from .natives import stand_of
 
 # The channel of a bone's scale that lengthens it.
@@ -119,7 +119,7 @@ def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: St
 
 def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
     """Return the F-Curve of a bone's scale along itself, if it has one."""
-    holder = compat.existing_channels(bone.id_data)
+    holder = versions.existing_channels(bone.id_data)
     return holder.fcurves.find(bone.path_from_id("scale"), index=ALONG) if holder else None
 
 

@@ -2,9 +2,9 @@
 """When a target has keys of its own."""
 
 from ..core import IK2DError
-from . import compat
+from .animation import versions
+from .animation.fcurves import column
 from .armature import RigChain
-from .curves import column
 from .dependencies import Node, parents, walk
 
 # A target is a point: of its own channels only these move it. All of what it hangs on do.
@@ -38,7 +38,7 @@ def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:
     prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone else ""
     paths = tuple(prefix + name for name in properties)
     frames: set[float] = set()
-    for curve in compat.existing_fcurves(ob):
+    for curve in versions.existing_fcurves(ob):
         if curve.data_path.startswith(paths) and not curve.mute:
             frames |= set(column(curve, "co", 2)[:, 0].tolist())
     return frames

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError, Plane
+from ..core.affine import inverse
 from ..core.inputs import Floats
-from .affine import inverse
 from .armature import RigChain, read_chain, rest_joints
 from .kinematics import read_linkage
 from .pausing import live_paused

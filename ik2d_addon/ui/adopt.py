@@ -5,7 +5,7 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ..core import IK2DError
-from ..rig.compat import is_hidden, is_selected
+from ..rig.animation.versions import is_hidden, is_selected
 from ..rig.renames import bones_of
 from .adopted import is_adopted
 from .adopting import (

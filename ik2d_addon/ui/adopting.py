@@ -14,14 +14,14 @@ from ..bake.comparing import Apart, compare
 from ..bake.report import length_text
 from ..bake.request import scene_of
 from ..core import IK2DError
-from ..rig import keys
 from ..rig.adopt.animating import copy_animation, key_steps, levels_of
 from ..rig.adopt.limbs import Limb, limbs_meant, limbs_of
 from ..rig.adopt.plan import Plan, animation_of, read_plan, targets_of
 from ..rig.adopt.silence import why_not_silence
 from ..rig.adopt.watching import Watched, frames_of, watched
+from ..rig.animation import keys
+from ..rig.animation.versions import existing_channels
 from ..rig.clearing import baked_keys
-from ..rig.compat import existing_channels
 from ..rig.native import remove_native
 from ..rig.natives import acts, is_native
 from ..rig.renames import bone_names, bones_of, straighten, unique_name

@@ -11,10 +11,10 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake import BakeReport, bake_steps, solve
 from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
+from ..rig.animation.keys import action_time, animation_times, notes_before
+from ..rig.animation.versions import select_bone
 from ..rig.clearing import clear_keys, locked_channels
-from ..rig.compat import select_bone
 from ..rig.hands import hands_with_keys
-from ..rig.keys import action_time, animation_times, notes_before
 from ..rig.renames import bones_of
 from ..rig.slide_bases import put_back
 from .chains import active_armature, allowed, why_not_edit, why_not_solve

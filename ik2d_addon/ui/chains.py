@@ -13,14 +13,7 @@ from ..rig.flips import key_flip
 from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.native import remove_native
 from ..rig.natives import acts, is_flipped, stand_of
-from ..rig.renames import (
-    bone_names,
-    bones_of,
-    likeliest_bone,
-    likeliest_subtarget,
-    straighten,
-    unique_name,
-)
+from ..rig.renames import bone_names, bones_of, likeliest_bone, likeliest_subtarget, straighten, unique_name
 from ..rig.slide_bases import base_of
 from ..rig.slides import slide_directions
 from .adopted import give_back, is_adopted

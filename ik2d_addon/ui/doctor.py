@@ -11,8 +11,8 @@ from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayo
 from ..core import IK2DError
 from ..live.prints import fingerprint
 from ..live.rigs import Key, key_of
+from ..rig.animation.versions import existing_channels
 from ..rig.armature import RigChain
-from ..rig.compat import existing_channels
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
 from ..rig.natives import stand_of

@@ -13,9 +13,9 @@ from ..bake.report import length_text
 from ..bake.solving import SolvedChain
 from ..core import IK2DError, Status
 from ..core.inputs import Floats
+from ..rig.animation.auto_keying import Moved, auto_key
+from ..rig.animation.versions import is_hidden, is_selected
 from ..rig.armature import RigChain, chain_bones, read_chain
-from ..rig.auto_keys import Moved, auto_key
-from ..rig.compat import is_hidden, is_selected
 from ..rig.loose import loose_chain, usual_count
 from ..rig.missing import with_inputs_checked
 from ..rig.natives import acts, stand_of

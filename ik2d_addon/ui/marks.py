@@ -14,9 +14,9 @@ import numpy as np
 from bpy.types import FCurve, Object, PropertyGroup, Scene
 from numpy.typing import NDArray
 
+from ..rig.animation.fcurves import column
+from ..rig.animation.versions import existing_fcurves
 from ..rig.clearing import baked_paths
-from ..rig.compat import existing_fcurves
-from ..rig.curves import column
 from ..rig.hands import posed_hands
 from ..rig.native.controls import NAMES
 from ..rig.natives import stand_of

@@ -10,7 +10,7 @@ from ..bake.matching import snap_fk, target_to_tip
 from ..bake.report import BakeReport
 from ..bake.request import chosen_range
 from ..core import IK2DError
-from ..rig.auto_keys import Moved, auto_key
+from ..rig.animation.auto_keying import Moved, auto_key
 from ..rig.joints import locked_channels
 from ..rig.pose import rotation_property
 from ..rig.stretching import ALONG

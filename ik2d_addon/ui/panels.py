@@ -37,13 +37,7 @@ from .live import draw_live, draw_toggle
 from .native import draw_changed, draw_controls
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
-from .results import (
-    IK2D_OT_mark_frames,
-    IK2D_OT_worst_frame,
-    bake_is_stale,
-    has_results,
-    solve_is_stale,
-)
+from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale
 from .rulers import IK2D_OT_mute_rulers
 from .text import draw_text, field, fits_as_name, row_or_column, text_width
 

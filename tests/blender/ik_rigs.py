@@ -87,7 +87,7 @@ def _aim(armature: bpy.types.Object, constraint: bpy.types.KinematicConstraint) 
 
 
 def _curves(ob: bpy.types.Object):
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     return existing_fcurves(ob)
 

@@ -216,7 +216,7 @@ def errors_on(frames: Sequence[int], armature: bpy.types.Object, chain) -> np.nd
 
 def animation_of(armature: bpy.types.Object) -> dict:
     """Return every F-Curve of an object with all that its keys hold, to compare before and after."""
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     return {
         (curve.data_path, curve.array_index): [

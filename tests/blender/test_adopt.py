@@ -10,7 +10,7 @@ from rigs import evaluated_tip, played_back_errors
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 ON_TARGET = 1e-5  # of the reach
 # Rigs that Blender's IK poses otherwise: it stretches within reach, sticks at limits, and bends unevenly.

@@ -8,7 +8,7 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.rig.adopt.limbs import limbs_meant, limbs_of
-from ik2d_addon.rig.compat import select_bone
+from ik2d_addon.rig.animation.versions import select_bone
 
 LAST = 9
 ON_TARGET = 1e-5  # of the reach

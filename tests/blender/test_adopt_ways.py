@@ -9,7 +9,7 @@ from rigs import add_chain, add_target, override_from, played_back_errors
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.rig.compat import existing_fcurves, select_bone
+from ik2d_addon.rig.animation.versions import existing_fcurves, select_bone
 from ik2d_addon.rig.natives import acts
 from ik2d_addon.ui import adopting
 

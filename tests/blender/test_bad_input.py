@@ -140,7 +140,7 @@ def test_a_locked_channel():
     armature, _ = leg_with_target()
     bone = armature.pose.bones["shin"]
     bone.keyframe_insert("rotation_quaternion", frame=1)
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     list(existing_fcurves(armature))[0].lock = True
     assert_refused(armature, "locked")

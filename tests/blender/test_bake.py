@@ -162,7 +162,7 @@ def test_only_the_chains_rotation_channels_are_keyed():
 def test_keys_are_grouped_by_bone_in_an_action_named_after_the_object():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=5)
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     assert armature.animation_data.action.name == "RigAction"
     assert {curve.group.name for curve in existing_fcurves(armature)} == {"thigh", "shin"}

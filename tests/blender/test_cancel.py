@@ -13,7 +13,7 @@ from snapshots import differences, everything, poses
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, pipeline
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import compat, made
+from ik2d_addon.rig.animation import actions, versions
 from ik2d_addon.ui import baking
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -55,7 +55,7 @@ def random_rig(rng: random.Random) -> bpy.types.Object:
     return armature
 
 
-def random_curves(rng: random.Random, holder: compat.Channels) -> None:
+def random_curves(rng: random.Random, holder: versions.Channels) -> None:
     """Fill an action, or one of its slots, with curves in and out of groups."""
     for name in rng.sample(GROUPS, rng.randrange(len(GROUPS))):
         holder.groups.new(name)
@@ -110,7 +110,7 @@ def random_action(rng: random.Random, armature: bpy.types.Object, name: str) -> 
     if SLOTS:
         for other in rng.sample(["One", "Two"], rng.randrange(3)):  # before ours and after it
             action.slots.new(id_type='OBJECT', name=other)
-    random_curves(rng, made.channels(armature, ExitStack()))
+    random_curves(rng, actions.channels(armature, ExitStack()))
     if SLOTS:
         for slot in list(action.slots)[: rng.randrange(3)]:
             bag = action.layers[0].strips[0].channelbag(slot, ensure=True)
@@ -373,30 +373,30 @@ def test_an_action_that_somebody_assigns_meanwhile_stays_assigned():
 def test_a_curve_without_a_group_gets_none():
     armature, _ = leg_with_target()
     armature.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=2)
-    for curve in list(compat.existing_fcurves(armature)):
+    for curve in list(versions.existing_fcurves(armature)):
         path, index = curve.data_path, curve.array_index
-        compat.existing_channels(armature).fcurves.remove(curve)
-        random_keys(random.Random(index), compat.existing_channels(armature).fcurves.new(path, index=index))
+        versions.existing_channels(armature).fcurves.remove(curve)
+        random_keys(random.Random(index), versions.existing_channels(armature).fcurves.new(path, index=index))
     before = state()
     until_written(armature).close()
     assert differences(before, state()) == []
     bake(armature, frame_start=1, frame_end=3)
     groups = {
-        (c.data_path.split('"')[1], c.group and c.group.name) for c in compat.existing_fcurves(armature)
+        (c.data_path.split('"')[1], c.group and c.group.name) for c in versions.existing_fcurves(armature)
     }
     assert groups == {("thigh", None), ("shin", "shin")}
 
 
 def test_an_empty_group_that_new_curves_were_put_into_stands_where_it_stood():
     armature, _ = leg_with_target()
-    holder = made.channels(armature, ExitStack())
+    holder = actions.channels(armature, ExitStack())
     for name in ("Before", "shin", "thigh", "After"):
         holder.groups.new(name).color_set = 'THEME05'
     for index, name in enumerate(("After", "Before", "After")):
         holder.fcurves.new("location", index=index).group = holder.groups[name]
     before = state()
     steps = until_written(armature)
-    assert len(compat.existing_channels(armature).groups["shin"].channels) == 4
+    assert len(versions.existing_channels(armature).groups["shin"].channels) == 4
     steps.close()
     assert differences(before, state()) == []
 
@@ -404,8 +404,8 @@ def test_an_empty_group_that_new_curves_were_put_into_stands_where_it_stood():
 def test_another_armature_that_plays_the_same_keys_gets_its_pose_back():
     armature, _ = leg_with_target()
     shared(random.Random(1), armature, None)
-    for curve in list(compat.existing_fcurves(armature)):
-        compat.existing_channels(armature).fcurves.remove(curve)
+    for curve in list(versions.existing_fcurves(armature)):
+        versions.existing_channels(armature).fcurves.remove(curve)
     before = state()
     steps = until_written(armature)
     assert poses() != before["poses"]

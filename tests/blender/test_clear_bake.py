@@ -91,7 +91,7 @@ def test_one_undo_brings_the_keys_back():
 
 
 def test_locked_channels_keep_their_keys_and_are_named(capfd):
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     armature = baked_leg()
     for curve in existing_fcurves(armature):

@@ -16,8 +16,8 @@ from rigs import add_target, evaluated_place, evaluated_tip
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.armature import read_chain, rest_joints
-from ik2d_addon.rig.compat import existing_fcurves
 
 CHAINS = int(os.environ.get("IK2D_CHAINS", "5"))  # of each rig; 0: all
 METARIGS = ("basic_human", "basic_quadruped", "bird", "cat", "horse", "human", "shark", "wolf")

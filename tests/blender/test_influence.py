@@ -17,7 +17,7 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 BONES = ("thigh", "shin")
 ANIMATED = {"softness", "bend", "turn_over", "influence"}

@@ -10,7 +10,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 TENTACLE = Path(__file__).resolve().parent.parent.parent / "sample_scenes" / "03_tentacle.blend"
 

@@ -9,7 +9,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 WIDE = math.radians(200.0)
 FRAMES = 120

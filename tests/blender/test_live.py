@@ -20,7 +20,7 @@ from rigs import (
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.live import handlers, prints
 from ik2d_addon.live.rigs import RIGS
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.ui.properties import IK2D_PG_chain, IK2D_PG_joint
 from ik2d_addon.ui.target_path import find_path
 

@@ -7,7 +7,7 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 FRAME = 20
 

@@ -12,7 +12,7 @@ from rigs import (
     every_bit_of_animation,
 )
 
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
 @pytest.fixture

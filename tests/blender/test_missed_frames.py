@@ -25,7 +25,7 @@ def leg_that_misses(places, name="Rig", **settings):
 
 def curves(ob):
     """Return an object's F-Curves."""
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     return existing_fcurves(ob)
 

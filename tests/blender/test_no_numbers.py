@@ -10,7 +10,7 @@ from rigs import add_leg, add_target, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 NAN = math.nan
 

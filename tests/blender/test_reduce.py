@@ -24,9 +24,9 @@ from rigs import (
 from ik2d_addon.bake import BakeOptions, BakeReport, bake, bake_steps, cubics
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import keys
+from ik2d_addon.rig.animation import keys
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.armature import chain_bones
-from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.pose import matrices
 
 MODES = ['QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE']

@@ -10,7 +10,7 @@ from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.rig import stage
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.doctor import examine
 from ik2d_addon.ui import doctor
 

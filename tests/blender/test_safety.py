@@ -24,7 +24,9 @@ from snapshots import everything
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import compat, keys, made, stage
+from ik2d_addon.rig import stage
+from ik2d_addon.rig.animation import actions as made
+from ik2d_addon.rig.animation import keys, versions
 
 REPOSITORY = Path(__file__).parents[2]
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -70,7 +72,7 @@ def keyed():
             bone = armature.pose.bones[name]
             bone.rotation_quaternion = (1, 0.1 * i, 0.2, -0.1)
             bone.keyframe_insert("rotation_quaternion", frame=frame, group="Hand-made")
-    for i, curve in enumerate(compat.existing_fcurves(armature)):
+    for i, curve in enumerate(versions.existing_fcurves(armature)):
         for key in curve.keyframe_points:
             key.handle_left_type = key.handle_right_type = ('FREE', 'ALIGNED', 'AUTO', 'VECTOR')[i % 4]
             key.handle_left = (key.co.x - 0.77, key.co.y - 0.123)
@@ -340,7 +342,7 @@ def test_a_linked_action_is_played_again_when_writing_its_copy_fails(tmp_path, m
 
 def test_a_refused_bake_changes_nothing(tmp_path):
     armature = start(keyed)
-    compat.existing_fcurves(armature)[0].lock = True
+    versions.existing_fcurves(armature)[0].lock = True
     before = everything()
     with pytest.raises(IK2DError, match="locked"):
         bake(armature, frame_start=1, frame_end=LAST)
@@ -423,7 +425,7 @@ def test_a_rig_that_is_turned_inside_out_between_two_frames_is_baked_all_the_sam
     for frame, scale in ((1, 1.0), (2, -1.0)):
         armature.scale = (scale,) * 3
         armature.keyframe_insert("scale", frame=frame)
-    for curve in compat.existing_fcurves(armature):
+    for curve in versions.existing_fcurves(armature):
         for key in curve.keyframe_points:
             key.interpolation = 'LINEAR'
     report = bake(armature, frame_start=1, frame_end=3)
@@ -489,7 +491,7 @@ def test_an_armature_that_is_hidden_for_some_frames_is_sampled_on_all():
     bpy.context.scene.frame_set(1)
     report = bake(armature, frame_start=1, frame_end=40)
     assert not report.warnings
-    for curve in list(compat.existing_fcurves(armature)):
+    for curve in list(versions.existing_fcurves(armature)):
         if curve.data_path == "hide_viewport":
             curve.mute = True
     armature.hide_viewport = False

@@ -22,7 +22,7 @@ from rigs import (
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.request import problems
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.ui.chains import take_limits
 
 FRAMES = range(1, 25)

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_chain, add_target, leg_with_target
 
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.ui import marks
 from ik2d_addon.ui.results import bake_is_stale, has_results, solve_is_stale
 

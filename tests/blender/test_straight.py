@@ -72,7 +72,7 @@ def test_a_straight_chain_follows_a_target_in_any_plane_through_it(count, degree
 
 def scale_path(target, factor):
     """Scale a target's path about the chain's root."""
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     for curve in existing_fcurves(target):
         base = 3.0 if curve.array_index == 2 else 0.0

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import bpy
 import numpy as np
 
-from .. import compat, keys, made
+from ..animation import actions, keys, versions
 
 # What holds F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
@@ -31,7 +31,7 @@ def levels_of(armature: bpy.types.Object) -> set[str]:
         found.add("LAYER")
         if len(action.layers[0].strips):
             found.add("STRIP")
-    return found | ({"BAG"} if compat.existing_channels(armature) is not None else set())
+    return found | ({"BAG"} if versions.existing_channels(armature) is not None else set())
 
 
 def key_steps(
@@ -43,7 +43,7 @@ def key_steps(
 ) -> None:
     """Key a property at some frames to values that it keeps until the next."""
     with ExitStack() as undo:
-        curve = made.fcurve(made.channels(armature, undo), path, 0, group, undo)
+        curve = actions.fcurve(actions.channels(armature, undo), path, 0, group, undo)
         for frame, value in steps:
             time = keys.action_time(armature, scene, frame)
             curve.keyframe_points.insert(time, value).interpolation = 'CONSTANT'
@@ -58,13 +58,13 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
     if driver is not None and not driver.mute:
         animation.drivers.from_existing(src_driver=driver).data_path = path
         return
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     curve = holder.fcurves.find(source) if holder else None
     if curve is None:
         return
     with ExitStack() as undo:
-        holder = made.channels(armature, undo)
-        new = made.fcurve(holder, path, 0, group, undo)
+        holder = actions.channels(armature, undo)
+        new = actions.fcurve(holder, path, 0, group, undo)
         _copy_curve(holder.fcurves.find(source), new)
         undo.pop_all()
 
@@ -91,17 +91,17 @@ def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Seque
         return
     for driver in [driver for driver in animation.drivers if driver.data_path.startswith(prefix)]:
         animation.drivers.remove(driver)
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     if holder is not None:
         for curve in [curve for curve in holder.fcurves if curve.data_path.startswith(prefix)]:
             holder.fcurves.remove(curve)
         if group:
-            made._remove_empty_group(compat.place_of(holder), group)
+            actions._remove_empty_group(versions.place_of(holder), group)
     action = animation.action
-    if action is not None and levels and not compat.has_curves(action):
+    if action is not None and levels and not versions.has_curves(action):
         _remove_levels(armature, action, levels, last)
     if "DATA" in levels:
-        made._remove_empty_animation_data(armature)
+        actions._remove_empty_animation_data(armature)
 
 
 def _remove_levels(
@@ -117,11 +117,11 @@ def _remove_levels(
         return
     handle = getattr(animation, "action_slot_handle", 0)
     if "BAG" in levels:
-        made._remove_empty_bag(action, handle)
+        actions._remove_empty_bag(action, handle)
     if "STRIP" in levels:
-        made._remove_empty_strip(action)
+        actions._remove_empty_strip(action)
     if "LAYER" in levels:
-        made._remove_empty_layer(action)
+        actions._remove_empty_layer(action)
     if "SLOT" in levels:
-        made._leave_empty_slot(armature, action, handle, last)
-        made._remove_empty_slot(action, handle)
+        actions._leave_empty_slot(armature, action, handle, last)
+        actions._remove_empty_slot(action, handle)

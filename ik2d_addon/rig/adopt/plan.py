@@ -9,10 +9,10 @@ import bpy
 import numpy as np
 
 from ...core import Plane
+from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.stretch import MOST
-from .. import compat
-from ..affine import inverse
+from ..animation import versions
 from ..armature import rest_joints
 from ..axes import normal_in_bone
 from ..joints import turning_axis
@@ -378,21 +378,21 @@ def animation_of(limb: Limb, name: str) -> str:
     driver = animation.drivers.find(path)
     if driver is not None and not driver.mute:
         return "driven"
-    curve = _find(compat.existing_channels(limb.armature), path)
-    if curve is not None and compat.plays(limb.armature, curve):
+    curve = _find(versions.existing_channels(limb.armature), path)
+    if curve is not None and versions.plays(limb.armature, curve):
         return "keyed"
-    strips = compat.playing_strips(animation)
-    return "in NLA strips" if any(_find(compat.strip_channels(strip), path) for strip in strips) else ""
+    strips = versions.playing_strips(animation)
+    return "in NLA strips" if any(_find(versions.strip_channels(strip), path) for strip in strips) else ""
 
 
-def _find(holder: compat.Channels | None, path: str) -> bpy.types.FCurve | None:
+def _find(holder: versions.Channels | None, path: str) -> bpy.types.FCurve | None:
     return holder.fcurves.find(path) if holder else None
 
 
 def _is_turned(bone: bpy.types.PoseBone) -> bool:
     """Return whether a bone's own rotation is not that of rest, or is keyed."""
     paths = [bone.path_from_id(name) for name in ("rotation_quaternion", "rotation_euler")]
-    holder = compat.existing_channels(bone.id_data)
+    holder = versions.existing_channels(bone.id_data)
     if any(_find(holder, path) for path in paths):
         return True
     return bool(bone.matrix_basis.to_quaternion().angle > _APART)

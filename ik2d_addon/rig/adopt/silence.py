@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...core import IK2DError
-from .. import compat
+from ..animation import versions
 
 # Two names of one setting.
 _PATHS = ("mute", "enabled")
@@ -56,7 +56,7 @@ def unsilence(armature: bpy.types.Object, constraint: bpy.types.Constraint, note
             curve = armature.animation_data.drivers.find(path) if armature.animation_data else None
         else:
             action = bpy.data.actions.get(words[1])
-            curve = compat.curve_at((action, int(words[2])), path, 0) if action is not None else None
+            curve = versions.curve_at((action, int(words[2])), path, 0) if action is not None else None
         if curve is None:
             gone.append(f"The {kind} on the mute of '{constraint.name}' is gone")
         else:
@@ -78,19 +78,19 @@ def _drivers(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> li
 
 def _curves(
     armature: bpy.types.Object, constraint: bpy.types.Constraint
-) -> Iterator[tuple[compat.Place, bpy.types.FCurve]]:
+) -> Iterator[tuple[versions.Place, bpy.types.FCurve]]:
     """Yield the F-Curves that play on it, of the action and of NLA strips, each with where it is."""
     animation = armature.animation_data
     if animation is None:
         return
-    holders = [compat.existing_channels(armature)]
-    holders += [compat.strip_channels(strip) for strip in compat.playing_strips(animation)]
+    holders = [versions.existing_channels(armature)]
+    holders += [versions.strip_channels(strip) for strip in versions.playing_strips(animation)]
     seen = set()
     for holder in holders:
-        if holder is None or compat.place_of(holder) in seen:
+        if holder is None or versions.place_of(holder) in seen:
             continue
-        seen.add(compat.place_of(holder))
+        seen.add(versions.place_of(holder))
         for name in _PATHS:
             curve = holder.fcurves.find(constraint.path_from_id(name))
             if curve is not None and not curve.mute:
-                yield compat.place_of(holder), curve
+                yield versions.place_of(holder), curve

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
+from ..animation.versions import has_curves
 from ..armature import RigChain
-from ..compat import has_curves
 from ..dependencies import influences, walk
 from ..pausing import live_paused
 from ..sampling import Target, watch

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from .. import compat
+from ..animation import versions
 from ..armature import RigChain, read_chain
 from ..clearing import baked_keys
 from ..missing import with_inputs_checked
@@ -110,7 +110,7 @@ def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     """Return what the influence blends with that a bake would not: its own keys, and a pose without keys."""
     armature, stand = settings.id_data, settings.native_stand
     drivers = stand.animation_data.drivers if stand.animation_data else ()
-    curves = (*compat.existing_fcurves(stand), *drivers)
+    curves = (*versions.existing_fcurves(stand), *drivers)
     if stand["influence"] == 1.0 and all(curve.data_path != path_of("influence") for curve in curves):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
@@ -125,7 +125,7 @@ def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
 def _left_posed(bone: bpy.types.PoseBone) -> bool:
     """Return whether a bone is turned, but not by keys."""
     paths = {bone.path_from_id(name) for name in ROTATIONS}
-    keyed = any(curve.data_path in paths for curve in compat.existing_fcurves(bone.id_data))
+    keyed = any(curve.data_path in paths for curve in versions.existing_fcurves(bone.id_data))
     return not keyed and bone.matrix_basis.to_quaternion().angle > _TURNED
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...core import IK2DError
-from .. import compat, made
+from ..animation import actions, versions
 from .drivers import path_of
 
 
@@ -64,8 +64,8 @@ def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
     armature, name = settings.id_data, settings.name
     paths = {path for control in CONTROLS for path in _paths(settings, control)}
     animation = armature.animation_data
-    for strip in compat.playing_strips(animation) if animation else ():
-        holder = compat.strip_channels(strip)
+    for strip in versions.playing_strips(animation) if animation else ():
+        holder = versions.strip_channels(strip)
         if any(curve.data_path in paths for curve in (holder.fcurves if holder else ())):
             raise IK2DError(
                 f"Chain '{name}': its settings have keys in the NLA strip '{strip.name}', which do not come"
@@ -98,7 +98,7 @@ def _paths(settings: bpy.types.PropertyGroup, control: Control) -> tuple[str, st
 
 def _curve(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FCurve | None:
     paths = _paths(settings, control)
-    curves = compat.existing_fcurves(settings.id_data)
+    curves = versions.existing_fcurves(settings.id_data)
     return next((curve for curve in curves if curve.data_path in paths), None)
 
 
@@ -121,7 +121,7 @@ def _carry_keys(
     source = _curve(settings, control)
     if source is None or not len(source.keyframe_points):
         return
-    curve = made.fcurve(made.channels(stand, undo), path_of(control.name), 0, "Native", undo)
+    curve = actions.fcurve(actions.channels(stand, undo), path_of(control.name), 0, "Native", undo)
     curve.extrapolation, curve.mute = source.extrapolation, source.mute
     changed, points = _as_control(control), curve.keyframe_points
     points.add(len(source.keyframe_points))

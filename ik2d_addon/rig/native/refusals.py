@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
-from .. import compat
+from ..animation import versions
 from ..armature import RigChain
 from ..natives import constraints_of
 from ..rulers import find_rulers, sentences
@@ -118,8 +118,8 @@ def _moves(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]
     wanted = {(path, axis) for axis in axes}
     if any((curve.data_path, curve.array_index) in wanted and not curve.mute for curve in animation.drivers):
         return True
-    places = (compat.strip_channels(strip) for strip in compat.playing_strips(animation))
-    holders = [holder for holder in (compat.existing_channels(armature), *places) if holder is not None]
+    places = (versions.strip_channels(strip) for strip in versions.playing_strips(animation))
+    holders = [holder for holder in (versions.existing_channels(armature), *places) if holder is not None]
     for curve in (curve for holder in holders for curve in holder.fcurves):
         values = (key.co[1] for key in curve.keyframe_points)
         if (curve.data_path, curve.array_index) in wanted and any(abs(v - rest) > _UNSCALED for v in values):
@@ -130,7 +130,7 @@ def _moves(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]
 def _has_keys(rig: RigChain, setting: str) -> bool:
     """Return whether a setting of the chain is animated."""
     animation = rig.armature.animation_data
-    curves = (*compat.existing_fcurves(rig.armature), *(animation.drivers if animation else ()))
+    curves = (*versions.existing_fcurves(rig.armature), *(animation.drivers if animation else ()))
     return any(curve.data_path == f"{rig.path}.{setting}" for curve in curves)
 
 

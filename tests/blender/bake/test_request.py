@@ -20,7 +20,7 @@ from ik2d_addon.bake.request import (
     scene_of,
 )
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
 def refused(words):

@@ -96,7 +96,7 @@ def test_locked_channels_are_found(tmp_path, capsys):
     armature, _ = leg_with_target()
     bone = armature.pose.bones["shin"]
     bone.keyframe_insert("rotation_quaternion", frame=1)
-    from ik2d_addon.rig.compat import existing_fcurves
+    from ik2d_addon.rig.animation.versions import existing_fcurves
 
     for curve in existing_fcurves(armature):
         curve.lock = True

@@ -6,7 +6,7 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.flips import key_flip
 
 

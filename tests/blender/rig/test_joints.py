@@ -10,8 +10,8 @@ import pytest
 from rigs import add_leg
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.axes import EXACT, HINGE
-from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.joints import (
     Joints,
     hinge_axis,

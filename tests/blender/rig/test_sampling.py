@@ -10,7 +10,8 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import compat, sampling
+from ik2d_addon.rig import sampling
+from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.armature import read_chain
 from ik2d_addon.rig.sampling import sample_now, sample_steps
 
@@ -221,7 +222,7 @@ def test_what_changes_between_two_samplings_is_seen_by_the_second(what, sampled_
             if slot is not None:
                 rig.armature.animation_data.action_slot = action.slots.get(slot.identifier)
         if what in ("new action", "its action"):
-            curves = compat.existing_channels(rig.armature).fcurves
+            curves = versions.existing_channels(rig.armature).fcurves
             path = thigh.path_from_id("rotation_quaternion")
             curve = curves.new(path, index=1)
             curve.keyframe_points.add(2)

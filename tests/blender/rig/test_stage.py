@@ -51,9 +51,7 @@ def handler():
 
 
 @pytest.mark.parametrize("when", ["frame_change_pre", "frame_change_post"])
-@pytest.mark.parametrize(
-    "module", ["__main__", "some.addon", None, "my_rigify", "ik2d", "ik2d_addon_x.keys"]
-)
+@pytest.mark.parametrize("module", ["__main__", "some.addon", None, "my_rigify", "ik2d", "ik2d_addon_x.keys"])
 def test_code_that_runs_on_frame_changes_is_doubted(handler, when, module):
     handler(getattr(bpy.app.handlers, when), module)
     assert doubts(add_leg()) == "the file or an add-on runs code on frame changes"

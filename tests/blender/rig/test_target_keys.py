@@ -6,8 +6,8 @@ import pytest
 from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.compat import existing_fcurves
 from ik2d_addon.rig.target_keys import target_key_frames
 
 

@@ -10,7 +10,7 @@ from whole_rig import whole_rig
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.adopt.silence import silence, unsilence
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
 @pytest.mark.parametrize("make", [from_the_tip, driven_mute, keyed_mute])

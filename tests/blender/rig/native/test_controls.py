@@ -6,7 +6,7 @@ import pytest
 from rigs import add_target, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.native.controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from rigs import add_target
 
-from ik2d_addon.rig import curves
-from ik2d_addon.rig.compat import existing_fcurves
-from ik2d_addon.rig.curves import Reader
+from ik2d_addon.rig.animation import fcurves
+from ik2d_addon.rig.animation.fcurves import Reader
+from ik2d_addon.rig.animation.versions import existing_fcurves
 
 TIMES = np.unique(np.concatenate((np.arange(-10.0, 60.0), np.linspace(-10.0, 60.0, 333)))).astype("f4")
 LAST_BITS = 2.0**-22  # of the greatest value
@@ -28,13 +28,13 @@ def curve_through(points, kind='BEZIER', handles='AUTO_CLAMPED', extrapolation='
 
 def asked_for(monkeypatch):
     """Return a list that gets the times that Blender is asked for."""
-    asked, evaluated = [], curves._evaluated
+    asked, evaluated = [], fcurves._evaluated
 
     def asking(curve, times):
         asked.extend(times.tolist())
         return evaluated(curve, times)
 
-    monkeypatch.setattr(curves, "_evaluated", asking)
+    monkeypatch.setattr(fcurves, "_evaluated", asking)
     return asked
 
 
@@ -95,10 +95,10 @@ def test_at_a_key_its_value_counts_and_close_by_too():
 
 def test_few_times_are_asked_for(monkeypatch):
     curve, asked = curve_through({1: 0.0, 10: 5.0}), asked_for(monkeypatch)
-    assert_evaluated(curve, TIMES[: curves._FEW])
-    assert asked == TIMES[: curves._FEW].tolist()
-    assert_evaluated(curve, TIMES[: curves._FEW + 1])
-    assert len(asked) == curves._FEW
+    assert_evaluated(curve, TIMES[: fcurves._FEW])
+    assert asked == TIMES[: fcurves._FEW].tolist()
+    assert_evaluated(curve, TIMES[: fcurves._FEW + 1])
+    assert len(asked) == fcurves._FEW
 
 
 def test_beyond_its_keys_a_line_is_asked_for(monkeypatch):
@@ -134,7 +134,7 @@ def test_modifiers_samples_and_crowded_keys_are_asked_for(monkeypatch):
 def test_many_times_are_read_part_by_part(monkeypatch):
     curve = curve_through({1: 0.0, 10: 5.0, 50: 1.0})
     whole = values_at(curve, TIMES)
-    monkeypatch.setattr(curves, "_PART", 50)
+    monkeypatch.setattr(fcurves, "_PART", 50)
     assert (values_at(curve, TIMES) == whole).all()
     assert all((values == whole).all() for _, values in Reader(TIMES).values([curve] * 3))
 

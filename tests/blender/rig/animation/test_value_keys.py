@@ -7,8 +7,14 @@ import pytest
 from rigs import add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_channels, existing_fcurves
-from ik2d_addon.rig.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
+from ik2d_addon.rig.animation.value_keys import (
+    ValueKeys,
+    check_values,
+    curve_of,
+    values_keyed,
+    values_previewed,
+)
+from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 
 def keys_of(owner, path="location", index=2, stepped=False, values=(1.0, 2.0)):

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_leg, add_target, animation_of
 
-from ik2d_addon.rig.auto_keys import Moved, auto_key
+from ik2d_addon.rig.animation.auto_keying import Moved, auto_key
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import bpy
 
-from . import compat
+from . import versions
 
 # Bones that a sentence names one by one.
 _NAMED = 3
@@ -14,7 +14,7 @@ _NAMED = 3
 def strip_paths(armature: bpy.types.Object) -> set[str]:
     """Return the data paths that the NLA strips of an object animate."""
     animation = armature.animation_data
-    holders = map(compat.strip_channels, compat.playing_strips(animation)) if animation else ()
+    holders = map(versions.strip_channels, versions.playing_strips(animation)) if animation else ()
     return {curve.data_path for holder in holders if holder is not None for curve in holder.fcurves}
 
 
@@ -38,16 +38,16 @@ def frozen_motion(
     animation = armature.animation_data
     if animation is None or animation.use_tweak_mode or why_silent(armature):
         return
-    own = compat.existing_channels(armature)
+    own = versions.existing_channels(armature)
     new = [path for path in paths if own is None or not _animates(own, path)]
     # Outside its keys an action holds them, or leaves the strips alone.
     holds_before = animation.action_extrapolation == 'HOLD'
     holds_after = animation.action_extrapolation != 'NOTHING'
     bones: dict[str, None] = {}
     starts, ends = [], []
-    for strip in compat.playing_strips(animation):
+    for strip in versions.playing_strips(animation):
         early, late = holds_before and strip.frame_start < first, holds_after and strip.frame_end > last
-        holder = compat.strip_channels(strip) if early or late else None
+        holder = versions.strip_channels(strip) if early or late else None
         moved = [path for path in new if _animates(holder, path)] if holder is not None else []
         if moved:
             bones.update((paths[path], None) for path in moved)
@@ -66,7 +66,7 @@ def frozen_motion(
     )
 
 
-def _animates(holder: compat.Channels, path: str) -> bool:
+def _animates(holder: versions.Channels, path: str) -> bool:
     return any(holder.fcurves.find(path, index=index) for index in range(4))
 
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_leg, every_bit_of_animation, is_selected
 
-from ik2d_addon.rig.compat import (
+from ik2d_addon.rig.animation.versions import (
     assign_action,
     channels_at,
     channels_copied,

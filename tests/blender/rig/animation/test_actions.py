@@ -7,10 +7,10 @@ import bpy
 import pytest
 from rigs import add_leg, contents_of, every_bit_of_animation
 
-from ik2d_addon.rig import made
-from ik2d_addon.rig.compat import existing_channels, existing_fcurves
-from ik2d_addon.rig.known import KnownChannels
-from ik2d_addon.rig.made import action_copied, channels, fcurve, group_for, unless_gone
+from ik2d_addon.rig.animation import actions
+from ik2d_addon.rig.animation.actions import action_copied, channels, fcurve, group_for, unless_gone
+from ik2d_addon.rig.animation.known import KnownChannels
+from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 PATH = 'pose.bones["shin"].location'
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -376,4 +376,4 @@ def test_settings_of_groups_are_all_that_blender_has():
         for prop in group.bl_rna.properties
         if not prop.is_readonly and prop.identifier != "rna_type"
     }
-    assert set(made._GROUP_SETTINGS) == known
+    assert set(actions._GROUP_SETTINGS) == known

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.inputs import Floats
-from ..core.plane import crossed as crossed
+from .inputs import Floats
+from .plane import crossed as crossed
 
 # What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
 Turning = Callable[[Floats], Floats]

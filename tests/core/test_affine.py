@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.rig.affine import (
+from ik2d_addon.core.affine import (
     are_finite,
     inverse,
     is_constant,

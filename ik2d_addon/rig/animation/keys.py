@@ -10,12 +10,13 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from . import compat, made, nla
-from .curves import Singles, column
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ..pose import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
+from . import actions as made
+from . import nla, versions
+from .fcurves import Singles, column
 from .known import KnownChannels
-from .pose import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
 
 # Everything that the keys of an F-Curve hold, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
@@ -73,7 +74,7 @@ def check_writable(
     written then.
     """
     warnings = []
-    holder = compat.existing_channels(armature)
+    holder = versions.existing_channels(armature)
     known = KnownChannels(holder) if holder is not None else None
     for fault in faults(armature, rotations, known):
         if fault.blocks:
@@ -97,7 +98,7 @@ def faults(
         else:
             late.append(fault)
     yield from late
-    for ob in compat.sharing_channels(armature):
+    for ob in versions.sharing_channels(armature):
         if any(_moves(ob, rotation) for rotation in rotations):
             yield Fault(
                 'SHARED',
@@ -124,7 +125,7 @@ def faults(
 def _curve_faults(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None
 ) -> Iterator[Fault]:
-    holder = known or compat.existing_channels(armature)
+    holder = known or versions.existing_channels(armature)
     if holder is None:
         return
     for rotation in rotations:
@@ -162,7 +163,7 @@ def curves_of(
     armature: bpy.types.Object, rotation: BoneRotation, known: KnownChannels | None = None
 ) -> list[bpy.types.FCurve]:
     """Return the F-Curves that a bone's channels have by now. known: the armature's, as in `faults`."""
-    holder = known or compat.existing_channels(armature)
+    holder = known or versions.existing_channels(armature)
     if holder is None:
         return []
     path = _path(armature, rotation)
@@ -201,7 +202,7 @@ def _group_faults(
                 f"'{armature.name}': channel group '{name}' is locked; unlock it to bake",
                 blocks=True,
             )
-        elif group.mute and compat.heeds_muted_groups(armature):
+        elif group.mute and versions.heeds_muted_groups(armature):
             yield Fault(
                 'MUTED',
                 f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it",
@@ -218,7 +219,7 @@ def groups_of(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None = None
 ) -> dict[str, bpy.types.ActionGroup]:
     """Return the channel groups that keys go into, by name. known: the armature's, as in `faults`."""
-    holder = known or compat.existing_channels(armature)
+    holder = known or versions.existing_channels(armature)
     groups: dict[str, bpy.types.ActionGroup] = {}
     if holder is None:
         return groups
@@ -248,7 +249,7 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
     changed = [rotation for rotation in rotations if rotation.mode]
     if not changed:
         return
-    keyed = {curve.data_path for curve in compat.existing_fcurves(armature)} | nla.strip_paths(armature)
+    keyed = {curve.data_path for curve in versions.existing_fcurves(armature)} | nla.strip_paths(armature)
     for rotation in changed:
         bone = armature.pose.bones[rotation.bone]
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
@@ -277,7 +278,7 @@ def written(
     if not rotations:
         yield
         return
-    others = compat.sharing_channels(armature)
+    others = versions.sharing_channels(armature)
     with channels_kept(armature, rotations, only_on_error=True, others=others), ExitStack() as undo:
         holder, times = made.channels(armature, undo), strip_times(armature, frames)
         known = KnownChannels(holder)
@@ -289,7 +290,7 @@ def written(
 
 def _write_bone(
     armature: bpy.types.Object,
-    holder: compat.Channels,
+    holder: versions.Channels,
     known: KnownChannels,
     rotation: BoneRotation,
     times: Singles,
@@ -307,7 +308,7 @@ def _write_bone(
         old = known.fcurves.find(path, index=index)
         if old is not None:
             undo.callback(
-                made.unless_gone, _put_keys_back, compat.place_of(holder), path, index, _columns(old)
+                made.unless_gone, _put_keys_back, versions.place_of(holder), path, index, _columns(old)
             )
         if not rotation.keys(index):
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
@@ -332,9 +333,9 @@ def _rest(
         _replace_keys(curve, times, np.zeros(len(times)))
 
 
-def _put_keys_back(place: compat.Place, path: str, index: int, columns: Columns) -> None:
+def _put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:
     """Give an F-Curve its former keys, where it still is."""
-    curve = compat.curve_at(place, path, index)
+    curve = versions.curve_at(place, path, index)
     if curve is not None:
         _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
 

@@ -3,7 +3,7 @@
 
 import bpy
 
-from . import compat
+from . import versions
 
 
 class KnownCurves(dict[tuple[str, int], bpy.types.FCurve]):
@@ -20,7 +20,7 @@ class KnownChannels:
     What is made meanwhile is known where it is added here, too; nothing may be removed.
     """
 
-    def __init__(self, holder: compat.Channels) -> None:
+    def __init__(self, holder: versions.Channels) -> None:
         # From the last to the first, which counts where a damaged file has two of a kind.
         curves, groups = list(holder.fcurves)[::-1], list(holder.groups)[::-1]
         self.fcurves = KnownCurves(((curve.data_path, curve.array_index), curve) for curve in curves)

@@ -12,11 +12,11 @@ from typing import Any
 
 import bpy
 
-from . import compat
+from . import versions
 from .known import KnownChannels
 
 
-def channels(armature_object: bpy.types.Object, undo: ExitStack) -> compat.Channels:
+def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Channels:
     """Return what holds the object's F-Curves and groups; made, and assigned, where missing.
 
     An action that a library owns is copied first: keys written to it would be lost. Closing `undo`
@@ -54,7 +54,7 @@ def channels(armature_object: bpy.types.Object, undo: ExitStack) -> compat.Chann
 
 
 def fcurve(
-    holder: compat.Channels,
+    holder: versions.Channels,
     path: str,
     index: int,
     group: str,
@@ -70,7 +70,7 @@ def fcurve(
     curve = (known or holder).fcurves.find(path, index=index)
     if curve is not None:
         return curve
-    place, groups = compat.place_of(holder), holder.groups
+    place, groups = versions.place_of(holder), holder.groups
     own = (known or holder).groups.get(group)
     if own is None:
         undo.callback(unless_gone, _remove_empty_group, place, group)
@@ -85,7 +85,7 @@ def fcurve(
     return curve
 
 
-def group_for(holder: compat.Channels | KnownChannels | None, group: str) -> bpy.types.ActionGroup | None:
+def group_for(holder: versions.Channels | KnownChannels | None, group: str) -> bpy.types.ActionGroup | None:
     """Return the channel group that `fcurve` would put a new curve into; None where it would make it."""
     return holder.groups.get(group) if holder is not None else None
 
@@ -128,7 +128,7 @@ def _assign_made(
     identifier, last = slot.identifier if slot else "", getattr(animation, "last_slot_identifier", "")
     former = (animation.action, identifier, last)
     undo.callback(unless_gone, _assign_again, ob, made, former, only_empty)
-    compat.assign_action(animation, made, identifier)
+    versions.assign_action(animation, made, identifier)
 
 
 def _assign_again(
@@ -138,16 +138,16 @@ def _assign_again(
     only_empty: bool,
 ) -> None:
     animation, (action, slot, last) = ob.animation_data, former
-    if animation is None or animation.action != made or (only_empty and compat.has_curves(made)):
+    if animation is None or animation.action != made or (only_empty and versions.has_curves(made)):
         return
-    compat.assign_action(animation, action, slot)
+    versions.assign_action(animation, action, slot)
     if hasattr(animation, "action_slot"):  # the test goes when 4.4 is the oldest
         animation.last_slot_identifier = last
 
 
 def _leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: int, last: str) -> None:
     """Have an object play no slot again, where the one made for it holds nothing."""
-    animation, bag = ob.animation_data, compat.channels_at((action, handle))
+    animation, bag = ob.animation_data, versions.channels_at((action, handle))
     if bag is not None and len(bag.fcurves):
         return
     if animation is not None and (animation.action, animation.action_slot_handle) == (action, handle):
@@ -162,12 +162,12 @@ def _remove_empty_animation_data(ob: bpy.types.Object) -> None:
 
 
 def _remove_empty_action(action: bpy.types.Action) -> None:
-    if not compat.has_curves(action):
+    if not versions.has_curves(action):
         bpy.data.actions.remove(action)
 
 
 def _remove_empty_slot(action: bpy.types.Action, handle: int) -> None:
-    bag = compat.channels_at((action, handle))
+    bag = versions.channels_at((action, handle))
     for slot in [slot for slot in action.slots if slot.handle == handle]:
         if bag is None or not len(bag.fcurves):
             action.slots.remove(slot)
@@ -191,15 +191,15 @@ def _remove_empty_bag(action: bpy.types.Action, handle: int) -> None:
                 strip.channelbags.remove(bag)
 
 
-def _remove_curve(place: compat.Place, path: str, index: int) -> None:
-    holder = compat.channels_at(place)
+def _remove_curve(place: versions.Place, path: str, index: int) -> None:
+    holder = versions.channels_at(place)
     curve = holder.fcurves.find(path, index=index) if holder is not None else None
     if holder is not None and curve is not None:
         holder.fcurves.remove(curve)
 
 
-def _remove_empty_group(place: compat.Place, name: str) -> None:
-    holder = compat.channels_at(place)
+def _remove_empty_group(place: versions.Place, name: str) -> None:
+    holder = versions.channels_at(place)
     group = holder.groups.get(name) if holder is not None else None
     if holder is not None and group is not None and not len(group.channels):
         holder.groups.remove(group)
@@ -223,12 +223,12 @@ _GROUP_SETTINGS = (
 )
 
 
-def _make_group_again(place: compat.Place, order: Sequence[str], looks: dict[str, Any]) -> None:
+def _make_group_again(place: versions.Place, order: Sequence[str], looks: dict[str, Any]) -> None:
     """Make a channel group again that stood empty: from 4.4 on it goes with the last of its curves.
 
     order: the names of all groups when it stood; those behind it are made anew, to stand behind it.
     """
-    holder = compat.channels_at(place)
+    holder = versions.channels_at(place)
     if holder is None or holder.groups.get(looks["name"]):
         return
     _new_group(holder, looks)
@@ -243,7 +243,7 @@ def _make_group_again(place: compat.Place, order: Sequence[str], looks: dict[str
             holder.fcurves.find(path, index=index).group = group
 
 
-def _new_group(holder: compat.Channels, looks: dict[str, Any]) -> bpy.types.ActionGroup:
+def _new_group(holder: versions.Channels, looks: dict[str, Any]) -> bpy.types.ActionGroup:
     group = holder.groups.new(looks["name"])
     for name in _GROUP_SETTINGS:
         setattr(group, name, looks[name])

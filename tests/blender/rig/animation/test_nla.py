@@ -7,7 +7,7 @@ import bpy
 import pytest
 from rigs import add_leg
 
-from ik2d_addon.rig.nla import frozen_motion, strip_paths, why_silent
+from ik2d_addon.rig.animation.nla import frozen_motion, strip_paths, why_silent
 
 PATHS = {f'pose.bones["{name}"].location': name for name in ("body", "thigh", "shin")}
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.inputs import Floats
+from ...core.inputs import Floats
 
 Singles: TypeAlias = NDArray[np.float32]
 # Times of an action, in the 32 bits that Blender counts them in.

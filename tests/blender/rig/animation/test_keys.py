@@ -9,8 +9,7 @@ import pytest
 from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.compat import existing_fcurves
-from ik2d_addon.rig.keys import (
+from ik2d_addon.rig.animation.keys import (
     _replace_keys,
     action_time,
     animation_times,
@@ -22,6 +21,7 @@ from ik2d_addon.rig.keys import (
     write,
     written,
 )
+from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.pose import BoneChannels, BoneRotation
 
 FRAMES = [1.0, 3.0, 6.0]

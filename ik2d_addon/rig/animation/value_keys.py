@@ -9,9 +9,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from . import compat, keys, made, nla
+from ...core import IK2DError
+from ...core.inputs import Floats
+from . import actions, keys, nla, versions
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class ValueKeys:
 
 def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
     """Return the F-Curve that the owner's own action has for a channel."""
-    holder = compat.existing_channels(owner)
+    holder = versions.existing_channels(owner)
     return holder.fcurves.find(path, index=index) if holder is not None else None
 
 
@@ -54,22 +54,22 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
         if driver_of(one.owner, one.path, one.index) is not None:
             raise IK2DError(f"{one.name} has a driver, which wins over keys; remove it first")
         curve = curve_of(one.owner, one.path, one.index)
-        holder = compat.existing_channels(one.owner)
-        group = curve.group if curve is not None else made.group_for(holder, one.group)
+        holder = versions.existing_channels(one.owner)
+        group = curve.group if curve is not None else actions.group_for(holder, one.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
             raise IK2DError(f"{one.name} is locked, or its group is; unlock it first")
         if curve is None:
             continue
         if len(curve.sampled_points):
             raise IK2DError(f"{one.name} holds samples; turn them into keys first")
-        if not compat.plays(one.owner, curve):
+        if not versions.plays(one.owner, curve):
             raise IK2DError(f"{one.name} is muted, so that its keys would not play; unmute it first")
         if any(not modifier.mute for modifier in curve.modifiers):
             found[f"{one.name} has F-Curve modifiers, which act on top of the keys; mute them"] = None
     for owner in dict.fromkeys(one.owner for one in channels):
         if reason := nla.why_silent(owner):
             found[reason] = None
-        for ob in compat.sharing_channels(owner):
+        for ob in versions.sharing_channels(owner):
             found[
                 f"'{owner.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
             ] = None
@@ -103,18 +103,18 @@ def _key_all(scene: bpy.types.Scene, channels: Sequence[ValueKeys], undo: ExitSt
 
 
 def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
-    holder = made.channels(one.owner, undo)
+    holder = actions.channels(one.owner, undo)
     old = holder.fcurves.find(one.path, index=one.index)
     if old is not None:
         undo.callback(
-            made.unless_gone,
+            actions.unless_gone,
             keys._put_keys_back,
-            compat.place_of(holder),
+            versions.place_of(holder),
             one.path,
             one.index,
             keys._columns(old),
         )
-    curve = made.fcurve(holder, one.path, one.index, one.group, undo)
+    curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = keys.strip_times(one.owner, keys.animation_times(scene, one.frames))
     interpolation = keys._CONSTANT if one.stepped else keys._BEZIER
     keys._replace_keys(curve, times, np.asarray(one.values), None, keys._BY_HAND, interpolation)

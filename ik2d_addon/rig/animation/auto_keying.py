@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from .compat import existing_channels
+from .versions import existing_channels
 
 
 @dataclass(frozen=True, eq=False)

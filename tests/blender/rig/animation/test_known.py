@@ -3,8 +3,8 @@
 
 from rigs import add_leg
 
-from ik2d_addon.rig.compat import existing_channels
-from ik2d_addon.rig.known import KnownChannels
+from ik2d_addon.rig.animation.known import KnownChannels
+from ik2d_addon.rig.animation.versions import existing_channels
 
 
 def keyed_leg():
