@@ -21,7 +21,7 @@ from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from ik2d_addon.rig.armature import chain_bones
+from ik2d_addon.rig.chain.chain import chain_bones
 from ik2d_addon.ui import properties
 
 CAPTION, GAP = 30, 6  # pixels

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.affine import product, turned
 from ..core.inputs import Floats
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.pose import BoneChannels, BoneRotation, turning
 from ..rig.sampling import ChainSamples

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import Status
 from ..core.inputs import Floats
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.hands import note_posed
 from ..rig.hand_turns import OwnTurns, own_turns
-from ..rig.hands import note_posed
 from ..rig.kinematics import Linkage, read_linkage, rotations_of
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples, finished, sample_now

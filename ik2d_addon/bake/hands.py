@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.inputs import Floats
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.hands import orientations
 from ..rig.hand_turns import OwnTurns, TurnedHands, angles_between, turned_hands
-from ..rig.hands import orientations
 from ..rig.kinematics import rotations_of
 from ..rig.pose import BoneRotation
 from ..rig.sampling import ChainSamples

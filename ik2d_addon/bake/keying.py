@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.inputs import Floats
 from ..rig.animation.keys import pace_of
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.pose import BoneRotation, bone_rotations
 from ..rig.sampling import ChainSamples
 from ..rig.scaling import scale_channels, scales_back

@@ -13,7 +13,8 @@ from ..core.inputs import Floats
 from ..rig.animation import keys, versions
 from ..rig.animation.auto_keying import Moved
 from ..rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.native_muting import natives_still
 from ..rig.chain_values import ChainValue
 from ..rig.hand_turns import OwnTurns, own_turns
 from ..rig.matching import (
@@ -25,7 +26,6 @@ from ..rig.matching import (
     locations_on_tips,
     on_frames,
 )
-from ..rig.native.muting import natives_still
 from ..rig.pausing import live_paused
 from ..rig.pose import ROTATIONS, matrices, rotation_property
 from ..rig.sampling import ChainSamples, finished

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 
 from ..core import IK2DError
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 
 # What a bake takes for each frame that it solves, and for each of the chains' bones on it, rounded up. The
 # growth of the process's peak was 2.6 kB a frame for 2 bones on 100,000 frames and on 200,000, and 4.2 where

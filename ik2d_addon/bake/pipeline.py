@@ -13,13 +13,13 @@ import numpy as np
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.animation import keys
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.hands import hands_noted
+from ..rig.chain.native_muting import natives_muted, natives_still
+from ..rig.chain.order import in_order
 from ..rig.clearing import release_hands, release_slides
 from ..rig.hand_turns import own_turns
-from ..rig.hands import hands_noted
 from ..rig.missing import with_drivers_checked
-from ..rig.native.muting import natives_muted, natives_still
-from ..rig.order import in_order
 from ..rig.pausing import live_paused
 from ..rig.pose import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
 from ..rig.sampling import ChainSamples, Sampler, finished, sample_alone, sample_now, sample_steps

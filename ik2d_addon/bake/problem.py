@@ -26,7 +26,7 @@ from ..core.affine import inverse, product, turned, unrepeated
 from ..core.arithmetic import cos_and_sin, summed_up
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
 from ..rig.standing import Joins

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core import IK2DError
 from ..rig.animation import keys
-from ..rig.armature import RigChain, read_chain
+from ..rig.chain.chain import RigChain, read_chain
+from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
+from ..rig.chain.renames import straighten
 from ..rig.doctor import channels_at_rest
 from ..rig.missing import with_inputs_checked
-from ..rig.order import in_order, refuse_moved_target, refuse_shared
-from ..rig.renames import straighten
 from ..rig.rulers import reaching_of, with_rulers
 from .keying import plan_keys
 from .memory import refuse_too_long

@@ -12,7 +12,7 @@ from ..core.affine import is_constant, norms, product, turned, unrepeated
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.sampling import ChainSamples, solvable

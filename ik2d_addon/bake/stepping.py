@@ -9,7 +9,7 @@ import numpy as np
 from ..core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ..core.ccd.one_joint import ccd_joint
 from ..core.inputs import Floats, wrapped
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.kinematics import angles_before
 from ..rig.target_plane import target_points
 from .grip import Grip

@@ -12,7 +12,7 @@ import bpy
 from ..bake import BakeOptions, BakeReport, bake
 from ..bake.request import read_rigs
 from ..core import IK2DError
-from ..rig.order import armatures_in_order
+from ..rig.chain.order import armatures_in_order
 from . import files, reports, scene
 from .console import complain, say, stdout_to_stderr
 from .signals import asked_to_end, stop_if_asked

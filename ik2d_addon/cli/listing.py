@@ -11,7 +11,7 @@ import bpy
 
 from ..bake.request import frame_range, problems, scene_of
 from ..core import IK2DError
-from ..rig.armature import chain_bones, problem_of, read_chain
+from ..rig.chain.chain import chain_bones, problem_of, read_chain
 from . import scene
 from .console import complain, say, stdout_to_stderr
 

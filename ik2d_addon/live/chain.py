@@ -9,13 +9,13 @@ from mathutils import Matrix, Vector
 
 from ..bake.solving import SolvedChain, solve_chain
 from ..core import IK2DError
-from ..rig.armature import RigChain, bend_of, read_chain, rest_joints
+from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
+from ..rig.chain.native_state import is_native
+from ..rig.chain.order import refuse_moved_target
+from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.hand_turns import own_curves, own_turns_now
 from ..rig.kinematics import rest_to_pose
 from ..rig.missing import with_inputs_checked
-from ..rig.natives import is_native
-from ..rig.order import refuse_moved_target
-from ..rig.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose import BoneChannels, BoneRotation
 from ..rig.sampling import ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made

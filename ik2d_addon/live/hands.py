@@ -8,9 +8,9 @@ import numpy as np
 
 from ..bake.hands import hands_held
 from ..bake.solving import SolvedChain
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.hands import note_posed
 from ..rig.hand_turns import OwnTurns
-from ..rig.hands import note_posed
 from ..rig.kinematics import rotations_of
 from ..rig.pose import BoneRotation
 from ..rig.sampling import ChainSamples

@@ -21,7 +21,7 @@ from ..core.even.single import SingleFamily
 from ..core.softness import soft_targets
 from ..core.triangle import two_bone_pose
 from ..core.two_bone import HUGE, ZERO_LENGTH
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.kinematics import Link, angles_before, read_linkage
 from ..rig.sampling import ChainSamples
 from .lengths import changes_lengths

@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
-from ..rig.armature import RigChain
-from ..rig.hands import Hands
+from ..rig.chain.chain import RigChain
+from ..rig.chain.hands import Hands
 from ..rig.pose import BoneRotation, rotation_property
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.

@@ -10,7 +10,7 @@ import numpy as np
 from ..bake.solving import SolvedChain
 from ..core import IK2DError
 from ..rig.animation import keys, versions
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.pose import BoneChannels
 from ..rig.sampling import ChainSamples
 from ..rig.scaling import scale_channels, scales_back, scales_noted

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..rig.renames import bones_of
+from ..rig.chain.renames import bones_of
 
 # What is read on each frame anyway, or says nothing of how a chain is solved.
 _NO_SETTINGS = {"rna_type", "enabled", "live", "live_status", "softness", "influence", "active_joint"}

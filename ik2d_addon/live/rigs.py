@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 
 from ..core import IK2DError
-from ..rig.armature import RigChain, pose_bones_of
-from ..rig.order import in_rounds, refuse_shared
+from ..rig.chain.chain import RigChain, pose_bones_of
+from ..rig.chain.order import in_rounds, refuse_shared
 from .chain import LiveChain
 from .prints import fingerprint
 from .words import Outcome

@@ -6,7 +6,7 @@ from mathutils import Matrix, Vector
 
 from ..core import IK2DError
 from ..rig.animation.versions import existing_fcurves, plays
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
 from ..rig.pose import rotation_property
 
 

@@ -6,9 +6,9 @@ from math import cos, sin
 import bpy
 from mathutils import Euler, Quaternion, Vector
 
-from ..rig.armature import RigChain
-from ..rig.axes import EXACT, own_axis
-from ..rig.joints import locked_channels
+from ..rig.chain.axes import EXACT, own_axis
+from ..rig.chain.chain import RigChain
+from ..rig.chain.joints import locked_channels
 from ..rig.pose import rotation_property
 
 

@@ -12,7 +12,7 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from .animation import keys
 from .animation.value_keys import ValueKeys, curve_of, driver_of, value_of
-from .armature import RigChain
+from .chain.chain import RigChain
 
 _GROUP = "IK 2D"
 _SIDES = ('POSITIVE', 'NEGATIVE')  # by the number that an F-Curve has for them

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..core import IK2DError
 from .animation import keys, versions
-from .armature import RigChain
-from .hands import forget_posed, posed_hands, put_hands_back
+from .chain.chain import RigChain
+from .chain.hands import forget_posed, posed_hands, put_hands_back
+from .chain.stretch import ALONG
 from .pose import ROTATIONS
 from .scaling import put_scales_back, scaled_joints
 from .slide_bases import put_back, slid_joints
-from .stretching import ALONG
 
 
 def clear_keys(

@@ -16,7 +16,7 @@ from mathutils import Matrix
 from ..core.inputs import Floats
 from .animation import versions
 from .animation.fcurves import Reader, Singles, Times
-from .dependencies import Node, parents, walk
+from .chain.dependencies import Node, parents, walk
 from .pose import matrices, rotation_property
 
 # The channels that an object, or a bone, is placed by.

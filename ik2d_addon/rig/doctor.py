@@ -12,14 +12,22 @@ from ..core import IK2DError
 from ..core.affine import is_constant
 from ..core.inputs import Floats
 from .animation import keys
-from .armature import FAR_OFF_PLANE, RigChain, chain_bones, follows_itself, held_note, read_chain, rest_joints
-from .axes import normal_in_bone
-from .hands import REST
-from .joints import turning_axis
-from .natives import is_flipped
-from .planes import FIRST_X, FIRST_Z, HINGES, choose_plane
+from .chain.axes import normal_in_bone
+from .chain.chain import (
+    FAR_OFF_PLANE,
+    RigChain,
+    chain_bones,
+    follows_itself,
+    held_note,
+    read_chain,
+    rest_joints,
+)
+from .chain.hands import REST
+from .chain.joints import turning_axis
+from .chain.native_state import is_flipped
+from .chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
+from .chain.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .pose import BoneRotation, bone_rotations, rotation_property
-from .renames import bones_of, likeliest_bone, likeliest_subtarget
 from .rulers import find_rulers, sentences
 from .slide_bases import slide_channels
 

@@ -5,7 +5,7 @@ import bpy
 
 from ..core import IK2DError
 from .animation import keys, versions
-from .natives import stand_of
+from .chain.native_state import stand_of
 
 SETTING = "turn_over"
 

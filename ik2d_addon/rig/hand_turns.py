@@ -11,9 +11,9 @@ from mathutils import Matrix, Quaternion
 from ..core import IK2DError
 from ..core.inputs import Floats
 from .animation import keys, versions
-from .armature import RigChain
-from .hands import REST, Hands, orientations
-from .joints import locked_channels
+from .chain.chain import RigChain
+from .chain.hands import REST, Hands, orientations
+from .chain.joints import locked_channels
 from .kinematics import posed, tip_poses
 from .pose import BoneRotation, matrices, rotation_property
 from .sampling import ChainSamples

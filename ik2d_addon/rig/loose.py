@@ -10,12 +10,12 @@ import numpy as np
 
 from ..core import IK2DError, Plane
 from ..core.inputs import Floats
-from .armature import RigChain, chain_bones, rest_joints
-from .axes import normal_in_bone
-from .damaged import refuse_broken_rest
-from .joints import read_joints
-from .limits import limits_of_bones
-from .planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
+from .chain.axes import normal_in_bone
+from .chain.bone_limits import limits_of_bones
+from .chain.chain import RigChain, chain_bones, rest_joints
+from .chain.joints import read_joints
+from .chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
+from .chain.stored_values import refuse_broken_rest
 from .standing import standing_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.

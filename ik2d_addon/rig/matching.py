@@ -12,9 +12,9 @@ import numpy as np
 from ..core import IK2DError
 from ..core.inputs import Floats
 from .animation.value_keys import ValueKeys, values_previewed
-from .armature import RigChain, rest_joints
-from .dependencies import movers, walk
-from .order import rounds_of
+from .chain.chain import RigChain, rest_joints
+from .chain.dependencies import movers, walk
+from .chain.order import rounds_of
 from .sampling import STEP, ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
 

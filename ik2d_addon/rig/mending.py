@@ -11,11 +11,11 @@ from mathutils import Matrix, Vector
 from ..core import IK2DError
 from ..core.inputs import Floats
 from .animation import keys, versions
-from .armature import RigChain, chain_bones, read_chain, rest_joints
+from .chain.chain import RigChain, chain_bones, read_chain, rest_joints
+from .chain.renames import Settings
 from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
 from .pausing import live_paused
 from .pose import ROTATIONS
-from .renames import Settings
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
 _ACROSS = 0.99

@@ -14,9 +14,9 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from .animation import actions, versions
 from .animation.keys import animation_times
-from .armature import RigChain
-from .axes import ALIGNED, own_axis
-from .natives import own_constraints
+from .chain.axes import ALIGNED, own_axis
+from .chain.chain import RigChain
+from .chain.native_state import own_constraints
 from .slide_bases import location_without_slides
 
 # A constraint, and the bone that has it.

@@ -17,9 +17,9 @@ from ..core.inputs import Floats
 from . import stage
 from .animation import versions
 from .animation.keys import evaluated_times
-from .armature import RigChain, bend_of
+from .chain.chain import RigChain, bend_of
+from .chain.native_state import sampled_controls
 from .curve_sampling import hindrance, placed
-from .natives import sampled_controls
 
 _Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.inputs import Floats
 from .animation import keys, versions
-from .armature import RigChain
+from .chain.chain import RigChain
+from .chain.stretch import ALONG, scale_curve
 from .pose import BoneChannels, BoneRotation
-from .stretching import ALONG, scale_curve
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:

@@ -15,9 +15,9 @@ from ..core import Chain, IK2DError, Region, Stretch, reachable
 from ..core.affine import inverse
 from ..core.chain import DEFAULT_TOLERANCE
 from ..core.inputs import Floats
-from .armature import RigChain
+from .chain.chain import RigChain
+from .chain.native_state import is_flipped, sampled_controls, stand_of
 from .kinematics import angles_before, read_linkage, rest_to_pose
-from .natives import is_flipped, sampled_controls, stand_of
 from .sampling import ChainSamples
 from .slide_bases import location_without_slides
 from .target_plane import facing_target

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.inputs import Floats
 from .animation import keys, versions
-from .armature import RigChain
+from .chain.chain import RigChain
 from .pose import BoneChannels
 from .sampling import ChainSamples
 

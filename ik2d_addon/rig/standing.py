@@ -11,9 +11,9 @@ from ..core import IK2DError
 from ..core.inputs import LARGEST_ANGLE, Floats
 from .animation import keys, versions
 from .animation.fcurves import Singles, column
-from .armature import RigChain
-from .axes import CLOSE, own_axis
-from .joints import ROTATION_PROPERTIES
+from .chain.axes import CLOSE, own_axis
+from .chain.chain import RigChain
+from .chain.joints import ROTATION_PROPERTIES
 from .pose import matrices
 from .slide_bases import noted_locations
 

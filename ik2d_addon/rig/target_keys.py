@@ -4,8 +4,8 @@
 from ..core import IK2DError
 from .animation import versions
 from .animation.fcurves import column
-from .armature import RigChain
-from .dependencies import Node, parents, walk
+from .chain.chain import RigChain
+from .chain.dependencies import Node, parents, walk
 
 # A target is a point: of its own channels only these move it. All of what it hangs on do.
 _PLACE = ("location", "delta_location")

@@ -9,10 +9,10 @@ import numpy as np
 from ..core import IK2DError, Plane
 from ..core.affine import inverse
 from ..core.inputs import Floats
-from .armature import RigChain, read_chain, rest_joints
+from .chain.chain import RigChain, read_chain, rest_joints
+from .chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from .kinematics import read_linkage
 from .pausing import live_paused
-from .planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from .sampling import ChainSamples, finished, sample_steps
 
 # The choices of a chain's plane that need no normal, the first of equals first.

@@ -6,7 +6,7 @@ from bpy.types import Context, Object, Operator, UILayout
 
 from ..core import IK2DError
 from ..rig.animation.versions import is_hidden, is_selected
-from ..rig.renames import bones_of
+from ..rig.chain.renames import bones_of
 from .adopted import is_adopted
 from .adopting import (
     Adoption,

@@ -15,8 +15,8 @@ from bpy.types import Constraint, PoseBone, PropertyGroup
 from ..rig.adopt.animating import LEVELS, levels_of, take_away
 from ..rig.adopt.silence import silence, unsilence
 from ..rig.animation.versions import existing_fcurves
-from ..rig.hands import REST, hanging_bones, posed_hands
-from ..rig.renames import bones_of, straighten
+from ..rig.chain.hands import REST, hanging_bones, posed_hands
+from ..rig.chain.renames import bones_of, straighten
 from .registration import registration
 
 _OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}

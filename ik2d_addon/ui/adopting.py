@@ -21,10 +21,10 @@ from ..rig.adopt.silence import why_not_silence
 from ..rig.adopt.watching import Watched, frames_of, watched
 from ..rig.animation import keys
 from ..rig.animation.versions import existing_channels
+from ..rig.chain.native_state import acts, is_native
+from ..rig.chain.renames import bone_names, bones_of, straighten, unique_name
 from ..rig.clearing import baked_keys
 from ..rig.native import remove_native
-from ..rig.natives import acts, is_native
-from ..rig.renames import bone_names, bones_of, straighten, unique_name
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain
 from .properties import sync_joints

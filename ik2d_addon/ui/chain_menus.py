@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ..core import IK2DError
-from ..rig.renames import bones_of
+from ..rig.chain.renames import bones_of
 from .baking import IK2D_OT_bake, IK2D_OT_solve
 from .chains import (
     IK2D_OT_chain_add,

@@ -14,7 +14,7 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
-from ..rig.natives import give
+from ..rig.chain.native_state import give
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import register_classes, unregister_classes
 

@@ -7,15 +7,22 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup
 
 from ..core import IK2DError
-from ..rig.armature import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
-from ..rig.dependencies import parents, walk
+from ..rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ..rig.chain.chain import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
+from ..rig.chain.dependencies import parents, walk
+from ..rig.chain.native_state import acts, is_flipped, stand_of
+from ..rig.chain.renames import (
+    bone_names,
+    bones_of,
+    likeliest_bone,
+    likeliest_subtarget,
+    straighten,
+    unique_name,
+)
+from ..rig.chain.slides import slide_directions
 from ..rig.flips import key_flip
-from ..rig.limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.native import remove_native
-from ..rig.natives import acts, is_flipped, stand_of
-from ..rig.renames import bone_names, bones_of, likeliest_bone, likeliest_subtarget, straighten, unique_name
 from ..rig.slide_bases import base_of
-from ..rig.slides import slide_directions
 from .adopted import give_back, is_adopted
 from .properties import joints_wanted, sync_joints
 from .registration import registration

@@ -11,9 +11,9 @@ from mathutils import Matrix
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig.armature import chain_bones, rest_joints
-from ..rig.natives import give, is_flipped, shown
-from ..rig.planes import bend_plane
+from ..rig.chain.chain import chain_bones, rest_joints
+from ..rig.chain.native_state import give, is_flipped, shown
+from ..rig.chain.planes import bend_plane
 from .chain_presets import VALUES
 from .chains import add_chain, add_target, flip
 from .properties import sync_joints

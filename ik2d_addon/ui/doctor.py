@@ -12,10 +12,10 @@ from ..core import IK2DError
 from ..live.prints import fingerprint
 from ..live.rigs import Key, key_of
 from ..rig.animation.versions import existing_channels
-from ..rig.armature import RigChain
+from ..rig.chain.chain import RigChain
+from ..rig.chain.native_state import stand_of
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
-from ..rig.natives import stand_of
 from ..rig.pose import rotation_property
 from ..rig.target_plane import keep_plane
 from .baking import chosen_range

@@ -14,7 +14,7 @@ from mathutils import Vector
 from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.animation.versions import is_hidden
-from ..rig.armature import pose_bones_of
+from ..rig.chain.chain import pose_bones_of
 from .chains import allowed
 from .dragging import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis

@@ -15,12 +15,12 @@ from ..core import IK2DError, Status
 from ..core.inputs import Floats
 from ..rig.animation.auto_keying import Moved, auto_key
 from ..rig.animation.versions import is_hidden, is_selected
-from ..rig.armature import RigChain, chain_bones, read_chain
+from ..rig.chain.chain import RigChain, chain_bones, read_chain
+from ..rig.chain.native_state import acts, stand_of
+from ..rig.chain.renames import bones_of
 from ..rig.loose import loose_chain, usual_count
 from ..rig.missing import with_inputs_checked
-from ..rig.natives import acts, stand_of
 from ..rig.pose import rotation_property
-from ..rig.renames import bones_of
 from ..rig.rulers import with_rulers
 from ..rig.sampling import settings_animated
 from ..rig.target_moves import TargetMove, why_fixed

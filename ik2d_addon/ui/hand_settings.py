@@ -4,7 +4,7 @@
 from bpy.props import EnumProperty, FloatVectorProperty, StringProperty
 
 from ..live.rigs import RIGS
-from ..rig.hands import note_offset, posed_hands, put_hands_back
+from ..rig.chain.hands import note_offset, posed_hands, put_hands_back
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 

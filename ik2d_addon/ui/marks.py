@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ..rig.animation.fcurves import column
 from ..rig.animation.versions import existing_fcurves
+from ..rig.chain.hands import posed_hands
+from ..rig.chain.native_state import stand_of
+from ..rig.chain.renames import bones_of
+from ..rig.chain.stretch import ALONG
 from ..rig.clearing import baked_paths
-from ..rig.hands import posed_hands
 from ..rig.native.controls import NAMES
-from ..rig.natives import stand_of
-from ..rig.renames import bones_of
-from ..rig.stretching import ALONG
 
 # What a person reads of the parts of a mark.
 _WORDS = {

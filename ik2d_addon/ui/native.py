@@ -5,9 +5,9 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ..core import IK2DError
+from ..rig.chain.native_state import acts, is_native
 from ..rig.native import Native, make_native, remove_native
 from ..rig.native.changes import acts_as_set, changed_since_made
-from ..rig.natives import acts, is_native
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import registration
 from .text import draw_text

@@ -18,7 +18,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..bake.report import length_text
 from ..core import IK2DError
-from ..rig.armature import RigChain, read_chain
+from ..rig.chain.chain import RigChain, read_chain
 from ..rig.sight import Sight, sight_of
 from . import overlay_figure as figures
 from .chains import active_armature, active_chain, shown_chain

@@ -8,11 +8,11 @@ import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
 from ..live.rigs import problem_of_live
-from ..rig.armature import chosen_solver
+from ..rig.chain.chain import chosen_solver
+from ..rig.chain.hands import hanging_bones
+from ..rig.chain.native_state import stand_of
+from ..rig.chain.renames import bones_of
 from ..rig.doctor import shared_bones
-from ..rig.hands import hanging_bones
-from ..rig.natives import stand_of
-from ..rig.renames import bones_of
 from .adopt import IK2D_OT_adopt, IK2D_OT_release
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step

@@ -20,9 +20,9 @@ from bpy.types import PropertyGroup
 
 from ..core import IK2DError
 from ..live.rigs import RIGS, key_of, status_of
-from ..rig.armature import chain_bones
-from ..rig.hands import note_offset
-from ..rig.renames import follow_joints, free_name, remember
+from ..rig.chain.chain import chain_bones
+from ..rig.chain.hands import note_offset
+from ..rig.chain.renames import follow_joints, free_name, remember
 from . import adopted
 from .adopted import IK2D_PG_adopted
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED

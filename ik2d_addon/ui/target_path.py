@@ -9,7 +9,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake.request import chosen_range
 from ..bake.solving import solve_chain
 from ..core import IK2DError
-from ..rig.armature import read_chain
+from ..rig.chain.chain import read_chain
 from ..rig.pausing import live_paused
 from ..rig.sampling import finished, sample_steps
 from ..rig.slide_bases import without_slides

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import bpy
 from bpy.app.handlers import persistent
 
-from ..rig.renames import straighten
+from ..rig.chain.renames import straighten
 from .chains import active_chain, followers, follows
 from .results import drop_copied, keep_results
 

@@ -9,7 +9,7 @@ import bpy
 from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 
 @dataclass(frozen=True)

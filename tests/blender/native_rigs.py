@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.native.expressions import checked, names_in
 from ik2d_addon.rig.native.plan import shape_of
 

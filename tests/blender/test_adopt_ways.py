@@ -10,7 +10,7 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.rig.animation.versions import existing_fcurves, select_bone
-from ik2d_addon.rig.natives import acts
+from ik2d_addon.rig.chain.native_state import acts
 from ik2d_addon.ui import adopting
 
 

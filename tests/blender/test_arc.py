@@ -8,7 +8,7 @@ from rigs import add_armature, add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import problem_of, read_chain
+from ik2d_addon.rig.chain.chain import problem_of, read_chain
 
 WAY = {1: (0, 1.6, 1.2), 10: (0, -0.4, 2.4), 20: (0, 1.6, 1.2), 30: (0, 0.9, -1.0), 40: (0, 1.6, 1.2)}
 LENGTHS = (0.8, 0.5, 0.9, 0.6)

@@ -8,7 +8,7 @@ from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_tip
 
 from ik2d_addon.bake import BakeOptions, bake
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 LINKS, HELD = 3, 20
 

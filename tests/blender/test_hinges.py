@@ -11,7 +11,7 @@ from rigs import add_armature, add_chain, add_target, animation_of, but_jumps, e
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError, Status
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 MODES = ['XYZ', 'ZYX', 'QUATERNION', 'AXIS_ANGLE']
 FRAMES = 12

@@ -49,7 +49,7 @@ def key_ramp(chain, name: str, keys: dict[int, float]) -> None:
 
 def key_by_hand(armature, keys: dict[int, tuple[float, float]], mode: str = 'QUATERNION') -> None:
     """Key turns of both bones about the axis that the solver turns them about."""
-    from ik2d_addon.rig.armature import read_chain
+    from ik2d_addon.rig.chain.chain import read_chain
     from ik2d_addon.rig.pose import bone_rotations, posed
 
     for name in BONES:

@@ -18,7 +18,7 @@ from rigs import (
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError, Status
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 
 def bend_at(armature, upper: str, lower: str) -> float:

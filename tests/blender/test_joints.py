@@ -9,7 +9,7 @@ from mathutils import Matrix, Quaternion, Vector
 from rigs import add_armature, add_chain, add_leg, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.limits import limits_of_bones
+from ik2d_addon.rig.chain.bone_limits import limits_of_bones
 from ik2d_addon.ui.chains import take_limits
 from ik2d_addon.ui.properties import joints_missing, sync_joints
 
@@ -305,7 +305,7 @@ def test_limits_can_be_taken_before_there_is_a_target_but_not_without_bones():
 
 def test_the_function_below_gives_plain_numbers():
     armature, chain = bone_about('X')
-    from ik2d_addon.rig.armature import bend_plane, rest_joints
+    from ik2d_addon.rig.chain.chain import bend_plane, rest_joints
 
     bones = [armature.pose.bones[name] for name in "ab"]
     bones[0].use_ik_limit_x, bones[0].ik_min_x, bones[0].ik_max_x = True, -0.5, 0.75

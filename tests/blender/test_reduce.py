@@ -26,7 +26,7 @@ from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import chain_bones
+from ik2d_addon.rig.chain.chain import chain_bones
 from ik2d_addon.rig.pose import matrices
 
 MODES = ['QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE']

@@ -7,7 +7,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, leg_with_target
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.renames import likeliest_bone, straighten
+from ik2d_addon.rig.chain.renames import likeliest_bone, straighten
 from ik2d_addon.ui.chains import add_chain as add_chain_to
 from ik2d_addon.ui.properties import joints_missing
 

@@ -10,7 +10,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, animation_of, eva
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.rulers import find_rulers, mute_rulers, sentences
 from ik2d_addon.ui.rulers import ruler_lines
 

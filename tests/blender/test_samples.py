@@ -9,7 +9,7 @@ import check_samples
 import pytest
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import chain_bones
+from ik2d_addon.rig.chain.chain import chain_bones
 
 sys.path.append(str(check_samples.ROOT / "sample_scenes"))
 from scenes import tab

@@ -11,7 +11,7 @@ from rigs import add_armature, add_chain, add_target, but_jumps, evaluated_tip, 
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 FRAMES = 20
 

@@ -23,7 +23,7 @@ from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.stretching import scale_curve
+from ik2d_addon.rig.chain.stretch import scale_curve
 from ik2d_addon.ui.baking import clear_bake
 from ik2d_addon.ui.results import bake_is_stale, solve_is_stale
 

@@ -14,7 +14,7 @@ from ik2d_addon.bake.comparing import Apart
 from ik2d_addon.bake.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.rig.animation.keys import Fault
-from ik2d_addon.rig.armature import RigChain
+from ik2d_addon.rig.chain.chain import RigChain
 from ik2d_addon.rig.doctor import Finding, Mend
 from ik2d_addon.rig.pose import BoneRotation
 from ik2d_addon.rig.standing import Joins

@@ -13,11 +13,11 @@ from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.stretch import MOST
 from ..animation import versions
-from ..armature import rest_joints
-from ..axes import normal_in_bone
-from ..joints import turning_axis
-from ..limits import Range, limits_elsewhere, limits_of_bones
-from ..planes import BEND, choose_plane, line_of
+from ..chain.axes import normal_in_bone
+from ..chain.bone_limits import Range, limits_elsewhere, limits_of_bones
+from ..chain.chain import rest_joints
+from ..chain.joints import turning_axis
+from ..chain.planes import BEND, choose_plane, line_of
 from ..rulers import is_active
 from ..sampling import Target
 from .limbs import Limb

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ..animation.versions import has_curves
-from ..armature import RigChain
-from ..dependencies import influences, walk
+from ..chain.chain import RigChain
+from ..chain.dependencies import influences, walk
 from ..pausing import live_paused
 from ..sampling import Target, watch
 

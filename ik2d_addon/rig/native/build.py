@@ -10,15 +10,15 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import versions
-from ..armature import RigChain, read_chain
+from ..chain.chain import RigChain, read_chain
+from ..chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
+from ..chain.order import refuse_moved_target
+from ..chain.planes import FIRST_X, FIRST_Z
+from ..chain.renames import bones_of
 from ..clearing import baked_keys
 from ..missing import with_inputs_checked
-from ..natives import BARE, LIVE, acts, constraints_of, is_native, scale_name
-from ..order import refuse_moved_target
 from ..pausing import live_paused
-from ..planes import FIRST_X, FIRST_Z
 from ..pose import ROTATIONS
-from ..renames import bones_of
 from ..sampling import finished, sample_steps
 from ..target_plane import facing_target
 from . import family, limited, two_bone

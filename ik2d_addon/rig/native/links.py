@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.inputs import Floats
-from ..armature import RigChain, rest_joints
+from ..chain.chain import RigChain, rest_joints
 
 
 @dataclass(frozen=True, eq=False)

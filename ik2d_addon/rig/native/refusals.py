@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core import IK2DError
 from ..animation import versions
-from ..armature import RigChain
-from ..natives import constraints_of
+from ..chain.chain import RigChain
+from ..chain.native_state import constraints_of
 from ..rulers import find_rulers, sentences
 
 MOST_BONES = 12

@@ -15,7 +15,7 @@ from ik2d_addon.bake.cubics import hermite
 from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose import BoneRotation, bone_rotations
 from ik2d_addon.rig.sampling import finished, sample_steps
 

@@ -10,7 +10,7 @@ from rigs import leg_with_target
 from ik2d_addon.bake import cubics
 from ik2d_addon.bake.cubics import Cubics, PlayedChain, hermite, read_played
 from ik2d_addon.core import Plane
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.kinematics import Link, Linkage
 from ik2d_addon.rig.pose import BoneRotation, bone_rotations
 from ik2d_addon.rig.sampling import sample_now

@@ -8,7 +8,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.bake.grip import Grip
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.loose import loose_chain
 
 

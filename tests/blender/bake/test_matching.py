@@ -24,8 +24,8 @@ from ik2d_addon.bake.matching import snap_fk, target_to_tip
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.natives import is_native, stand_of
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.native_state import is_native, stand_of
 from ik2d_addon.rig.pose import bone_rotations
 
 FRAMES = range(1, 25)

@@ -12,7 +12,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 from ik2d_addon.bake import BakeOptions, bake, playback
 from ik2d_addon.bake.keying import KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, play_back
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 
 def finished(steps):

@@ -10,7 +10,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, stretching_arm
 
 from ik2d_addon.bake import problem
 from ik2d_addon.bake.problem import Problem
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.sampling import finished, sample_steps
 
 

@@ -23,7 +23,7 @@ from ik2d_addon.bake.problem import Problem
 from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.kinematics import read_linkage
 from ik2d_addon.rig.sampling import finished, sample_now
 from ik2d_addon.rig.standing import Joins

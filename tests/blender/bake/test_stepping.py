@@ -8,7 +8,7 @@ from rigs import evaluated_tip, leg_with_target
 
 from ik2d_addon.bake.stepping import step_pose
 from ik2d_addon.core import CCDResult, IK2DError
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 
 
 def test_a_step_says_what_it_turned_and_how_far_the_tip_is():

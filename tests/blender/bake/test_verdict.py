@@ -14,7 +14,7 @@ from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.solving import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Solution, Status
-from ik2d_addon.rig.planes import HINGES
+from ik2d_addon.rig.chain.planes import HINGES
 from ik2d_addon.rig.pose import BoneRotation
 
 REACH = 2.0

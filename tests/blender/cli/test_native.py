@@ -9,7 +9,7 @@ from programs import leg_file
 from rigs import add_chain, add_leg, add_target, evaluated_tip
 
 from ik2d_addon.cli.program import run
-from ik2d_addon.rig.natives import is_native
+from ik2d_addon.rig.chain.native_state import is_native
 
 
 def native(*words) -> int:

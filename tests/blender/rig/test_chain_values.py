@@ -8,7 +8,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.value_keys import curve_of, values_keyed
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain_values import ChainValue
 
 

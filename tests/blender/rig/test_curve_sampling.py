@@ -12,7 +12,7 @@ from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.rig import curve_sampling, sampling
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.sampling import CURVES, STEP, finished, sample_steps
 
 MODES = ('QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE')

@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import Plane
-from ik2d_addon.rig.armature import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain, rest_joints
 from ik2d_addon.rig.kinematics import (
     SCALE_NOISE,
     Link,

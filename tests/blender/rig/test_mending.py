@@ -26,7 +26,7 @@ from rigs import add_leg, add_target, animation_of, errors_on, every_bit_of_anim
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import read_chain, rest_joints
+from ik2d_addon.rig.chain.chain import read_chain, rest_joints
 from ik2d_addon.rig.doctor import examine
 from ik2d_addon.rig.mending import WAYS, mend
 from ik2d_addon.ui import doctor

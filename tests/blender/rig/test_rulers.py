@@ -12,7 +12,7 @@ from rigs import add_armature, add_chain, add_crane, add_target, animation_of
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig import rulers
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.rulers import Ruler, find_rulers, mute_rulers, reaching_of, sentences, with_rulers
 
 SLOTS = hasattr(bpy.types, "ActionSlot")

@@ -6,7 +6,7 @@ import numpy as np
 from native_rigs import random_limb
 from rigs import leg_with_target
 
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.native.empties import add_empties, remove_empties
 
 

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Quaternion
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.native.links import links_of
 
 

@@ -7,7 +7,7 @@ from native_rigs import random_limb
 from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import read_chain
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.native.plan import shape_of
 
 

@@ -6,8 +6,8 @@ import pytest
 from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import read_chain
-from ik2d_addon.rig.order import armatures_in_order, in_order, in_rounds, refuse_shared
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.order import armatures_in_order, in_order, in_rounds, refuse_shared
 
 
 def add_fingers(name="Rig", letters="abcd"):

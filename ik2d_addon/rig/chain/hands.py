@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..core.affine import crossed
-from ..core.inputs import Floats
-from .animation import versions
+from ...core.affine import crossed
+from ...core.inputs import Floats
+from ..animation import versions
 from .renames import bones_of
 
 # As it is; as in rest, whatever turns above it; as the target is turned.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import LARGEST_ANGLE
+from ...core import IK2DError
+from ...core.inputs import LARGEST_ANGLE
 from .renames import Settings
 
 # What decides how a chain, and each of its joints, is solved.

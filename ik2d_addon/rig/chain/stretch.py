@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import IK2DError, Stretch
-from ..core.inputs import Floats
-from ..core.stretch import MOST
-from .animation import versions
-from .natives import stand_of
+from ...core import IK2DError, Stretch
+from ...core.inputs import Floats
+from ...core.stretch import MOST
+from ..animation import versions
+from .native_state import stand_of
 
 # The channel of a bone's scale that lengthens it.
 ALONG = 1

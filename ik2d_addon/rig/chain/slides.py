@@ -13,8 +13,8 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ..core import IK2DError
-from ..core.inputs import Floats
+from ...core import IK2DError
+from ...core.inputs import Floats
 
 # What a direction has along an axis counts as nothing below this: rounding of 32-bit rest matrices.
 _NOISE = 1e-5

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_armature, add_leg
 
-from ik2d_addon.rig.dependencies import influences, movers, parents, walk
+from ik2d_addon.rig.chain.dependencies import influences, movers, parents, walk
 
 
 def add_empty(name):

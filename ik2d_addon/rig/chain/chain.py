@@ -8,18 +8,18 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import IK2DError, Plane
-from ..core.inputs import Floats
+from ...core import IK2DError, Plane
+from ...core.inputs import Floats
 from .axes import normal_in_bone
-from .damaged import refuse_broken_rest, refuse_damaged
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
 from .joints import Joints, read_joints, read_limits
-from .natives import is_native, sampled_controls, stand_of
+from .native_state import is_native, sampled_controls, stand_of
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
 from .slides import Slides, read_slides
-from .stretching import Stretching, carried_note, read_stretching, refuse_unstretchable
+from .stored_values import refuse_broken_rest, refuse_damaged
+from .stretch import Stretching, carried_note, read_stretching, refuse_unstretchable
 
 # Joints further off the plane than this part of the reach deserve a word to the user.
 FAR_OFF_PLANE = 0.01

@@ -6,8 +6,8 @@ from math import radians
 import bpy
 import numpy as np
 
-from ..core import Plane
-from ..core.inputs import Floats
+from ...core import Plane
+from ...core.inputs import Floats
 
 # How near to a bone's own X, Y or Z an axis must be, as the sine of the angle between them:
 # EXACT: to turn a single Euler channel. 32-bit rest matrices are no nearer.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..core import IK2DError, Plane
-from ..core.inputs import Floats
+from ...core import IK2DError, Plane
+from ...core.inputs import Floats
 from .axes import HINGE
 from .joints import hinge_axis, is_held
 

@@ -11,8 +11,8 @@ from rigs import add_leg
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.axes import EXACT, HINGE
-from ik2d_addon.rig.joints import (
+from ik2d_addon.rig.chain.axes import EXACT, HINGE
+from ik2d_addon.rig.chain.joints import (
     Joints,
     hinge_axis,
     is_held,

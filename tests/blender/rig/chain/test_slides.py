@@ -19,7 +19,7 @@ from rigs import (
 )
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.armature import problem_of, read_chain
+from ik2d_addon.rig.chain.chain import problem_of, read_chain
 
 TELESCOPE = {"boom": (-0.5, 1.0), "inner": (0.0, 0.75)}
 

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Euler, Matrix
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.rig.hands import (
+from ik2d_addon.rig.chain.hands import (
     forget_posed,
     hands_noted,
     hanging_bones,
@@ -106,7 +106,7 @@ def test_what_was_turned_is_noted_and_goes_back(arm):
 
 
 def test_what_fails_notes_nothing(arm):
-    from ik2d_addon.rig.armature import read_chain
+    from ik2d_addon.rig.chain.chain import read_chain
 
     armature, chain = arm
     chain.hand_rotation = 'WORLD'

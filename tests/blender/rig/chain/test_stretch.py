@@ -7,8 +7,8 @@ import pytest
 from rigs import stretching_arm
 
 from ik2d_addon.core import IK2DError, Stretch
-from ik2d_addon.rig.armature import problem_of, read_chain
-from ik2d_addon.rig.stretching import (
+from ik2d_addon.rig.chain.chain import problem_of, read_chain
+from ik2d_addon.rig.chain.stretch import (
     Stretching,
     carried_note,
     read_stretching,

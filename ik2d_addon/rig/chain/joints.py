@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import IK2DError
-from ..core.affine import crossed
-from ..core.inputs import Floats
-from .animation import versions
-from .animation.fcurves import column
+from ...core import IK2DError
+from ...core.affine import crossed
+from ...core.inputs import Floats
+from ..animation import versions
+from ..animation.fcurves import column
 from .axes import EXACT, HINGE
 
 ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}

@@ -6,8 +6,8 @@ from math import atan2, inf, pi
 
 import bpy
 
-from ..core import Plane
-from ..core.inputs import Floats
+from ...core import Plane
+from ...core.inputs import Floats
 from .axes import ALIGNED, normal_in_bone, own_axis
 from .joints import turning_axis
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..natives import constraints_of
+from .native_state import constraints_of
 
 
 @contextmanager

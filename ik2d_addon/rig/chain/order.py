@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import bpy
 
-from ..core import IK2DError
-from .armature import RigChain, refuse_own_target
+from ...core import IK2DError
+from .chain import RigChain, refuse_own_target
 from .dependencies import Node, movers, walk
 
 _Item = TypeVar("_Item", bound=Hashable)

@@ -8,8 +8,8 @@ import pytest
 from rigs import add_armature, add_crane, connect, disconnect
 
 from ik2d_addon.core import Plane
-from ik2d_addon.rig.limits import limits_of_bones, slides_of_bones
-from ik2d_addon.rig.slides import slide_directions
+from ik2d_addon.rig.chain.bone_limits import limits_of_bones, slides_of_bones
+from ik2d_addon.rig.chain.slides import slide_directions
 
 FLAT = [(0, 0, 0), (0, 1, 0)]
 ABOUT_X = Plane.facing(FLAT, (1, 0, 0))

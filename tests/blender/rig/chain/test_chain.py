@@ -10,7 +10,7 @@ import pytest
 from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError, Plane
-from ik2d_addon.rig.armature import (
+from ik2d_addon.rig.chain.chain import (
     FAR_OFF_PLANE,
     bend_plane,
     chain_bones,

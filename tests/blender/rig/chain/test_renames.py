@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target
 
-from ik2d_addon.rig.renames import (
+from ik2d_addon.rig.chain.renames import (
     bone_names,
     bones_of,
     follow_joints,
