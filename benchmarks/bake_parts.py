@@ -12,10 +12,10 @@ import numpy as np
 
 from ik2d_addon.bake import pipeline
 from ik2d_addon.bake.playback import BETWEEN_FRAMES, ON_FRAMES
-from ik2d_addon.rig import stage
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.sampling import LOOKS
+from ik2d_addon.rig.scene import own_scene
+from ik2d_addon.rig.scene.sampler import LOOKS
 from ik2d_addon.ui import baking
 
 from . import scenes
@@ -128,7 +128,7 @@ def _parts(armature: bpy.types.Object, frames: int) -> dict[str, float]:
 def _played(armature: bpy.types.Object, frames: int, times: int) -> float:
     """Return how long Blender takes to show so many times of a range, in a scene of the rig alone."""
     start = process_time()
-    with stage.isolated(bpy.context.scene, armature) as own:
+    with own_scene.isolated(bpy.context.scene, armature) as own:
         for chain in armature.ik2d.chains:
             own.collection.objects.link(chain.target)
         for time in np.linspace(1.0, frames, times).tolist():

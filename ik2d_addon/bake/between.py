@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ..core.affine import norms
 from ..core.inputs import Floats
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples, finished, solvable
-from ..rig.scaling import scale_channels
-from ..rig.slide_bases import slide_channels
+from ..rig.scene.sampler import ChainSamples, finished, solvable
+from ..rig.scene.slide_locations import slide_channels
+from ..rig.scene.stretch_scales import scale_channels
 from .cubics import read_played
 from .problem import Pose, with_scale
 from .solving import SolvedChain, solve_chain

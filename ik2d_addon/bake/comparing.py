@@ -11,8 +11,8 @@ from ..core import IK2DError
 from ..core.inputs import Floats
 from ..rig.adopt.watching import Watched, watched
 from ..rig.animation import keys
-from ..rig.pausing import live_paused
-from ..rig.sampling import finished
+from ..rig.scene.live_pause import live_paused
+from ..rig.scene.sampler import finished
 from .keying import KeyPlan
 from .pipeline import rotations_of, solve_frames
 from .request import BakeOptions, read_rigs, scene_of

@@ -11,7 +11,7 @@ from ..core.inputs import Floats
 from ..rig.chain.chain import RigChain
 from ..rig.kinematics import Linkage, read_linkage
 from ..rig.pose import BoneChannels, BoneRotation, turning
-from ..rig.sampling import ChainSamples
+from ..rig.scene.sampler import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
 PASSES = 2

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.inputs import Floats
 from ..rig.hand_turns import angles_between, hand_notes, own_turns
 from ..rig.pose import BoneChannels, BoneRotation, matrices
-from ..rig.sampling import ChainSamples, finished, solvable
+from ..rig.scene.sampler import ChainSamples, finished, solvable
 from .between import middles, with_parabolas
 from .cubics import hermite, solved_normal
 from .hands import KeyedHands, hands_held

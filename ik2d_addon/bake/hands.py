@@ -12,7 +12,7 @@ from ..rig.chain.hands import orientations
 from ..rig.hand_turns import OwnTurns, TurnedHands, angles_between, turned_hands
 from ..rig.kinematics import rotations_of
 from ..rig.pose import BoneRotation
-from ..rig.sampling import ChainSamples
+from ..rig.scene.sampler import ChainSamples
 from .problem import with_scale
 from .solving import SolvedChain
 

@@ -14,9 +14,9 @@ from ..core.inputs import Floats
 from ..rig.animation.keys import pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.pose import BoneRotation, bone_rotations
-from ..rig.sampling import ChainSamples
-from ..rig.scaling import scale_channels, scales_back
-from ..rig.slide_bases import slide_channels
+from ..rig.scene.sampler import ChainSamples
+from ..rig.scene.slide_locations import slide_channels
+from ..rig.scene.stretch_scales import scale_channels, scales_back
 from ..rig.target_keys import target_key_frames
 from .between import doubtful_gaps, shaped_rotations
 from .cubics import Cubics, hermite, read_played

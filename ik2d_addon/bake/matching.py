@@ -26,10 +26,10 @@ from ..rig.matching import (
     locations_on_tips,
     on_frames,
 )
-from ..rig.pausing import live_paused
 from ..rig.pose import ROTATIONS, matrices, rotation_property
-from ..rig.sampling import ChainSamples, finished
-from ..rig.slide_bases import without_slides
+from ..rig.scene.live_pause import live_paused
+from ..rig.scene.sampler import ChainSamples, finished
+from ..rig.scene.slide_locations import without_slides
 from ..rig.standing import Joins, joins_of, standing_now
 from ..rig.target_plane import facing_target
 from .pipeline import key_as_by_hand, solve

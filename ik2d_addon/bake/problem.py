@@ -28,7 +28,7 @@ from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
 from ..rig.chain.chain import RigChain
 from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
-from ..rig.sampling import ChainSamples
+from ..rig.scene.sampler import ChainSamples
 from ..rig.standing import Joins
 
 _Result = TypeVar("_Result")

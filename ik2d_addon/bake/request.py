@@ -14,8 +14,8 @@ from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.renames import straighten
 from ..rig.doctor import channels_at_rest
-from ..rig.missing import with_inputs_checked
-from ..rig.rulers import reaching_of, with_rulers
+from ..rig.scene.bone_constraints import reaching_of, with_rulers
+from ..rig.scene.missing_inputs import with_inputs_checked
 from .keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE

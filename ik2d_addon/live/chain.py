@@ -15,9 +15,9 @@ from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.hand_turns import own_curves, own_turns_now
 from ..rig.kinematics import rest_to_pose
-from ..rig.missing import with_inputs_checked
 from ..rig.pose import BoneChannels, BoneRotation
-from ..rig.sampling import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.missing_inputs import with_inputs_checked
+from ..rig.scene.sampler import ChainSamples, finished, refuse_unsolvable
 from ..rig.standing import turns_of_hand_made
 from ..rig.target_plane import facing_target
 from .hands import hands_now, write_hands

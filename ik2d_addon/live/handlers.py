@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core import IK2DError
-from ..rig.pausing import live_is_paused
+from ..rig.scene.live_pause import live_is_paused
 from .chain import LiveChain
 from .rigs import RIGS, live_settings
 from .windows import tell_windows

@@ -13,7 +13,7 @@ from ..rig.chain.hands import note_posed
 from ..rig.hand_turns import OwnTurns
 from ..rig.kinematics import rotations_of
 from ..rig.pose import BoneRotation
-from ..rig.sampling import ChainSamples
+from ..rig.scene.sampler import ChainSamples
 
 
 def hands_now(

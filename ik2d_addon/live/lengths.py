@@ -12,9 +12,9 @@ from ..core import IK2DError
 from ..rig.animation import keys, versions
 from ..rig.chain.chain import RigChain
 from ..rig.pose import BoneChannels
-from ..rig.sampling import ChainSamples
-from ..rig.scaling import scale_channels, scales_back, scales_noted
-from ..rig.slide_bases import base_of, noted, slide_channels
+from ..rig.scene.sampler import ChainSamples
+from ..rig.scene.slide_locations import base_of, noted, slide_channels
+from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
 
 # Of a channel beside the rotation: bone, property, index and value.
 Value = tuple[str, str, int, float]

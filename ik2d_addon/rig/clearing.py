@@ -12,8 +12,8 @@ from .chain.chain import RigChain
 from .chain.hands import forget_posed, posed_hands, put_hands_back
 from .chain.stretch import ALONG
 from .pose import ROTATIONS
-from .scaling import put_scales_back, scaled_joints
-from .slide_bases import put_back, slid_joints
+from .scene.slide_locations import put_back, slid_joints
+from .scene.stretch_scales import put_scales_back, scaled_joints
 
 
 def clear_keys(

@@ -28,8 +28,8 @@ from .chain.native_state import is_flipped
 from .chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from .chain.renames import bones_of, likeliest_bone, likeliest_subtarget
 from .pose import BoneRotation, bone_rotations, rotation_property
-from .rulers import find_rulers, sentences
-from .slide_bases import slide_channels
+from .scene.bone_constraints import find_rulers, sentences
+from .scene.slide_locations import slide_channels
 
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3

@@ -16,7 +16,7 @@ from .chain.hands import REST, Hands, orientations
 from .chain.joints import locked_channels
 from .kinematics import posed, tip_poses
 from .pose import BoneRotation, matrices, rotation_property
-from .sampling import ChainSamples
+from .scene.sampler import ChainSamples
 
 # Under a scale that differs from axis to axis a turn turns what is seen by another angle: so often, at the
 # most, what is still missing is added, until it is less than what 32 bits hold.

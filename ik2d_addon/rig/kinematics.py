@@ -17,7 +17,7 @@ from ..core.inputs import Floats, unwrapped, wrapped
 from .chain.axes import normals_in
 from .chain.chain import RigChain
 from .chain.slides import Slides
-from .sampling import ChainSamples
+from .scene.sampler import ChainSamples
 
 # What is added to the locations {bone: (frames, 3)} of some bones of a chain, by their places in it.
 Offsets = Mapping[int, Floats]

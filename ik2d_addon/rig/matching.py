@@ -15,7 +15,7 @@ from .animation.value_keys import ValueKeys, values_previewed
 from .chain.chain import RigChain, rest_joints
 from .chain.dependencies import movers, walk
 from .chain.order import rounds_of
-from .sampling import STEP, ChainSamples, finished, sample_now, sample_steps
+from .scene.sampler import STEP, ChainSamples, finished, sample_now, sample_steps
 from .target_moves import acting_constraints, why_fixed
 
 # A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,

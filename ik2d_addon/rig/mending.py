@@ -14,8 +14,8 @@ from .animation import keys, versions
 from .chain.chain import RigChain, chain_bones, read_chain, rest_joints
 from .chain.renames import Settings
 from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
-from .pausing import live_paused
 from .pose import ROTATIONS
+from .scene.live_pause import live_paused
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
 _ACROSS = 0.99

@@ -15,7 +15,7 @@ from .chain.axes import CLOSE, own_axis
 from .chain.chain import RigChain
 from .chain.joints import ROTATION_PROPERTIES
 from .pose import matrices
-from .slide_bases import noted_locations
+from .scene.slide_locations import noted_locations
 
 Curves = dict[tuple[str, int], bpy.types.FCurve]
 

@@ -12,8 +12,8 @@ from ..core.inputs import Floats
 from .chain.chain import RigChain, read_chain, rest_joints
 from .chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from .kinematics import read_linkage
-from .pausing import live_paused
-from .sampling import ChainSamples, finished, sample_steps
+from .scene.live_pause import live_paused
+from .scene.sampler import ChainSamples, finished, sample_steps
 
 # The choices of a chain's plane that need no normal, the first of equals first.
 _CHOICES = ('AUTO', 'HINGES', 'X', 'Y', 'Z')

@@ -16,7 +16,7 @@ from ..rig.animation.versions import select_bone
 from ..rig.chain.hands import hands_with_keys
 from ..rig.chain.renames import bones_of
 from ..rig.clearing import clear_keys, locked_channels
-from ..rig.slide_bases import put_back
+from ..rig.scene.slide_locations import put_back
 from .chains import active_armature, allowed, why_not_edit, why_not_solve
 from .registration import registration
 from .results import forget_bake, store_bake, store_solve

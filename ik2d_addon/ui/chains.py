@@ -22,7 +22,7 @@ from ..rig.chain.renames import (
 from ..rig.chain.slides import slide_directions
 from ..rig.flips import key_flip
 from ..rig.native import remove_native
-from ..rig.slide_bases import base_of
+from ..rig.scene.slide_locations import base_of
 from .adopted import give_back, is_adopted
 from .properties import joints_wanted, sync_joints
 from .registration import registration

@@ -19,10 +19,10 @@ from ..rig.chain.chain import RigChain, chain_bones, read_chain
 from ..rig.chain.native_state import acts, stand_of
 from ..rig.chain.renames import bones_of
 from ..rig.loose import loose_chain, usual_count
-from ..rig.missing import with_inputs_checked
 from ..rig.pose import rotation_property
-from ..rig.rulers import with_rulers
-from ..rig.sampling import settings_animated
+from ..rig.scene.bone_constraints import with_rulers
+from ..rig.scene.missing_inputs import with_inputs_checked
+from ..rig.scene.sampler import settings_animated
 from ..rig.target_moves import TargetMove, why_fixed
 from .chains import active_chain, flip
 from .pointing import DragPlane

@@ -5,7 +5,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ..core import IK2DError
 from ..rig.chain.chain import read_chain
-from ..rig.rulers import Ruler, find_rulers, mute_rulers, sentences
+from ..rig.scene.bone_constraints import Ruler, find_rulers, mute_rulers, sentences
 from .baking import chosen_range
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import registration

@@ -37,9 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def sampling_way(request: pytest.FixtureRequest, registered: None) -> None:
     """Sample as the command line says, for whatever asks for no way of its own."""
-    from ik2d_addon.rig import sampling
+    from ik2d_addon.rig.scene import sampler
 
-    sampling.WAY = request.config.getoption("--sampling")
+    sampler.WAY = request.config.getoption("--sampling")
 
 
 @pytest.fixture(autouse=True)

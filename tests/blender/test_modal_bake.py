@@ -8,7 +8,7 @@ import pytest
 from rigs import add_chain, add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import sampling
+from ik2d_addon.rig.scene import sampler
 from ik2d_addon.ui import baking
 from ik2d_addon.ui.baking import IK2D_OT_bake
 
@@ -79,7 +79,7 @@ def running(monkeypatch):
     """A bake of forty frames that has begun, a slice of which is one step; and its window."""
     monkeypatch.setattr(baking, "SHORTEST_SLICE", 0.0)
     monkeypatch.setattr(baking, "LONGEST_SLICE", 0.0)
-    monkeypatch.setattr(sampling, "WAY", sampling.STEP)  # each frame a step
+    monkeypatch.setattr(sampler, "WAY", sampler.STEP)  # each frame a step
     armature, _ = leg_with_target()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
     operator, window = Bake(), Window(armature)

@@ -9,9 +9,9 @@ import pytest
 from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back_errors
 
 from ik2d_addon.bake import BakeOptions, bake
-from ik2d_addon.rig import stage
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.doctor import examine
+from ik2d_addon.rig.scene import own_scene
 from ik2d_addon.ui import doctor
 
 PLAYED_BACK = 1e-5  # of reach
@@ -155,7 +155,7 @@ def test_the_full_scene_gives_the_same_keys(human, monkeypatch):
         add_limb(human, limb)
     bake(human, frame_start=1, frame_end=LAST)
     own = animation_of(human)
-    monkeypatch.setattr(stage, "doubt", lambda *_: "because the test says so")
+    monkeypatch.setattr(own_scene, "doubt", lambda *_: "because the test says so")
     report = bake(human, frame_start=1, frame_end=LAST)
     assert report.full_scene == "because the test says so"
     full = animation_of(human)

@@ -11,7 +11,7 @@ from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.rulers import find_rulers, mute_rulers, sentences
+from ik2d_addon.rig.scene.bone_constraints import find_rulers, mute_rulers, sentences
 from ik2d_addon.ui.rulers import ruler_lines
 
 FIRST, LAST = 11, 20

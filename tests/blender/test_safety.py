@@ -24,9 +24,9 @@ from snapshots import everything
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import stage
 from ik2d_addon.rig.animation import actions as made
 from ik2d_addon.rig.animation import keys, versions
+from ik2d_addon.rig.scene import own_scene
 
 REPOSITORY = Path(__file__).parents[2]
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -173,7 +173,7 @@ def start(situation, frame=3, subframe=0.25):
 def sampled_in(request, monkeypatch):
     """Have the samples taken in a scene of our own, or in the user's."""
     if request.param == "full scene":
-        monkeypatch.setattr(stage, "doubt", lambda *_: "because the test says so")
+        monkeypatch.setattr(own_scene, "doubt", lambda *_: "because the test says so")
     return request.param
 
 

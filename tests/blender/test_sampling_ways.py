@@ -7,7 +7,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake
-from ik2d_addon.rig import sampling
+from ik2d_addon.rig.scene import sampler
 
 LAST = 120
 SAME = 1e-6  # of reach
@@ -43,9 +43,9 @@ def ten_bones():
 @pytest.mark.parametrize("build", [swinging_leg, ten_bones])
 def test_both_ways_key_the_same_pose(build, options, monkeypatch):
     tips = {}
-    for way in (sampling.STEP, sampling.CURVES):
+    for way in (sampler.STEP, sampler.CURVES):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        monkeypatch.setattr(sampling, "WAY", way)
+        monkeypatch.setattr(sampler, "WAY", way)
         armature = build()
         report = bake(armature, frame_start=1, frame_end=LAST, options=options)
         assert report.all_reached and report.stepped == report.full_scene == ""
@@ -54,4 +54,4 @@ def test_both_ways_key_the_same_pose(build, options, monkeypatch):
             bpy.context.scene.frame_set(frame)
             tips[way].append(tuple(evaluated_tip(armature, tip)))
     reach = report.chains[0].reach
-    assert np.array(tips[sampling.CURVES]) == pytest.approx(np.array(tips[sampling.STEP]), abs=SAME * reach)
+    assert np.array(tips[sampler.CURVES]) == pytest.approx(np.array(tips[sampler.STEP]), abs=SAME * reach)

@@ -11,7 +11,7 @@ from ik2d_addon.bake import bake_steps, problem
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets
-from ik2d_addon.rig import sampling
+from ik2d_addon.rig.scene import sampler
 
 
 def add_snake(bones: int, target: tuple[float, float, float], **settings):
@@ -139,7 +139,7 @@ def test_many_targets_at_once_take_one_correction_at_a_time(monkeypatch):
     ],
 )
 def test_progress_never_goes_back_and_stays_within_the_frames(solver, way, least, monkeypatch):
-    monkeypatch.setattr(sampling, "WAY", way)
+    monkeypatch.setattr(sampler, "WAY", way)
     armature, _ = leg_with_target(solver=solver)
     seen = list(bake_steps(armature, None, 1, 60))
     assert all(0 < done <= total == 60 for done, total in seen)

@@ -561,12 +561,12 @@ def test_what_has_nothing_to_do_with_the_chain_is_no_reason_for_the_full_scene()
 
 def test_a_difference_that_nothing_explains_leads_to_the_full_scene(monkeypatch):
     """The comparison on the shown frame catches what the search for reasons overlooks."""
-    from ik2d_addon.rig import stage
+    from ik2d_addon.rig.scene import own_scene
 
     armature = add_leg()
     target, _ = set_up_fallback("context")
     bpy.context.scene.frame_set(8)
-    monkeypatch.setattr(stage, "doubt", lambda *_: "")
+    monkeypatch.setattr(own_scene, "doubt", lambda *_: "")
     report = assert_follows(armature, add_chain(armature, "shin", target), full_scene=True)
     assert "'Target' stands elsewhere in a scene of its own" in report.full_scene
 
@@ -627,9 +627,9 @@ def test_a_scene_that_is_not_shown():
 def test_full_scene_and_own_scene_give_the_same_keys(monkeypatch):
     from rigs import animation_of
 
-    from ik2d_addon.rig import sampling, stage
+    from ik2d_addon.rig.scene import own_scene, sampler
 
-    monkeypatch.setattr(sampling, "WAY", sampling.STEP)
+    monkeypatch.setattr(sampler, "WAY", sampler.STEP)
     keys = []
     for reason in ("", "because the test says so"):
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -638,7 +638,7 @@ def test_full_scene_and_own_scene_give_the_same_keys(monkeypatch):
         add_chain(armature, "shin", target)
         with monkeypatch.context() as patch:
             if reason:
-                patch.setattr(stage, "doubt", lambda *_, reason=reason: reason)
+                patch.setattr(own_scene, "doubt", lambda *_, reason=reason: reason)
             report = bake(armature, frame_start=1, frame_end=LAST)
         assert report.full_scene == reason
         keys.append(animation_of(armature))

@@ -18,8 +18,8 @@ from ..chain.bone_limits import Range, limits_elsewhere, limits_of_bones
 from ..chain.chain import rest_joints
 from ..chain.joints import turning_axis
 from ..chain.planes import BEND, choose_plane, line_of
-from ..rulers import is_active
-from ..sampling import Target
+from ..scene.bone_constraints import is_active
+from ..scene.sampler import Target
 from .limbs import Limb
 from .rigify import originals, stem_of
 from .watching import Watched

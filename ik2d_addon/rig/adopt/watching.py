@@ -13,8 +13,8 @@ from ...core.inputs import Floats
 from ..animation.versions import has_curves
 from ..chain.chain import RigChain
 from ..chain.dependencies import influences, walk
-from ..pausing import live_paused
-from ..sampling import Target, watch
+from ..scene.live_pause import live_paused
+from ..scene.sampler import Target, watch
 
 # Of a longer action every second frame is looked at, or every third, to be done within seconds.
 MOST_FRAMES = 500

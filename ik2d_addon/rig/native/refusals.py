@@ -10,7 +10,7 @@ from ...core import IK2DError
 from ..animation import versions
 from ..chain.chain import RigChain
 from ..chain.native_state import constraints_of
-from ..rulers import find_rulers, sentences
+from ..scene.bone_constraints import find_rulers, sentences
 
 MOST_BONES = 12
 # A location below this part of the bone's length is none.

@@ -18,7 +18,7 @@ from rigs import (
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, pipeline, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import sampling
+from ik2d_addon.rig.scene import sampler
 
 PLAYED_BACK = 1e-5  # of two units' reach
 
@@ -99,17 +99,17 @@ def test_chains_that_are_named_alone_are_baked_and_reported_in_that_order():
 def test_why_the_full_scene_was_needed_is_told(monkeypatch):
     armature, _ = leg_with_target()
     assert bake(armature, frame_start=1, frame_end=2).full_scene == ""
-    from ik2d_addon.rig import stage
+    from ik2d_addon.rig.scene import own_scene
 
-    monkeypatch.setattr(stage, "doubt", lambda *_: "a test wants it")
+    monkeypatch.setattr(own_scene, "doubt", lambda *_: "a test wants it")
     assert bake(armature, frame_start=1, frame_end=2).full_scene == "a test wants it"
 
 
 def test_why_all_frames_were_stepped_through_is_told(monkeypatch):
     armature, _ = leg_with_target()
-    monkeypatch.setattr(sampling, "WAY", sampling.CURVES)
+    monkeypatch.setattr(sampler, "WAY", sampler.CURVES)
     assert bake(armature, frame_start=1, frame_end=9).stepped == ""
-    monkeypatch.setattr(sampling, "_astray", lambda *_: "'Target'")
+    monkeypatch.setattr(sampler, "_astray", lambda *_: "'Target'")
     assert bake(armature, frame_start=1, frame_end=9).stepped == "'Target'"
 
 
@@ -132,7 +132,7 @@ def test_progress_goes_up_to_the_end_of_the_solving_then_through_the_playback(ro
 
 
 def test_steps_are_those_that_a_bake_reports(monkeypatch):
-    monkeypatch.setattr(sampling, "WAY", sampling.STEP)  # else the keys of the first bake count in the second
+    monkeypatch.setattr(sampler, "WAY", sampler.STEP)  # else the keys of the first bake count in the second
     armature, _ = leg_with_target()
     calls = []
     bake(armature, frame_start=1, frame_end=9, progress=lambda *call: calls.append(call))

@@ -11,7 +11,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, stretching_arm
 from ik2d_addon.bake import problem
 from ik2d_addon.bake.problem import Problem
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.sampling import finished, sample_steps
+from ik2d_addon.rig.scene.sampler import finished, sample_steps
 
 
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))

@@ -25,7 +25,7 @@ from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.kinematics import read_linkage
-from ik2d_addon.rig.sampling import finished, sample_now
+from ik2d_addon.rig.scene.sampler import finished, sample_now
 from ik2d_addon.rig.standing import Joins
 
 PLAYED_BACK = 1e-5  # of reach

@@ -14,7 +14,7 @@ from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.hand_turns import _channels, angles_between, own_turns, own_turns_now, turned_hands
 from ik2d_addon.rig.kinematics import rotations_of
 from ik2d_addon.rig.pose import matrices
-from ik2d_addon.rig.sampling import sample_now
+from ik2d_addon.rig.scene.sampler import sample_now
 
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
 MODES = [*EULERS, 'QUATERNION', 'AXIS_ANGLE']

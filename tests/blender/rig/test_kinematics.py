@@ -25,7 +25,7 @@ from ik2d_addon.rig.kinematics import (
     read_linkage,
 )
 from ik2d_addon.rig.pose import bone_rotations
-from ik2d_addon.rig.sampling import sample_now, sample_steps
+from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
 SCALE_MODES = ['FULL', 'FIX_SHEAR', 'ALIGNED', 'AVERAGE', 'NONE', 'NONE_LEGACY']
 CLOSE = 3e-6  # of some three units' reach: what Blender's 32 bits keep of a place

@@ -9,7 +9,7 @@ from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip,
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.matching import as_it_stands, in_rounds, locations_on_tips, on_frames
-from ik2d_addon.rig.pausing import live_paused
+from ik2d_addon.rig.scene.live_pause import live_paused
 
 
 def test_locations_bring_the_target_to_the_tip_and_nothing_is_left_behind():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from .chain.dependencies import influences, walk
+from ..chain.dependencies import influences, walk
 
 # The add-on's own name, wherever this file stands in it; an installed extension's begins with "bl_ext.".
 _ADDON = __package__[: __package__.rindex("ik2d_addon") + len("ik2d_addon")]

@@ -9,7 +9,7 @@ from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.missing import with_drivers_checked, with_inputs_checked
+from ik2d_addon.rig.scene.missing_inputs import with_drivers_checked, with_inputs_checked
 
 
 def leg():

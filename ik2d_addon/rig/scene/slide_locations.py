@@ -12,11 +12,11 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..core.inputs import Floats
-from .animation import keys, versions
-from .chain.chain import RigChain
-from .pose import BoneChannels
-from .sampling import ChainSamples
+from ...core.inputs import Floats
+from ..animation import keys, versions
+from ..chain.chain import RigChain
+from ..pose import BoneChannels
+from .sampler import ChainSamples
 
 
 def without_slides(

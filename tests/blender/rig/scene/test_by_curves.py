@@ -10,10 +10,10 @@ import pytest
 from mathutils import Euler, Matrix
 from rigs import add_armature, add_chain, add_leg, add_target
 
-from ik2d_addon.rig import curve_sampling, sampling
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.sampling import CURVES, STEP, finished, sample_steps
+from ik2d_addon.rig.scene import by_curves, sampler
+from ik2d_addon.rig.scene.sampler import CURVES, STEP, finished, sample_steps
 
 MODES = ('QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE')
 TIMES = [-7.0, 1.0, 2.25, 4.5, 8.0, 9.75, 15.0, 31.0, 47.5]
@@ -115,13 +115,11 @@ def sampled(rig, way, times=TIMES):
 
 
 def hindrance(rig):
-    return curve_sampling.hindrance(rig.armature, list(rig.bones), [(rig.target, rig.subtarget)])
+    return by_curves.hindrance(rig.armature, list(rig.bones), [(rig.target, rig.subtarget)])
 
 
 def worked_out(rig, times=TIMES):
-    return finished(
-        sampling._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times)
-    )
+    return finished(sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -129,7 +127,7 @@ def test_curves_place_everything_where_blender_has_it(seed):
     rig = random_rig(seed)
     assert hindrance(rig) == ""
     seen, found = sampled(rig, STEP).chains[0], worked_out(rig)
-    of_chain = sampling._of_chain(rig, found, 0, found.settings[0])
+    of_chain = sampler._of_chain(rig, found, 0, found.settings[0])
     for name in FIELDS:
         one, other = getattr(of_chain, name), getattr(seen, name)
         # Beyond their keys curves may lead far away: there 32 bits hold no more than this.
@@ -171,9 +169,9 @@ def test_under_remapping_what_jumps_at_a_key_jumps_on_the_same_frame():
 
 def test_whoever_runs_between_two_steps_has_his_own_warnings_of_numpy():
     rig, before = moving_leg(), np.geterr()
-    steps = sampling._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
+    steps = sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
     assert [np.geterr() for _ in steps].count(before) > 1
-    steps = sampling._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
+    steps = sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
     assert all(np.geterr() == before for _ in steps)
 
 

@@ -11,15 +11,15 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ..core import IK2DError
-from ..core.affine import are_finite, is_constant, picked, product, thinned, unrepeated
-from ..core.inputs import Floats
-from . import stage
-from .animation import versions
-from .animation.keys import evaluated_times
-from .chain.chain import RigChain, bend_of
-from .chain.native_state import sampled_controls
-from .curve_sampling import hindrance, placed
+from ...core import IK2DError
+from ...core.affine import are_finite, is_constant, picked, product, thinned, unrepeated
+from ...core.inputs import Floats
+from ..animation import versions
+from ..animation.keys import evaluated_times
+from ..chain.chain import RigChain, bend_of
+from ..chain.native_state import sampled_controls
+from . import own_scene
+from .by_curves import hindrance, placed
 
 _Result = TypeVar("_Result")
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
@@ -253,10 +253,10 @@ class Sampler:
         if self._why is not None:
             return
         armature = self._chains[0].armature
-        self._why = stage.doubt(self.scene, armature, [target for target, _ in self._targets])
+        self._why = own_scene.doubt(self.scene, armature, [target for target, _ in self._targets])
         if self._why:
             return
-        own = self._own = self._left.enter_context(stage.isolated(self.scene, armature))
+        own = self._own = self._left.enter_context(own_scene.isolated(self.scene, armature))
         probed = [*self._targets, *self._forced]
         probes = self._left.enter_context(_probes(own, probed, own=True))
         self._probes = dict(zip(probed, probes, strict=True))
@@ -267,7 +267,7 @@ class Sampler:
         self._why = _difference(self.scene, self._chains, self._targets, shown)
         if self._why:  # what was moved by hand and not keyed differs too: ask a scene that sets the frame
             kept = [armature, *(target for target, _ in self._targets)]
-            with stage.copied(self.scene, kept) as copy:
+            with own_scene.copied(self.scene, kept) as copy:
                 self._why = _difference(copy, self._chains, self._targets, shown)
         if self._why:
             self.__exit__()

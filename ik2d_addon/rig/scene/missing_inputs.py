@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import bpy
 
-from ..core import IK2DError
-from .chain.chain import RigChain
-from .chain.dependencies import Node, movers, walk
+from ...core import IK2DError
+from ..chain.chain import RigChain
+from ..chain.dependencies import Node, movers, walk
 
 # What of an object's or a bone's properties moves it.
 _PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")

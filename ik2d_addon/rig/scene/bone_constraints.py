@@ -10,14 +10,14 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from .animation import actions, versions
-from .animation.keys import animation_times
-from .chain.axes import ALIGNED, own_axis
-from .chain.chain import RigChain
-from .chain.native_state import own_constraints
-from .slide_bases import location_without_slides
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ..animation import actions, versions
+from ..animation.keys import animation_times
+from ..chain.axes import ALIGNED, own_axis
+from ..chain.chain import RigChain
+from ..chain.native_state import own_constraints
+from .slide_locations import location_without_slides
 
 # A constraint, and the bone that has it.
 Held: TypeAlias = tuple[bpy.types.PoseBone, bpy.types.Constraint]

@@ -9,7 +9,13 @@ from rigs import stretching_arm
 from ik2d_addon.bake import bake
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.stretch import scale_curve
-from ik2d_addon.rig.scaling import put_scales_back, scale_channels, scaled_joints, scales_back, scales_noted
+from ik2d_addon.rig.scene.stretch_scales import (
+    put_scales_back,
+    scale_channels,
+    scaled_joints,
+    scales_back,
+    scales_noted,
+)
 
 
 def test_the_own_scale_times_the_factor_is_keyed_along_the_bone_alone():

@@ -10,10 +10,17 @@ import pytest
 from rigs import add_armature, add_chain, add_crane, add_target, animation_of
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import rulers
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.rulers import Ruler, find_rulers, mute_rulers, reaching_of, sentences, with_rulers
+from ik2d_addon.rig.scene import bone_constraints
+from ik2d_addon.rig.scene.bone_constraints import (
+    Ruler,
+    find_rulers,
+    mute_rulers,
+    reaching_of,
+    sentences,
+    with_rulers,
+)
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
 FIRST, LAST = 11, 20
@@ -406,7 +413,7 @@ def test_driven_influence_counts_unless_the_driver_is_muted():
 
 
 def halves(corners, time):
-    return rulers._halves([np.array(corner, np.float64) for corner in corners], time)
+    return bone_constraints._halves([np.array(corner, np.float64) for corner in corners], time)
 
 
 @pytest.mark.parametrize("right, left", [(8.0, 5.0), (13.0, 4.0), (3.0, 12.0), (12.0, 15.0), (3.0, 3.0)])

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ..core.inputs import Floats
-from .animation import keys, versions
-from .chain.chain import RigChain
-from .chain.stretch import ALONG, scale_curve
-from .pose import BoneChannels, BoneRotation
+from ...core.inputs import Floats
+from ..animation import keys, versions
+from ..chain.chain import RigChain
+from ..chain.stretch import ALONG, scale_curve
+from ..pose import BoneChannels, BoneRotation
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:

@@ -5,8 +5,8 @@ import bpy
 import pytest
 from rigs import add_leg, add_target
 
-from ik2d_addon.rig import stage
-from ik2d_addon.rig.stage import copied, doubt, isolated
+from ik2d_addon.rig.scene import own_scene
+from ik2d_addon.rig.scene.own_scene import copied, doubt, isolated
 
 
 def add_empty(name):
@@ -72,7 +72,7 @@ def test_the_handlers_of_live_are_the_add_ons_own():
 
 
 def test_the_add_on_knows_its_name_at_any_depth():
-    assert stage._ADDON == "ik2d_addon"
+    assert own_scene._ADDON == "ik2d_addon"
 
 
 def test_code_on_other_events_is_not_doubted(handler):

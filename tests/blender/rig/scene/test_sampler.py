@@ -10,10 +10,10 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import sampling
 from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.sampling import sample_now, sample_steps
+from ik2d_addon.rig.scene import sampler as sampling
+from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
 TIMES = [1.0, 2.5, 7.0, -3.25]
 EXACT = 1e-6  # of two units: Blender's own numbers, read again

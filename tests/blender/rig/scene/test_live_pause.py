@@ -3,7 +3,7 @@
 
 import pytest
 
-from ik2d_addon.rig.pausing import live_is_paused, live_paused
+from ik2d_addon.rig.scene.live_pause import live_is_paused, live_paused
 
 
 def test_pauses_may_lie_within_one_another():
