@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.affine import norms
 from ..core.inputs import Floats
-from ..rig.pose import BoneRotation, bone_rotations
+from ..rig.pose.rotations import BoneRotation, bone_rotations
 from ..rig.scene.sampler import ChainSamples, finished, solvable
 from ..rig.scene.slide_locations import slide_channels
 from ..rig.scene.stretch_scales import scale_channels

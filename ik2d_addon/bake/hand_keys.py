@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
-from ..rig.hand_turns import angles_between, hand_notes, own_turns
-from ..rig.pose import BoneChannels, BoneRotation, matrices
+from ..rig.pose.hand_rotations import angles_between, hand_notes, own_turns
+from ..rig.pose.rotations import BoneChannels, BoneRotation, matrices
 from ..rig.scene.sampler import ChainSamples, finished, solvable
 from .between import middles, with_parabolas
 from .cubics import hermite, solved_normal

@@ -9,9 +9,9 @@ import numpy as np
 from ..core.inputs import Floats
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import orientations
-from ..rig.hand_turns import OwnTurns, TurnedHands, angles_between, turned_hands
-from ..rig.kinematics import rotations_of
-from ..rig.pose import BoneRotation
+from ..rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
+from ..rig.pose.kinematics import rotations_of
+from ..rig.pose.rotations import BoneRotation
 from ..rig.scene.sampler import ChainSamples
 from .problem import with_scale
 from .solving import SolvedChain

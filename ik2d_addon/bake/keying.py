@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core.inputs import Floats
 from ..rig.animation.keys import pace_of
 from ..rig.chain.chain import RigChain
-from ..rig.pose import BoneRotation, bone_rotations
+from ..rig.pose.rotations import BoneRotation, bone_rotations
 from ..rig.scene.sampler import ChainSamples
 from ..rig.scene.slide_locations import slide_channels
 from ..rig.scene.stretch_scales import scale_channels, scales_back

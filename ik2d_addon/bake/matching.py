@@ -16,7 +16,6 @@ from ..rig.animation.value_keys import ValueKeys, check_values, curve_of, values
 from ..rig.chain.chain import RigChain
 from ..rig.chain.native_muting import natives_still
 from ..rig.chain_values import ChainValue
-from ..rig.hand_turns import OwnTurns, own_turns
 from ..rig.matching import (
     View,
     as_it_stands,
@@ -26,12 +25,13 @@ from ..rig.matching import (
     locations_on_tips,
     on_frames,
 )
-from ..rig.pose import ROTATIONS, matrices, rotation_property
+from ..rig.pose.hand_rotations import OwnTurns, own_turns
+from ..rig.pose.keyed_pose import Joins, joins_of, standing_now
+from ..rig.pose.rotations import ROTATIONS, matrices, rotation_property
+from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import ChainSamples, finished
 from ..rig.scene.slide_locations import without_slides
-from ..rig.standing import Joins, joins_of, standing_now
-from ..rig.target_plane import facing_target
 from .pipeline import key_as_by_hand, solve
 from .report import BakeReport, length_text
 from .request import frame_range, read_rigs, scene_of

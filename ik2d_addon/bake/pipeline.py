@@ -18,15 +18,15 @@ from ..rig.chain.hands import hands_noted
 from ..rig.chain.native_muting import natives_muted, natives_still
 from ..rig.chain.order import in_order
 from ..rig.clearing import release_hands, release_slides
-from ..rig.hand_turns import own_turns
-from ..rig.pose import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
+from ..rig.pose.hand_rotations import own_turns
+from ..rig.pose.keyed_pose import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
+from ..rig.pose.rotations import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
+from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import ChainSamples, Sampler, finished, sample_alone, sample_now, sample_steps
 from ..rig.scene.slide_locations import noted, slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
-from ..rig.standing import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
-from ..rig.target_plane import facing_target
 from .hand_keys import with_hands
 from .hands import KeyedHands, hands_of
 from .keying import KeyedChain, KeyPlan, key_chain, plan_keys

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
-from ..rig.kinematics import rest_to_pose
+from ..rig.pose.kinematics import rest_to_pose
 from ..rig.scene.sampler import STEP, ChainSamples, Sampler, sample_now, sample_steps
 from .keying import KeyedChain, KeyPlan
 

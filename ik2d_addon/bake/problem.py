@@ -27,9 +27,9 @@ from ..core.arithmetic import cos_and_sin, summed_up
 from ..core.ccd import turned_over
 from ..core.inputs import Floats, wrapped
 from ..rig.chain.chain import RigChain
-from ..rig.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
+from ..rig.pose.keyed_pose import Joins
+from ..rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ..rig.scene.sampler import ChainSamples
-from ..rig.standing import Joins
 
 _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.

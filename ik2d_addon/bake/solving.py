@@ -14,9 +14,9 @@ from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
 from ..rig.chain.chain import RigChain
 from ..rig.doctor import is_uneven, uneven, uneven_above
-from ..rig.kinematics import Linkage, read_linkage
+from ..rig.pose.keyed_pose import Joins
+from ..rig.pose.kinematics import Linkage, read_linkage
 from ..rig.scene.sampler import ChainSamples, solvable
-from ..rig.standing import Joins
 from .problem import FINE, NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turning import between, going_on_free, root_turns, shares, turned_by
 

@@ -13,13 +13,13 @@ from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
-from ..rig.hand_turns import own_curves, own_turns_now
-from ..rig.kinematics import rest_to_pose
-from ..rig.pose import BoneChannels, BoneRotation
+from ..rig.pose.hand_rotations import own_curves, own_turns_now
+from ..rig.pose.keyed_pose import turns_of_hand_made
+from ..rig.pose.kinematics import rest_to_pose
+from ..rig.pose.rotations import BoneChannels, BoneRotation
+from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.sampler import ChainSamples, finished, refuse_unsolvable
-from ..rig.standing import turns_of_hand_made
-from ..rig.target_plane import facing_target
 from .hands import hands_now, write_hands
 from .lean import Lean, read_lean
 from .lean_hands import LeanHands, is_lean, turned_by

@@ -10,9 +10,9 @@ from ..bake.hands import hands_held
 from ..bake.solving import SolvedChain
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
-from ..rig.hand_turns import OwnTurns
-from ..rig.kinematics import rotations_of
-from ..rig.pose import BoneRotation
+from ..rig.pose.hand_rotations import OwnTurns
+from ..rig.pose.kinematics import rotations_of
+from ..rig.pose.rotations import BoneRotation
 from ..rig.scene.sampler import ChainSamples
 
 

@@ -22,7 +22,7 @@ from ..core.softness import soft_targets
 from ..core.triangle import two_bone_pose
 from ..core.two_bone import HUGE, ZERO_LENGTH
 from ..rig.chain.chain import RigChain
-from ..rig.kinematics import Link, angles_before, read_linkage
+from ..rig.pose.kinematics import Link, angles_before, read_linkage
 from ..rig.scene.sampler import ChainSamples
 from .lengths import changes_lengths
 

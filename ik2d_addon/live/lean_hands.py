@@ -13,7 +13,7 @@ from mathutils import Euler, Matrix, Vector
 
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import Hands
-from ..rig.pose import BoneRotation, rotation_property
+from ..rig.pose.rotations import BoneRotation, rotation_property
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2

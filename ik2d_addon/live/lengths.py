@@ -11,7 +11,7 @@ from ..bake.solving import SolvedChain
 from ..core import IK2DError
 from ..rig.animation import keys, versions
 from ..rig.chain.chain import RigChain
-from ..rig.pose import BoneChannels
+from ..rig.pose.rotations import BoneChannels
 from ..rig.scene.sampler import ChainSamples
 from ..rig.scene.slide_locations import base_of, noted, slide_channels
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted

@@ -9,7 +9,7 @@ from mathutils import Euler, Quaternion, Vector
 from ..rig.chain.axes import EXACT, own_axis
 from ..rig.chain.chain import RigChain
 from ..rig.chain.joints import locked_channels
-from ..rig.pose import rotation_property
+from ..rig.pose.rotations import rotation_property
 
 
 class BoneWriter:

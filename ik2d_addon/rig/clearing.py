@@ -11,7 +11,7 @@ from .animation import keys, versions
 from .chain.chain import RigChain
 from .chain.hands import forget_posed, posed_hands, put_hands_back
 from .chain.stretch import ALONG
-from .pose import ROTATIONS
+from .pose.rotations import ROTATIONS
 from .scene.slide_locations import put_back, slid_joints
 from .scene.stretch_scales import put_scales_back, scaled_joints
 

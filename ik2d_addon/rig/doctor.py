@@ -27,7 +27,7 @@ from .chain.joints import turning_axis
 from .chain.native_state import is_flipped
 from .chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from .chain.renames import bones_of, likeliest_bone, likeliest_subtarget
-from .pose import BoneRotation, bone_rotations, rotation_property
+from .pose.rotations import BoneRotation, bone_rotations, rotation_property
 from .scene.bone_constraints import find_rulers, sentences
 from .scene.slide_locations import slide_channels
 

@@ -16,7 +16,7 @@ from .chain.chain import RigChain, chain_bones, rest_joints
 from .chain.joints import read_joints
 from .chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from .chain.stored_values import refuse_broken_rest
-from .standing import standing_now
+from .pose.keyed_pose import standing_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3

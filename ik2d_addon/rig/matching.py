@@ -15,8 +15,8 @@ from .animation.value_keys import ValueKeys, values_previewed
 from .chain.chain import RigChain, rest_joints
 from .chain.dependencies import movers, walk
 from .chain.order import rounds_of
+from .pose.target_moves import acting_constraints, why_fixed
 from .scene.sampler import STEP, ChainSamples, finished, sample_now, sample_steps
-from .target_moves import acting_constraints, why_fixed
 
 # A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
 # or from what the target hangs on. One that stays off by more than so much of the reach is held by something.

@@ -14,7 +14,7 @@ from .animation import keys, versions
 from .chain.chain import RigChain, chain_bones, read_chain, rest_joints
 from .chain.renames import Settings
 from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
-from .pose import ROTATIONS
+from .pose.rotations import ROTATIONS
 from .scene.live_pause import live_paused
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.

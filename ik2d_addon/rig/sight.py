@@ -17,10 +17,10 @@ from ..core.chain import DEFAULT_TOLERANCE
 from ..core.inputs import Floats
 from .chain.chain import RigChain
 from .chain.native_state import is_flipped, sampled_controls, stand_of
-from .kinematics import angles_before, read_linkage, rest_to_pose
+from .pose.kinematics import angles_before, read_linkage, rest_to_pose
+from .pose.target_plane import facing_target
 from .scene.sampler import ChainSamples
 from .scene.slide_locations import location_without_slides
-from .target_plane import facing_target
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5

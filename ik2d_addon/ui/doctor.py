@@ -16,8 +16,8 @@ from ..rig.chain.chain import RigChain
 from ..rig.chain.native_state import stand_of
 from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
-from ..rig.pose import rotation_property
-from ..rig.target_plane import keep_plane
+from ..rig.pose.rotations import rotation_property
+from ..rig.pose.target_plane import keep_plane
 from .baking import chosen_range
 from .chains import (
     IK2D_OT_flip,

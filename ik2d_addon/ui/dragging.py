@@ -19,11 +19,11 @@ from ..rig.chain.chain import RigChain, chain_bones, read_chain
 from ..rig.chain.native_state import acts, stand_of
 from ..rig.chain.renames import bones_of
 from ..rig.loose import loose_chain, usual_count
-from ..rig.pose import rotation_property
+from ..rig.pose.rotations import rotation_property
+from ..rig.pose.target_moves import TargetMove, why_fixed
 from ..rig.scene.bone_constraints import with_rulers
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.sampler import settings_animated
-from ..rig.target_moves import TargetMove, why_fixed
 from .chains import active_chain, flip
 from .pointing import DragPlane
 

@@ -4,7 +4,7 @@
 from bpy.types import Operator
 
 from ..core import IK2DError
-from ..rig.target_plane import plane_to_target
+from ..rig.pose.target_plane import plane_to_target
 from .baking import chosen_range
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .registration import registration

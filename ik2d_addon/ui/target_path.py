@@ -10,10 +10,10 @@ from ..bake.request import chosen_range
 from ..bake.solving import solve_chain
 from ..core import IK2DError
 from ..rig.chain.chain import read_chain
+from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import finished, sample_steps
 from ..rig.scene.slide_locations import without_slides
-from ..rig.target_plane import facing_target
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .overlay_figure import TargetPath
 from .overlay_settings import listeners, overlay_settings

@@ -16,8 +16,8 @@ from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.rig.animation.keys import Fault
 from ik2d_addon.rig.chain.chain import RigChain
 from ik2d_addon.rig.doctor import Finding, Mend
-from ik2d_addon.rig.pose import BoneRotation
-from ik2d_addon.rig.standing import Joins
+from ik2d_addon.rig.pose.keyed_pose import Joins
+from ik2d_addon.rig.pose.rotations import BoneRotation
 
 # Those that hold words and numbers alone.
 PLAIN = BakeOptions, Apart, Fault, Finding, Mend

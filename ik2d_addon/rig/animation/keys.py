@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ..pose import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
+from ..pose.rotations import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
 from . import actions as made
 from . import nla, versions
 from .fcurves import Singles, column

@@ -16,11 +16,11 @@ from ..chain.order import refuse_moved_target
 from ..chain.planes import FIRST_X, FIRST_Z
 from ..chain.renames import bones_of
 from ..clearing import baked_keys
-from ..pose import ROTATIONS
+from ..pose.rotations import ROTATIONS
+from ..pose.target_plane import facing_target
 from ..scene.live_pause import live_paused
 from ..scene.missing_inputs import with_inputs_checked
 from ..scene.sampler import finished, sample_steps
-from ..target_plane import facing_target
 from . import family, limited, two_bone
 from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable

@@ -17,7 +17,7 @@ from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.fcurves import Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
-from ..pose import matrices, rotation_property
+from ..pose.rotations import matrices, rotation_property
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..chain.chain import RigChain
-from ..pose import BoneChannels
+from ..pose.rotations import BoneChannels
 from .sampler import ChainSamples
 
 

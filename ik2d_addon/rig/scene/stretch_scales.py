@@ -11,7 +11,7 @@ from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..chain.chain import RigChain
 from ..chain.stretch import ALONG, scale_curve
-from ..pose import BoneChannels, BoneRotation
+from ..pose.rotations import BoneChannels, BoneRotation
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:

@@ -16,7 +16,7 @@ from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose import BoneRotation, bone_rotations
+from ik2d_addon.rig.pose.rotations import BoneRotation, bone_rotations
 from ik2d_addon.rig.scene.sampler import finished, sample_steps
 
 FINE = 1e-6  # of the reach

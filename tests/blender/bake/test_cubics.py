@@ -11,8 +11,8 @@ from ik2d_addon.bake import cubics
 from ik2d_addon.bake.cubics import Cubics, PlayedChain, hermite, read_played
 from ik2d_addon.core import Plane
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.kinematics import Link, Linkage
-from ik2d_addon.rig.pose import BoneRotation, bone_rotations
+from ik2d_addon.rig.pose.kinematics import Link, Linkage
+from ik2d_addon.rig.pose.rotations import BoneRotation, bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_now
 
 TIMES = np.arange(0.0, 10.5, 0.5)

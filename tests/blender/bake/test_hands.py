@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.bake.hands import KeyedHands
-from ik2d_addon.rig.hand_turns import TurnedHands
+from ik2d_addon.rig.pose.hand_rotations import TurnedHands
 
 
 def test_what_is_off_is_told_apart_and_only_where_it_is_known():

@@ -14,7 +14,7 @@ from ik2d_addon.bake.keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose import BoneRotation
+from ik2d_addon.rig.pose.rotations import BoneRotation
 
 
 def finished(steps):

@@ -26,7 +26,7 @@ from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.native_state import is_native, stand_of
-from ik2d_addon.rig.pose import bone_rotations
+from ik2d_addon.rig.pose.rotations import bone_rotations
 
 FRAMES = range(1, 25)
 SWITCH = 12

@@ -24,9 +24,9 @@ from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.kinematics import read_linkage
+from ik2d_addon.rig.pose.keyed_pose import Joins
+from ik2d_addon.rig.pose.kinematics import read_linkage
 from ik2d_addon.rig.scene.sampler import finished, sample_now
-from ik2d_addon.rig.standing import Joins
 
 PLAYED_BACK = 1e-5  # of reach
 

@@ -22,7 +22,7 @@ from ik2d_addon.rig.animation.keys import (
     written,
 )
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.pose import BoneChannels, BoneRotation
+from ik2d_addon.rig.pose.rotations import BoneChannels, BoneRotation
 
 FRAMES = [1.0, 3.0, 6.0]
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]])

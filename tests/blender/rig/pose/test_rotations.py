@@ -12,7 +12,7 @@ from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.rig.chain.axes import normal_in_bone
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose import (
+from ik2d_addon.rig.pose.rotations import (
     BoneRotation,
     bone_rotations,
     channels_kept,

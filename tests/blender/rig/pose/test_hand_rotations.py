@@ -11,9 +11,15 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.hand_turns import _channels, angles_between, own_turns, own_turns_now, turned_hands
-from ik2d_addon.rig.kinematics import rotations_of
-from ik2d_addon.rig.pose import matrices
+from ik2d_addon.rig.pose.hand_rotations import (
+    _channels,
+    angles_between,
+    own_turns,
+    own_turns_now,
+    turned_hands,
+)
+from ik2d_addon.rig.pose.kinematics import rotations_of
+from ik2d_addon.rig.pose.rotations import matrices
 from ik2d_addon.rig.scene.sampler import sample_now
 
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']

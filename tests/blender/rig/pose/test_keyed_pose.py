@@ -14,7 +14,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.axes import CLOSE
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.standing import (
+from ik2d_addon.rig.pose.keyed_pose import (
     _turns,
     joins_of,
     replaced_notes,

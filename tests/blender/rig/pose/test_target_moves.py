@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_target, evaluated_place
 
-from ik2d_addon.rig.target_moves import TargetMove, why_fixed
+from ik2d_addon.rig.pose.target_moves import TargetMove, why_fixed
 
 
 def moved_by(target, subtarget, by):

@@ -8,15 +8,15 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from .animation import keys, versions
-from .chain.chain import RigChain
-from .chain.hands import REST, Hands, orientations
-from .chain.joints import locked_channels
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ..animation import keys, versions
+from ..chain.chain import RigChain
+from ..chain.hands import REST, Hands, orientations
+from ..chain.joints import locked_channels
+from ..scene.sampler import ChainSamples
 from .kinematics import posed, tip_poses
-from .pose import BoneRotation, matrices, rotation_property
-from .scene.sampler import ChainSamples
+from .rotations import BoneRotation, matrices, rotation_property
 
 # Under a scale that differs from axis to axis a turn turns what is seen by another angle: so often, at the
 # most, what is still missing is added, until it is less than what 32 bits hold.

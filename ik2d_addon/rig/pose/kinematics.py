@@ -10,14 +10,14 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..core import Plane
-from ..core.affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
-from ..core.arithmetic import cos_and_sin, summed_up
-from ..core.inputs import Floats, unwrapped, wrapped
-from .chain.axes import normals_in
-from .chain.chain import RigChain
-from .chain.slides import Slides
-from .scene.sampler import ChainSamples
+from ...core import Plane
+from ...core.affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
+from ...core.arithmetic import cos_and_sin, summed_up
+from ...core.inputs import Floats, unwrapped, wrapped
+from ..chain.axes import normals_in
+from ..chain.chain import RigChain
+from ..chain.slides import Slides
+from ..scene.sampler import ChainSamples
 
 # What is added to the locations {bone: (frames, 3)} of some bones of a chain, by their places in it.
 Offsets = Mapping[int, Floats]

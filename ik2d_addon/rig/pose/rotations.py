@@ -10,12 +10,12 @@ import bpy
 import numpy as np
 from mathutils import Euler, Quaternion
 
-from ..core.affine import Turning
-from ..core.inputs import Floats
-from .animation import versions
-from .chain.axes import CLOSE, EXACT, own_axis
-from .chain.chain import RigChain
-from .chain.joints import locked_channels
+from ...core.affine import Turning
+from ...core.inputs import Floats
+from ..animation import versions
+from ..chain.axes import CLOSE, EXACT, own_axis
+from ..chain.chain import RigChain
+from ..chain.joints import locked_channels
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'

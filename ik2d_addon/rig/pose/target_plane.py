@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..core import IK2DError, Plane
-from ..core.affine import inverse
-from ..core.inputs import Floats
-from .chain.chain import RigChain, read_chain, rest_joints
-from .chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
+from ...core import IK2DError, Plane
+from ...core.affine import inverse
+from ...core.inputs import Floats
+from ..chain.chain import RigChain, read_chain, rest_joints
+from ..chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
+from ..scene.live_pause import live_paused
+from ..scene.sampler import ChainSamples, finished, sample_steps
 from .kinematics import read_linkage
-from .scene.live_pause import live_paused
-from .scene.sampler import ChainSamples, finished, sample_steps
 
 # The choices of a chain's plane that need no normal, the first of equals first.
 _CHOICES = ('AUTO', 'HINGES', 'X', 'Y', 'Z')

@@ -15,7 +15,7 @@ from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import Plane
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
-from ik2d_addon.rig.kinematics import (
+from ik2d_addon.rig.pose.kinematics import (
     SCALE_NOISE,
     Link,
     Linkage,
@@ -24,7 +24,7 @@ from ik2d_addon.rig.kinematics import (
     angles_before,
     read_linkage,
 )
-from ik2d_addon.rig.pose import bone_rotations
+from ik2d_addon.rig.pose.rotations import bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
 SCALE_MODES = ['FULL', 'FIX_SHEAR', 'ALIGNED', 'AVERAGE', 'NONE', 'NONE_LEGACY']

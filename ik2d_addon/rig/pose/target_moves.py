@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..core.inputs import Floats
+from ...core.inputs import Floats
 
 
 def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = False) -> str:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import LARGEST_ANGLE, Floats
-from .animation import keys, versions
-from .animation.fcurves import Singles, column
-from .chain.axes import CLOSE, own_axis
-from .chain.chain import RigChain
-from .chain.joints import ROTATION_PROPERTIES
-from .pose import matrices
-from .scene.slide_locations import noted_locations
+from ...core import IK2DError
+from ...core.inputs import LARGEST_ANGLE, Floats
+from ..animation import keys, versions
+from ..animation.fcurves import Singles, column
+from ..chain.axes import CLOSE, own_axis
+from ..chain.chain import RigChain
+from ..chain.joints import ROTATION_PROPERTIES
+from ..scene.slide_locations import noted_locations
+from .rotations import matrices
 
 Curves = dict[tuple[str, int], bpy.types.FCurve]
 

@@ -10,10 +10,10 @@ from mathutils import Matrix
 from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig import target_plane
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.pose import target_plane
+from ik2d_addon.rig.pose.target_plane import facing_target, plane_to_target, target_points
 from ik2d_addon.rig.scene.sampler import sample_now
-from ik2d_addon.rig.target_plane import facing_target, plane_to_target, target_points
 
 EXACT = 1e-5
 STRAIGHT = [(0, 0, 0), (0, 0, 1), (0, 0, 2)]
