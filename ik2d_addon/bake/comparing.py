@@ -13,7 +13,7 @@ from ..rig.adopt.watching import Watched, watched
 from ..rig.animation import keys
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import finished
-from .keying import KeyPlan
+from .keys.keying import KeyPlan
 from .pipeline import rotations_of, solve_frames
 from .request import BakeOptions, read_rigs, scene_of
 

@@ -19,9 +19,9 @@ from ..rig.pose.target_plane import facing_target
 from ..rig.scene.sampler import ChainSamples, finished, sample_now
 from ..rig.scene.slide_locations import noted, slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_noted
-from .hands import hands_held
-from .problem import with_scale
 from .solving import SolvedChain, solve_chain
+from .solving.hands import hands_held
+from .solving.problem import with_scale
 
 # A tip that stands off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3

@@ -17,7 +17,6 @@ from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_noted
 from ..rig.chain.native_muting import natives_muted, natives_still
 from ..rig.chain.order import in_order
-from ..rig.clearing import release_hands, release_slides
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
 from ..rig.pose.rotations import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
@@ -27,9 +26,9 @@ from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import ChainSamples, Sampler, finished, sample_alone, sample_now, sample_steps
 from ..rig.scene.slide_locations import noted, slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
-from .hand_keys import with_hands
-from .hands import KeyedHands, hands_of
-from .keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from .keys.clearing import release_hands, release_slides
+from .keys.hand_keys import with_hands
+from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
@@ -43,6 +42,7 @@ from .request import (
     scene_of,
 )
 from .solving import SolvedChain, solve_chain
+from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
 
 _Result = TypeVar("_Result")

@@ -13,7 +13,7 @@ from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
 from ..rig.pose.kinematics import rest_to_pose
 from ..rig.scene.sampler import STEP, ChainSamples, Sampler, sample_now, sample_steps
-from .keying import KeyedChain, KeyPlan
+from .keys.keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
 # How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.

@@ -16,7 +16,7 @@ from ..rig.chain.renames import straighten
 from ..rig.doctor import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_rulers
 from ..rig.scene.missing_inputs import with_inputs_checked
-from .keying import plan_keys
+from .keys.keying import plan_keys
 from .memory import refuse_too_long
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
 

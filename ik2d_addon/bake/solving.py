@@ -17,8 +17,8 @@ from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.pose.keyed_pose import Joins
 from ..rig.pose.kinematics import Linkage, read_linkage
 from ..rig.scene.sampler import ChainSamples, solvable
-from .problem import FINE, NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
-from .turning import between, going_on_free, root_turns, shares, turned_by
+from .solving.problem import FINE, NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
+from .solving.turn_over import between, going_on_free, root_turns, shares, turned_by
 
 # Each round of aiming again shortens what Blender's forward kinematics still misses by some 1e-4;
 # two leave nothing that 32 bits can hold.

@@ -12,7 +12,7 @@ from ..core.inputs import Floats
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.doctor import askew_words, off_plane_words, uneven_words
-from .keying import KeyedChain, KeyPlan
+from .keys.keying import KeyedChain, KeyPlan
 from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
 from .solving import SolvedChain

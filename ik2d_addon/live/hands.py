@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..bake.hands import hands_held
 from ..bake.solving import SolvedChain
+from ..bake.solving.hands import hands_held
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
 from ..rig.pose.hand_rotations import OwnTurns

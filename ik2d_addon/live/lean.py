@@ -11,8 +11,8 @@ from math import atan2, cos, hypot, inf, isfinite, pi, remainder, sin
 
 import numpy as np
 
-from ..bake.problem import FINE
 from ..bake.solving import CORRECTIONS
+from ..bake.solving.problem import FINE
 from ..core import Chain, Status
 from ..core.chain import FAR
 from ..core.even.joined import Joined, joined

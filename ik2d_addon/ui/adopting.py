@@ -11,6 +11,7 @@ from bpy.types import Object, PropertyGroup, Scene
 
 from ..bake import solve
 from ..bake.comparing import Apart, compare
+from ..bake.keys.clearing import baked_keys
 from ..bake.report import length_text
 from ..bake.request import scene_of
 from ..core import IK2DError
@@ -23,7 +24,6 @@ from ..rig.animation import keys
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.native_state import acts, is_native
 from ..rig.chain.renames import bone_names, bones_of, straighten, unique_name
-from ..rig.clearing import baked_keys
 from ..rig.native import remove_native
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain

@@ -14,13 +14,13 @@ import numpy as np
 from bpy.types import FCurve, Object, PropertyGroup, Scene
 from numpy.typing import NDArray
 
+from ..bake.keys.clearing import baked_paths
 from ..rig.animation.fcurves import column
 from ..rig.animation.versions import existing_fcurves
 from ..rig.chain.hands import posed_hands
 from ..rig.chain.native_state import stand_of
 from ..rig.chain.renames import bones_of
 from ..rig.chain.stretch import ALONG
-from ..rig.clearing import baked_paths
 from ..rig.native.controls import NAMES
 
 # What a person reads of the parts of a mark.

@@ -6,8 +6,8 @@ import pytest
 from rigs import add_chain, add_target, animation_of, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.bake import bake
+from ik2d_addon.bake.keys.clearing import clear_keys
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.clearing import clear_keys
 from ik2d_addon.ui.baking import clear_bake
 
 

@@ -21,7 +21,8 @@ from rigs import (
     leg_with_target,
 )
 
-from ik2d_addon.bake import BakeOptions, BakeReport, bake, bake_steps, cubics
+from ik2d_addon.bake import BakeOptions, BakeReport, bake, bake_steps
+from ik2d_addon.bake.keys import cubics
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import keys

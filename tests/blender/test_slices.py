@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target, leg_with_target
 
-from ik2d_addon.bake import bake_steps, problem
+from ik2d_addon.bake import bake_steps
+from ik2d_addon.bake.solving import problem
 from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
+from ...bake.keys.clearing import baked_keys
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import versions
@@ -15,7 +16,6 @@ from ..chain.native_state import BARE, LIVE, acts, constraints_of, is_native, sc
 from ..chain.order import refuse_moved_target
 from ..chain.planes import FIRST_X, FIRST_Z
 from ..chain.renames import bones_of
-from ..clearing import baked_keys
 from ..pose.rotations import ROTATIONS
 from ..pose.target_plane import facing_target
 from ..scene.live_pause import live_paused

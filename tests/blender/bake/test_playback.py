@@ -10,7 +10,7 @@ from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake, playback
-from ik2d_addon.bake.keying import KeyPlan
+from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, play_back
 from ik2d_addon.rig.chain.chain import read_chain
 

@@ -18,9 +18,9 @@ from rigs import (
     stretching_arm,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, problem, solve, solving
-from ik2d_addon.bake.problem import Problem
-from ik2d_addon.bake.solving import solve_chain
+from ik2d_addon.bake import BakeOptions, bake, solve, solving
+from ik2d_addon.bake.solving import problem, solve_chain
+from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain

@@ -9,7 +9,7 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.keying import KeyedChain, KeyPlan
+from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.solving import SolvedChain
 from ik2d_addon.bake.verdict import report_of

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target, stretching_arm
 
-from ik2d_addon.bake import BakeOptions, bake, keying
-from ik2d_addon.bake.keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from ik2d_addon.bake import BakeOptions, bake
+from ik2d_addon.bake.keys import keying
+from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain

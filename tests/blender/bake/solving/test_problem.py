@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target, stretching_arm
 
-from ik2d_addon.bake import problem
-from ik2d_addon.bake.problem import Problem
+from ik2d_addon.bake.solving import problem
+from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.sampler import finished, sample_steps
 

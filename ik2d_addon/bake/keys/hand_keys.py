@@ -8,13 +8,13 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.inputs import Floats
-from ..rig.pose.hand_rotations import angles_between, hand_notes, own_turns
-from ..rig.pose.rotations import BoneChannels, BoneRotation, matrices
-from ..rig.scene.sampler import ChainSamples, finished, solvable
-from .between import middles, with_parabolas
+from ...core.inputs import Floats
+from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
+from ...rig.pose.rotations import BoneChannels, BoneRotation, matrices
+from ...rig.scene.sampler import ChainSamples, finished, solvable
+from ..solving.hands import KeyedHands, hands_held
 from .cubics import hermite, solved_normal
-from .hands import KeyedHands, hands_held
+from .handles import middles, with_parabolas
 from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of, keyed_at
 
 # Where a hand would be further off its rotation than this half-way between frames, in radians, its handles

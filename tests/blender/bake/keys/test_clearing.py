@@ -5,9 +5,9 @@ import bpy
 import pytest
 from rigs import add_leg, every_bit_of
 
+from ik2d_addon.bake.keys.clearing import baked_paths, clear_keys, is_locked, locked_channels
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
-from ik2d_addon.rig.clearing import baked_paths, clear_keys, is_locked, locked_channels
 
 FRAMES = [1, 2, 3, 5, 8]
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, between, keying
-from ik2d_addon.bake.between import DOUBTFUL, doubtful_gaps, shaped_rotations
-from ik2d_addon.bake.cubics import hermite
+from ik2d_addon.bake import BakeOptions, bake
+from ik2d_addon.bake.keys import handles, keying
+from ik2d_addon.bake.keys.cubics import hermite
+from ik2d_addon.bake.keys.handles import DOUBTFUL, doubtful_gaps, shaped_rotations
 from ik2d_addon.bake.solving import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -106,7 +107,7 @@ def test_half_way_channels_are_those_of_blenders_automatic_handles(values):
     curve.update()
     expected = [curve.evaluate(frame + 0.5) for frame in range(len(values) - 1)]
     channels = np.array(values)[:, None] * (1.0, -2.0)
-    found = between.middles(channels)
+    found = handles.middles(channels)
     assert found[:, 0] == pytest.approx(expected, abs=1e-4)
     assert found[:, 1] == pytest.approx(-2.0 * found[:, 0])
     assert (channels == np.array(values)[:, None] * (1.0, -2.0)).all()
@@ -243,7 +244,7 @@ def test_handles_are_those_of_the_parabola_through_the_middle():
         return start + speed * t + bend * t * t
 
     rows = rotation([(9.0, 9.0), parabola(0.0), parabola(0.5), parabola(1.0), (7.0, 7.0)])
-    found = between.with_parabolas(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]))
+    found = handles.with_parabolas(rows, np.array([0, 1, 3, 4]), np.array([2]), np.array([1]))
     assert found.values.tolist() == rows.values[[0, 1, 3, 4]].tolist()
     before, after = found.handles
     assert after[1] == pytest.approx(start + speed / 3.0)
@@ -269,7 +270,7 @@ def test_shaped_rotations_pass_through_the_solution_half_way(solver, mode):
     gaps = np.array([0, 3, 4, 10])
     shaped = shaped_rotations(chain, halves, gaps, False, None)
     assert [one.bone for one in shaped] == [one.bone for one in rotations] == ["thigh", "shin"]
-    middles = [one.copy() for one in map(between.middles, [one.values for one in shaped])]
+    middles = [one.copy() for one in map(handles.middles, [one.values for one in shaped])]
     for one, plain, middle in zip(shaped, rotations, middles, strict=True):
         assert one.values == pytest.approx(plain.values, abs=1e-12)
         known = np.isfinite(one.handles).all(axis=2)
@@ -281,7 +282,7 @@ def test_shaped_rotations_pass_through_the_solution_half_way(solver, mode):
         for gap in gaps:
             middle[gap] = in_between(one, gap, 0.5)
     played = [replace(one, values=middle) for one, middle in zip(shaped, middles, strict=True)]
-    tips = between.read_played(chain.rig, halves, played, np.arange(11) + 0.5).tips_in_world()
+    tips = handles.read_played(chain.rig, halves, played, np.arange(11) + 0.5).tips_in_world()
     off = np.linalg.norm(tips - halves.targets, axis=1)
     assert off[gaps].max() < FINE * chain.reach < off[[1, 2]].max()
 

@@ -10,19 +10,19 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.inputs import Floats
-from ..rig.animation.keys import pace_of
-from ..rig.chain.chain import RigChain
-from ..rig.pose.rotations import BoneRotation, bone_rotations
-from ..rig.scene.sampler import ChainSamples
-from ..rig.scene.slide_locations import slide_channels
-from ..rig.scene.stretch_scales import scale_channels, scales_back
-from ..rig.target_keys import target_key_frames
-from .between import doubtful_gaps, shaped_rotations
+from ...core.inputs import Floats
+from ...rig.animation.keys import pace_of
+from ...rig.chain.chain import RigChain
+from ...rig.pose.rotations import BoneRotation, bone_rotations
+from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.slide_locations import slide_channels
+from ...rig.scene.stretch_scales import scale_channels, scales_back
+from ..solving import SolvedChain
+from ..solving.hands import KeyedHands
+from ..solving.problem import with_scale
 from .cubics import Cubics, hermite, read_played
-from .hands import KeyedHands
-from .problem import with_scale
-from .solving import SolvedChain
+from .handles import doubtful_gaps, shaped_rotations
+from .target_keys import target_key_frames
 
 Rows = NDArray[np.intp]
 

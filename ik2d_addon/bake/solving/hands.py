@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.inputs import Floats
-from ..rig.chain.chain import RigChain
-from ..rig.chain.hands import orientations
-from ..rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
-from ..rig.pose.kinematics import rotations_of
-from ..rig.pose.rotations import BoneRotation
-from ..rig.scene.sampler import ChainSamples
+from ...core.inputs import Floats
+from ...rig.chain.chain import RigChain
+from ...rig.chain.hands import orientations
+from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
+from ...rig.pose.kinematics import rotations_of
+from ...rig.pose.rotations import BoneRotation
+from ...rig.scene.sampler import ChainSamples
+from . import SolvedChain
 from .problem import with_scale
-from .solving import SolvedChain
 
 
 @dataclass(frozen=True, eq=False)

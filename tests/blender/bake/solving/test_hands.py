@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.bake.hands import KeyedHands
+from ik2d_addon.bake.solving.hands import KeyedHands
 from ik2d_addon.rig.pose.hand_rotations import TurnedHands
 
 

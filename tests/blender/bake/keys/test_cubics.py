@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rigs import leg_with_target
 
-from ik2d_addon.bake import cubics
-from ik2d_addon.bake.cubics import Cubics, PlayedChain, hermite, read_played
+from ik2d_addon.bake.keys import cubics
+from ik2d_addon.bake.keys.cubics import Cubics, PlayedChain, hermite, read_played
 from ik2d_addon.core import Plane
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import Link, Linkage

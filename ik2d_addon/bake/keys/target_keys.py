@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When a target has keys of its own."""
 
-from ..core import IK2DError
-from .animation import versions
-from .animation.fcurves import column
-from .chain.chain import RigChain
-from .chain.dependencies import Node, parents, walk
+from ...core import IK2DError
+from ...rig.animation import versions
+from ...rig.animation.fcurves import column
+from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import Node, parents, walk
 
 # A target is a point: of its own channels only these move it. All of what it hangs on do.
 _PLACE = ("location", "delta_location")

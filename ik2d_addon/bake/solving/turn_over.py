@@ -10,9 +10,9 @@ in the report.
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arithmetic import summed_up
-from ..core.inputs import Floats, wrapped
-from ..rig.pose.kinematics import Linkage
+from ...core.arithmetic import summed_up
+from ...core.inputs import Floats, wrapped
+from ...rig.pose.kinematics import Linkage
 
 # A tip nearer to the root than this part of the chain's length points nowhere.
 _NOWHERE = 1e-6

@@ -5,10 +5,10 @@ import bpy
 import pytest
 from rigs import add_chain, add_leg, add_target
 
+from ik2d_addon.bake.keys.target_keys import target_key_frames
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.target_keys import target_key_frames
 
 
 def add_empty(name, parent=None):

@@ -7,7 +7,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import bake, solve
-from ik2d_addon.bake.turning import between, going_on_free, root_turns, shares
+from ik2d_addon.bake.solving.turn_over import between, going_on_free, root_turns, shares
 
 REACH = 1.91
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from .animation import keys, versions
-from .chain.chain import RigChain
-from .chain.hands import forget_posed, posed_hands, put_hands_back
-from .chain.stretch import ALONG
-from .pose.rotations import ROTATIONS
-from .scene.slide_locations import put_back, slid_joints
-from .scene.stretch_scales import put_scales_back, scaled_joints
+from ...core import IK2DError
+from ...rig.animation import keys, versions
+from ...rig.chain.chain import RigChain
+from ...rig.chain.hands import forget_posed, posed_hands, put_hands_back
+from ...rig.chain.stretch import ALONG
+from ...rig.pose.rotations import ROTATIONS
+from ...rig.scene.slide_locations import put_back, slid_joints
+from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
 
 
 def clear_keys(

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import (
+from ...core import (
     Chain,
     Solution,
     Status,
@@ -22,14 +22,14 @@ from ..core import (
     stretched,
     stretched_status,
 )
-from ..core.affine import inverse, product, turned, unrepeated
-from ..core.arithmetic import cos_and_sin, summed_up
-from ..core.ccd import turned_over
-from ..core.inputs import Floats, wrapped
-from ..rig.chain.chain import RigChain
-from ..rig.pose.keyed_pose import Joins
-from ..rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
-from ..rig.scene.sampler import ChainSamples
+from ...core.affine import inverse, product, turned, unrepeated
+from ...core.arithmetic import cos_and_sin, summed_up
+from ...core.ccd import turned_over
+from ...core.inputs import Floats, wrapped
+from ...rig.chain.chain import RigChain
+from ...rig.pose.keyed_pose import Joins
+from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
+from ...rig.scene.sampler import ChainSamples
 
 _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.

@@ -12,15 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.affine import norms
-from ..core.inputs import Floats
-from ..rig.pose.rotations import BoneRotation, bone_rotations
-from ..rig.scene.sampler import ChainSamples, finished, solvable
-from ..rig.scene.slide_locations import slide_channels
-from ..rig.scene.stretch_scales import scale_channels
+from ...core.affine import norms
+from ...core.inputs import Floats
+from ...rig.pose.rotations import BoneRotation, bone_rotations
+from ...rig.scene.sampler import ChainSamples, finished, solvable
+from ...rig.scene.slide_locations import slide_channels
+from ...rig.scene.stretch_scales import scale_channels
+from ..solving import SolvedChain, solve_chain
+from ..solving.problem import Pose, with_scale
 from .cubics import read_played
-from .problem import Pose, with_scale
-from .solving import SolvedChain, solve_chain
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.affine import product, turned
-from ..core.inputs import Floats
-from ..rig.chain.chain import RigChain
-from ..rig.pose.kinematics import Linkage, read_linkage
-from ..rig.pose.rotations import BoneChannels, BoneRotation, turning
-from ..rig.scene.sampler import ChainSamples
+from ...core.affine import product, turned
+from ...core.inputs import Floats
+from ...rig.chain.chain import RigChain
+from ...rig.pose.kinematics import Linkage, read_linkage
+from ...rig.pose.rotations import BoneChannels, BoneRotation, turning
+from ...rig.scene.sampler import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
 PASSES = 2
