@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Quaternion
 
 from ik2d_addon.live import handlers
-from ik2d_addon.live.rigs import RIGS
+from ik2d_addon.live.registry import RIGS
 from ik2d_addon.ui.properties import sync_joints
 
 from .ik_constraint import IKRig

@@ -21,12 +21,12 @@ from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.sampler import ChainSamples, finished, refuse_unsolvable
 from .hands import hands_now, write_hands
-from .lean import Lean, read_lean
-from .lean_hands import LeanHands, is_lean, turned_by
+from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
-from .space import Affine, affine, inverse, moved, product, turned
-from .unseen import is_unseen, place_by_curves, turn_by_curves
-from .words import MEMORY, NATIVE, Outcome
+from .plain_hands import LeanHands, is_lean, turned_by
+from .plain_matrices import Affine, affine, inverse, moved, product, turned
+from .plain_solve import Lean, read_lean
+from .status import MEMORY, NATIVE, Outcome
 from .writing import write, writers_of
 
 # A target that leaves the plane through a straight chain by less than this part of its distance from the

@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from ..core import IK2DError
 from ..rig.scene.live_pause import live_is_paused
 from .chain import LiveChain
-from .rigs import RIGS, live_settings
+from .registry import RIGS, live_settings
 from .windows import tell_windows
 
 # Held by whoever is at work: rendering calls from a thread of its own, and evaluating once more from within.

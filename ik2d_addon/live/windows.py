@@ -3,7 +3,7 @@
 
 import bpy
 
-from .rigs import RIGS
+from .registry import RIGS
 
 _TAB = "IK 2D"
 _told: list[object] = []

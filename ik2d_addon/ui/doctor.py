@@ -9,8 +9,8 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 
 from ..core import IK2DError
-from ..live.prints import fingerprint
-from ..live.rigs import Key, key_of
+from ..live.changes import fingerprint
+from ..live.registry import Key, key_of
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
 from ..rig.chain.native_state import stand_of

@@ -3,7 +3,7 @@
 
 from bpy.props import EnumProperty, FloatVectorProperty, StringProperty
 
-from ..live.rigs import RIGS
+from ..live.registry import RIGS
 from ..rig.chain.hands import note_offset, posed_hands, put_hands_back
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}

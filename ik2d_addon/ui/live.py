@@ -3,7 +3,7 @@
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
-from ..live.rigs import outcome_of
+from ..live.registry import outcome_of
 from .chains import allowed, shown_chain, why_no_chain
 from .registration import registration
 from .text import draw_text

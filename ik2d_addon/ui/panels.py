@@ -7,7 +7,7 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
-from ..live.rigs import problem_of_live
+from ..live.registry import problem_of_live
 from ..rig.chain.chain import chosen_solver
 from ..rig.chain.hands import hanging_bones
 from ..rig.chain.native_state import stand_of

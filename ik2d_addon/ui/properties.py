@@ -19,7 +19,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..core import IK2DError
-from ..live.rigs import RIGS, key_of, status_of
+from ..live.registry import RIGS, key_of, status_of
 from ..rig.chain.chain import chain_bones
 from ..rig.chain.hands import note_offset
 from ..rig.chain.renames import follow_joints, free_name, remember

@@ -11,7 +11,7 @@ from rigs import add_armature, add_chain, add_target, animation_of
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.live.rigs import RIGS, key_of
+from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.native import make_native
 from ik2d_addon.ui.chain_presets import VALUES

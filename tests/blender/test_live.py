@@ -18,8 +18,8 @@ from rigs import (
 )
 
 from ik2d_addon.bake import bake, solve
-from ik2d_addon.live import handlers, prints
-from ik2d_addon.live.rigs import RIGS
+from ik2d_addon.live import changes, handlers
+from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.ui.properties import IK2D_PG_chain, IK2D_PG_joint
 from ik2d_addon.ui.target_path import find_path
@@ -519,7 +519,7 @@ def test_settings_count_at_once(at_once):
 
 def test_every_setting_tells_live_chains_that_it_changed():
     for group in (IK2D_PG_chain, IK2D_PG_joint):
-        settings = {*prints._names(group), "softness", "influence", "live", "enabled"}
+        settings = {*changes._names(group), "softness", "influence", "live", "enabled"}
         # The second comes and goes with constraints and drivers, which Blender itself tells of.
         settings -= {"name", "native_constraint"}
         for name in settings & set(group.__annotations__):
