@@ -20,8 +20,8 @@ import numpy as np
 from mathutils import Vector
 
 from ik2d_addon.rig.native import make_native
-from ik2d_addon.ui import properties
-from ik2d_addon.ui.properties import sync_joints
+from ik2d_addon.ui.settings import chain as properties
+from ik2d_addon.ui.settings.chain import sync_joints
 
 from .native_rigs import Rig, Shape, alike, build, name, random_shapes, remove
 from .problems import LIMIT, Floats

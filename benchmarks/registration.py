@@ -9,7 +9,8 @@ from contextlib import ExitStack, contextmanager
 
 import bpy
 
-from ik2d_addon.ui import baking, properties
+from ik2d_addon.ui import baking
+from ik2d_addon.ui.settings import chain
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def registered() -> Iterator[None]:
     """Have them for a while, where they are not there anyway."""
     with ExitStack() as parts:
         if not hasattr(bpy.types.Object, "ik2d"):
-            for part in (properties, baking):
+            for part in (chain, baking):
                 part.register()
                 parts.callback(part.unregister)
         yield

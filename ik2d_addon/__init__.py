@@ -14,7 +14,7 @@ from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
-    ".ui.properties",
+    ".ui.settings.chain",
     ".ui.chains",
     ".ui.results",
     ".ui.baking",
@@ -23,7 +23,7 @@ _MODULES = (
     ".ui.doctor",
     ".ui.live",
     ".ui.native",
-    ".ui.overlay_settings",
+    ".ui.settings.overlay",
     ".ui.chain_presets",
     ".ui.chain_menus",
     ".ui.adopt",
@@ -32,7 +32,7 @@ _MODULES = (
     ".ui.ccd_lines",
     ".ui.ccd",
     ".ui.keymaps",
-    ".ui.tools",
+    ".ui.toolbar",
     ".ui.preferences",
     ".ui.panels",
     ".ui.target_path",

@@ -22,7 +22,7 @@ from mathutils import Vector
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from ik2d_addon.rig.chain.chain import chain_bones
-from ik2d_addon.ui import properties
+from ik2d_addon.ui.settings import chain as properties
 
 CAPTION, GAP = 30, 6  # pixels
 INK, PAPER, ALARM = (0.85, 0.87, 0.9), (0.03, 0.035, 0.045), (1.0, 0.25, 0.4)

@@ -27,7 +27,7 @@ from ..rig.chain.renames import bone_names, bones_of, straighten, unique_name
 from ..rig.native import remove_native
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain
-from .properties import sync_joints
+from .settings.chain import sync_joints
 
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 

@@ -25,8 +25,8 @@ from .chains import (
 )
 from .copying import copy_settings, mirror_chain
 from .match import draw_match_menu
-from .overlay_settings import overlay_settings
 from .registration import register_classes, unregister_classes
+from .settings.overlay import overlay_settings
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:

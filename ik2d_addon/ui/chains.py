@@ -24,8 +24,8 @@ from ..rig.flips import key_flip
 from ..rig.native import remove_native
 from ..rig.scene.slide_locations import base_of
 from .adopted import give_back, is_adopted
-from .properties import joints_wanted, sync_joints
 from .registration import registration
+from .settings.chain import joints_wanted, sync_joints
 
 # The radius of a target made for a chain, as a part of its last bone's length.
 TARGET_SIZE = 0.15

@@ -16,7 +16,7 @@ from ..rig.chain.native_state import give, is_flipped, shown
 from ..rig.chain.planes import bend_plane
 from .chain_presets import VALUES
 from .chains import add_chain, add_target, flip
-from .properties import sync_joints
+from .settings.chain import sync_joints
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")

@@ -30,9 +30,9 @@ from .chains import (
     why_not_edit,
 )
 from .plane import IK2D_OT_plane_to_target
-from .properties import joints_wanted
 from .registration import register_classes, unregister_classes
 from .rulers import IK2D_OT_mute_rulers
+from .settings.chain import joints_wanted
 from .text import draw_text, row_or_column
 
 # A chain with more findings than these gets a word instead of more rows.

@@ -13,8 +13,8 @@ from .limit_drag import ENDS, IK2D_OT_limit_set
 from .overlay import background_of, sight_shown
 from .overlay_colors import readable
 from .overlay_figure import fan_radius, lifted
-from .overlay_settings import overlay_settings
 from .registration import registration
+from .settings.overlay import overlay_settings
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24

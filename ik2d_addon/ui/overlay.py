@@ -24,7 +24,7 @@ from . import overlay_figure as figures
 from .chains import active_armature, active_chain, shown_chain
 from .overlay_colors import RGB, WORDS, farther_end, readable
 from .overlay_figure import Figure
-from .overlay_settings import COLORS, listeners, overlay_settings
+from .settings.overlay import COLORS, listeners, overlay_settings
 from .target_path import path_of
 
 # The chain's own settings that have no update function.

@@ -5,8 +5,8 @@ from bpy.types import Panel
 
 from . import overlay
 from .chains import active_armature
-from .overlay_settings import draw_parts, overlay_settings
 from .registration import registration
+from .settings.overlay import draw_parts, overlay_settings
 from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear
 from .text import draw_text
 

@@ -7,8 +7,8 @@ from bpy.props import PointerProperty
 from bpy.types import AddonPreferences
 
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
-from .overlay_settings import IK2D_PG_overlay, draw_colors, draw_parts
 from .registration import registration
+from .settings.overlay import IK2D_PG_overlay, draw_colors, draw_parts
 
 # The extension's name; none where the package runs from its source folder.
 EXTENSION = __package__.rpartition(".ik2d_addon")[0]

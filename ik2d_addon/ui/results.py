@@ -15,8 +15,8 @@ from ..core import IK2DError
 from ..rig.chain.chain import FAR_OFF_PLANE, problem_of
 from .chains import active_armature, allowed, named_chain, shown_chain
 from .marks import Animated, bake_mark, changed_since, options_mark, solve_mark
-from .properties import joints_wanted
 from .registration import registration
+from .settings.chain import joints_wanted
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50

@@ -16,8 +16,8 @@ from ..rig.scene.sampler import finished, sample_steps
 from ..rig.scene.slide_locations import without_slides
 from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .overlay_figure import TargetPath
-from .overlay_settings import listeners, overlay_settings
 from .registration import register_classes, unregister_classes
+from .settings.overlay import listeners, overlay_settings
 
 # More frames than these are not looked at: the path takes every second or third of more.
 FRAMES = 1000

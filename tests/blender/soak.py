@@ -30,7 +30,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.ui import overlay
 from ik2d_addon.ui.dragging import take_hold
-from ik2d_addon.ui.overlay_settings import PARTS, overlay_settings
+from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.

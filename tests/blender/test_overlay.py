@@ -10,7 +10,7 @@ from ik2d_addon.bake import solve
 from ik2d_addon.ui import overlay
 from ik2d_addon.ui.overlay_colors import contrast
 from ik2d_addon.ui.overlay_figure import BOLD, Figure, joined
-from ik2d_addon.ui.overlay_settings import PARTS, overlay_settings
+from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 from ik2d_addon.ui.target_path import find_path, path_of
 
 GREY = (0.24, 0.24, 0.24)

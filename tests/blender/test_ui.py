@@ -19,13 +19,13 @@ from ik2d_addon.ui import (
     live,
     match,
     overlay_panel,
-    overlay_settings,
     panels,
-    properties,
     results,
     rig_panel,
     target_path,
 )
+from ik2d_addon.ui.settings import chain as properties
+from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped
 
 OPERATORS = (
@@ -42,7 +42,7 @@ OPERATORS = (
 )
 # Those that change nothing that undo brings back, or are dragged.
 OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
-CLASSES = (*properties.classes, *overlay_settings.classes, *OPERATORS, *OTHER_OPERATORS, *panels.classes)
+CLASSES = (*properties.classes, *overlay.classes, *OPERATORS, *OTHER_OPERATORS, *panels.classes)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 
 

@@ -2,7 +2,7 @@
 """Chains know their bones by name, which people change: by its place in the rest pose a bone is found again.
 
 Beside each name stands the bone's place as it was when name and bone last agreed (`place`, see
-ui/properties.py). So renames are followed whoever made them, and however: by hand, a script, undo, or in
+ui/settings/chain.py). So renames are followed whoever made them, and however: by hand, a script, undo, or in
 a library.
 """
 

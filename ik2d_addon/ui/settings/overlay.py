@@ -15,7 +15,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup, UILayout
 
-from .registration import register_classes, unregister_classes
+from ..registration import register_classes, unregister_classes
 
 # The extension's name in Blender's preferences; "" where the code is run from its folder.
 EXTENSION = __package__.partition(".ik2d_addon")[0] if __package__.startswith("bl_ext.") else ""

@@ -3,8 +3,8 @@
 
 from bpy.props import EnumProperty, FloatVectorProperty, StringProperty
 
-from ..live.registry import RIGS
-from ..rig.chain.hands import note_offset, posed_hands, put_hands_back
+from ...live.registry import RIGS
+from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 
