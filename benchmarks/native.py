@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ik2d_addon.rig.native import make_native
+from ik2d_addon.features.native import make_native
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings.chain import sync_joints
 

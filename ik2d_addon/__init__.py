@@ -22,7 +22,7 @@ _MODULES = (
     ".ui.plane",
     ".ui.doctor",
     ".ui.live",
-    ".ui.native",
+    ".features.native.operators",
     ".ui.settings.overlay",
     ".ui.chain_presets",
     ".ui.chain_menus",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import bpy
 
 from ..core import IK2DError
+from ..features.native import make_native, remove_native
+from ..features.native.changes import acts_as_set
 from ..rig.chain.native_state import is_native
-from ..rig.native import make_native, remove_native
-from ..rig.native.changes import acts_as_set
 from . import scene
 from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 from .console import complain, say

@@ -15,6 +15,7 @@ from ..bake.keys.clearing import baked_keys
 from ..bake.report import length_text
 from ..bake.request import scene_of
 from ..core import IK2DError
+from ..features.native import remove_native
 from ..rig.adopt.animating import copy_animation, key_steps, levels_of
 from ..rig.adopt.limbs import Limb, limbs_meant, limbs_of
 from ..rig.adopt.plan import Plan, animation_of, read_plan, targets_of
@@ -24,7 +25,6 @@ from ..rig.animation import keys
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.native_state import acts, is_native
 from ..rig.chain.renames import bone_names, bones_of, straighten, unique_name
-from ..rig.native import remove_native
 from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
 from .chains import add_chain, drop_chain
 from .settings.chain import sync_joints

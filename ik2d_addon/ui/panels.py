@@ -7,6 +7,7 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
+from ..features.native.operators import draw_changed, draw_controls
 from ..live.registry import problem_of_live
 from ..rig.chain.chain import chosen_solver
 from ..rig.chain.hands import hanging_bones
@@ -34,7 +35,6 @@ from .chains import (
 from .doctor import draw_findings, problem_of
 from .drag import IK2D_OT_drag
 from .live import draw_live, draw_toggle
-from .native import draw_changed, draw_controls
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
 from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale

@@ -3,10 +3,10 @@
 
 from bpy.types import Panel
 
+from ..features.native.operators import draw_native
 from .adopt import draw_adopt
 from .chains import active_armature
 from .match import draw_match
-from .native import draw_native
 from .registration import registration
 
 # Each draws a row, from the file of the operators that are in it: (layout, context).

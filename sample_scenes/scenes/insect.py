@@ -8,7 +8,7 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix, Vector
 
-from ik2d_addon.rig.native import make_native
+from ik2d_addon.features.native import make_native
 
 from . import shapes, stage
 from .rig import Bone, armature, attach, attach_all, chain, keys

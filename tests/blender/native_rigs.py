@@ -9,9 +9,9 @@ import numpy as np
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target
 
+from ik2d_addon.features.native.expressions import checked, names_in
+from ik2d_addon.features.native.plan import shape_of
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.native.expressions import checked, names_in
-from ik2d_addon.rig.native.plan import shape_of
 
 _FUNCTIONS = {
     "atan2": np.arctan2,

@@ -8,7 +8,7 @@ import pytest
 from rigs import add_target, leg_with_target
 
 from ik2d_addon.bake import solve
-from ik2d_addon.rig.native import make_native
+from ik2d_addon.features.native import make_native
 from ik2d_addon.ui import chain_presets
 from ik2d_addon.ui.chain_presets import SUBDIR, VALUES, apply_preset
 

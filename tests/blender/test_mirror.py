@@ -7,7 +7,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_tip, settings_of
 
 from ik2d_addon.bake import solve
-from ik2d_addon.rig.native import is_native, make_native
+from ik2d_addon.features.native import is_native, make_native
 
 MIRROR = np.array([-1.0, 1.0, 1.0])
 HIP, KNEE = (0, 0, 2), (0, -0.1, 1)

@@ -15,7 +15,7 @@ from snapshots import differences, everything
 from snapshots import poses as channels
 
 from ik2d_addon.bake import bake
-from ik2d_addon.rig.native import is_native, make_native, remove_native
+from ik2d_addon.features.native import is_native, make_native, remove_native
 
 FRAMES = range(1, 9)
 # What Blender's IK constraint misses by is 1e-4.

@@ -8,7 +8,7 @@ from rigs import add_armature, add_chain, add_target, override_from
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native import make_native, remove_native
+from ik2d_addon.features.native import make_native, remove_native
 
 # Of the reach: how far a tip is from its target, and a joint from where Solve has it.
 TIP, JOINT = 2e-6, 2e-5

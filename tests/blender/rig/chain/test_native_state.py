@@ -3,6 +3,7 @@
 
 from rigs import leg_with_target
 
+from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.chain.native_state import (
     acts,
     constraints_of,
@@ -11,7 +12,6 @@ from ik2d_addon.rig.chain.native_state import (
     sampled_controls,
     stand_of,
 )
-from ik2d_addon.rig.native import make_native
 
 
 def test_asking_a_chain_that_is_not_native_leaves_no_mark():

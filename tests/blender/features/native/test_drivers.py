@@ -6,7 +6,7 @@ import pytest
 from rigs import add_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native.drivers import Empties, drive, drive_step
+from ik2d_addon.features.native.drivers import Empties, drive, drive_step
 
 
 def empties():

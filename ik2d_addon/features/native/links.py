@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.inputs import Floats
-from ..chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain, rest_joints
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import pytest
 from native_rigs import worked_out
 
 from ik2d_addon.core import Chain, solve_two_bone
-from ik2d_addon.rig.native.limited import plan
-from ik2d_addon.rig.native.plan import Shape
+from ik2d_addon.features.native.limited import plan
+from ik2d_addon.features.native.plan import Shape
 
 LENGTHS, REST = np.array((1.3, 0.8)), np.array((0.4, 0.7))
 FREE, ROOT, KNEE = (np.nan, np.nan), (-0.8, 0.6), (-1.5, 0.3)

@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native.expressions import LONGEST, checked, euler_angles, joined_sum, names_in, num
+from ik2d_addon.features.native.expressions import LONGEST, checked, euler_angles, joined_sum, names_in, num
 
 
 def test_numbers_may_have_a_sign_before_them():

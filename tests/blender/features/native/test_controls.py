@@ -6,8 +6,8 @@ import pytest
 from rigs import add_target, leg_with_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.native.controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.native.controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 
 
 def stand_for(chain):

@@ -7,9 +7,9 @@ from rigs import add_target, leg_with_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.native import make_native, remove_native
+from ik2d_addon.features.native.changes import changed_since_made
 from ik2d_addon.rig.chain.native_state import acts
-from ik2d_addon.rig.native import make_native, remove_native
-from ik2d_addon.rig.native.changes import changed_since_made
 
 
 def native_leg():

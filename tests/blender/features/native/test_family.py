@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, IK2DError, Stretch, forward, solve_arc, solve_even
-from ik2d_addon.rig.native.family import END, family_of, plan, solver_of
-from ik2d_addon.rig.native.plan import Shape
+from ik2d_addon.features.native.family import END, family_of, plan, solver_of
+from ik2d_addon.features.native.plan import Shape
 
 
 def shape_of(lengths, solver='ARC', bends=0.0, **settings) -> Shape:

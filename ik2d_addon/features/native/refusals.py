@@ -7,10 +7,10 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
-from ..animation import versions
-from ..chain.chain import RigChain
-from ..chain.native_state import constraints_of
-from ..scene.bone_constraints import find_rulers, sentences
+from ...rig.animation import versions
+from ...rig.chain.chain import RigChain
+from ...rig.chain.native_state import constraints_of
+from ...rig.scene.bone_constraints import find_rulers, sentences
 
 MOST_BONES = 12
 # A location below this part of the bone's length is none.

@@ -7,8 +7,8 @@ from native_rigs import random_limb
 from rigs import add_armature, add_chain, add_target, stretching_arm
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.native.plan import shape_of
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.native.plan import shape_of
 
 
 def test_lengths_and_angles_make_the_rest_pose():

@@ -4,7 +4,7 @@
 import bpy
 from mathutils import Matrix
 
-from ..chain.chain import RigChain
+from ...rig.chain.chain import RigChain
 from .drivers import Empties
 
 # Their size, as a part of the chain's first bone.

@@ -6,8 +6,8 @@ import pytest
 from native_rigs import worked_out
 
 from ik2d_addon.core import Chain, Stretch, solve_two_bone, stretched
-from ik2d_addon.rig.native.plan import Shape
-from ik2d_addon.rig.native.two_bone import plan
+from ik2d_addon.features.native.plan import Shape
+from ik2d_addon.features.native.two_bone import plan
 
 FREE = np.full((2, 2), np.nan)
 

@@ -5,7 +5,7 @@ import bpy
 from native_rigs import two_legs
 from rigs import leg_with_target
 
-from ik2d_addon.rig.native import is_native, make_native, remove_native
+from ik2d_addon.features.native import is_native, make_native, remove_native
 
 
 def test_a_chain_that_is_not_native_stays_as_it_is():

@@ -6,8 +6,8 @@ import numpy as np
 from native_rigs import random_limb
 from rigs import leg_with_target
 
+from ik2d_addon.features.native.empties import add_empties, remove_empties
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.native.empties import add_empties, remove_empties
 
 
 def test_the_probe_has_the_target_in_the_chains_plane():

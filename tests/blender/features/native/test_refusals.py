@@ -7,7 +7,7 @@ from ik_rigs import tail_of_five
 from rigs import add_armature, add_chain, add_target, disconnect, errors_on, leg_with_target, set_slide
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native import make_native
+from ik2d_addon.features.native import make_native
 
 
 def unlocated(armature, chain):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats, wrapped
-from ..chain.chain import RigChain, rest_joints
+from ...rig.chain.chain import RigChain, rest_joints
 from .links import Links, links_of
 
 # A bone shorter than this part of the reach, as seen along the plane's normal, turns nothing.

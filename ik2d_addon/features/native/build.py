@@ -10,17 +10,17 @@ import numpy as np
 from ...bake.keys.clearing import baked_keys
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ..animation import versions
-from ..chain.chain import RigChain, read_chain
-from ..chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
-from ..chain.order import refuse_moved_target
-from ..chain.planes import FIRST_X, FIRST_Z
-from ..chain.renames import bones_of
-from ..pose.rotations import ROTATIONS
-from ..pose.target_plane import facing_target
-from ..scene.live_pause import live_paused
-from ..scene.missing_inputs import with_inputs_checked
-from ..scene.sampler import finished, sample_steps
+from ...rig.animation import versions
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
+from ...rig.chain.order import refuse_moved_target
+from ...rig.chain.planes import FIRST_X, FIRST_Z
+from ...rig.chain.renames import bones_of
+from ...rig.pose.rotations import ROTATIONS
+from ...rig.pose.target_plane import facing_target
+from ...rig.scene.live_pause import live_paused
+from ...rig.scene.missing_inputs import with_inputs_checked
+from ...rig.scene.sampler import finished, sample_steps
 from . import family, limited, two_bone
 from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable

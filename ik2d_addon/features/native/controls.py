@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...core import IK2DError
-from ..animation import actions, versions
+from ...rig.animation import actions, versions
 from .drivers import path_of
 
 

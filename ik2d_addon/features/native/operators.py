@@ -4,13 +4,13 @@
 from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
-from ..core import IK2DError
-from ..rig.chain.native_state import acts, is_native
-from ..rig.native import Native, make_native, remove_native
-from ..rig.native.changes import acts_as_set, changed_since_made
-from .chains import active_armature, allowed, shown_chain, why_no_chain
-from .registration import registration
-from .text import draw_text
+from ...core import IK2DError
+from ...rig.chain.native_state import acts, is_native
+from ...ui.chains import active_armature, allowed, shown_chain, why_no_chain
+from ...ui.registration import registration
+from ...ui.text import draw_text
+from . import Native, make_native, remove_native
+from .changes import acts_as_set, changed_since_made
 
 _LABELS = {
     "softness": "Softness",

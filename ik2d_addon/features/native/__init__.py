@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chains that Blender's own drivers bring to their targets, in files that need no add-on."""
 
-from ..chain.native_state import is_native as is_native
+from ...rig.chain.native_state import is_native as is_native
 from .build import Native as Native
 from .build import make_native as make_native
 from .removal import remove_native as remove_native

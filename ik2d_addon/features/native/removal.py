@@ -3,7 +3,7 @@
 
 import bpy
 
-from ..chain.native_state import BARE, LIVE, SETTINGS, constraints_of, is_native, scale_name
+from ...rig.chain.native_state import BARE, LIVE, SETTINGS, constraints_of, is_native, scale_name
 from .drivers import path_of
 from .empties import remove_empties
 

@@ -6,8 +6,8 @@ import pytest
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.native import build
-from ik2d_addon.rig.native.build import make_native
+from ik2d_addon.features.native import build
+from ik2d_addon.features.native.build import make_native
 
 
 def test_every_driver_is_a_simple_expression():

@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
-from ..chain.chain import chosen_solver, rest_joints
-from ..chain.native_state import acts, constraints_of, is_native
-from ..chain.renames import bones_of
+from ...rig.chain.chain import chosen_solver, rest_joints
+from ...rig.chain.native_state import acts, constraints_of, is_native
+from ...rig.chain.renames import bones_of
 
 # Edit Mode gives back rest matrices that are a little off: so far, as a part of the reach, is the same.
 _SAME = 2e-5
