@@ -26,7 +26,7 @@ _MODULES = (
     ".ui.settings.overlay",
     ".ui.chain_presets",
     ".ui.chain_menus",
-    ".ui.adopt",
+    ".features.adopt.operators",
     ".ui.match",
     ".ui.drag",
     ".ui.ccd_lines",

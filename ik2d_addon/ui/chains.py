@@ -7,6 +7,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup
 
 from ..core import IK2DError
+from ..features.adopt.keep import give_back, is_adopted
 from ..features.native import remove_native
 from ..rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ..rig.chain.chain import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
@@ -23,7 +24,6 @@ from ..rig.chain.renames import (
 from ..rig.chain.slides import slide_directions
 from ..rig.flips import key_flip
 from ..rig.scene.slide_locations import base_of
-from .adopted import give_back, is_adopted
 from .registration import registration
 from .settings.chain import joints_wanted, sync_joints
 

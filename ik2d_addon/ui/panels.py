@@ -7,6 +7,7 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
+from ..features.adopt.operators import IK2D_OT_adopt, IK2D_OT_release
 from ..features.native.operators import draw_changed, draw_controls
 from ..live.registry import problem_of_live
 from ..rig.chain.chain import chosen_solver
@@ -14,7 +15,6 @@ from ..rig.chain.hands import hanging_bones
 from ..rig.chain.native_state import stand_of
 from ..rig.chain.renames import bones_of
 from ..rig.doctor import shared_bones
-from .adopt import IK2D_OT_adopt, IK2D_OT_release
 from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from .ccd import IK2D_OT_ccd_step
 from .chain_menus import IK2D_OT_mirror, draw_list_menu

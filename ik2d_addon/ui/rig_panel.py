@@ -3,8 +3,8 @@
 
 from bpy.types import Panel
 
+from ..features.adopt.operators import draw_adopt
 from ..features.native.operators import draw_native
-from .adopt import draw_adopt
 from .chains import active_armature
 from .match import draw_match
 from .registration import registration

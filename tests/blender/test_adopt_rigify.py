@@ -7,7 +7,7 @@ from rigs import evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.rig.adopt.limbs import limbs_meant, limbs_of
+from ik2d_addon.features.adopt.limbs import limbs_meant, limbs_of
 from ik2d_addon.rig.animation.versions import select_bone
 
 LAST = 9

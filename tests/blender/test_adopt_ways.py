@@ -9,9 +9,9 @@ from rigs import add_chain, add_target, override_from, played_back_errors
 from snapshots import differences
 from whole_rig import whole_rig
 
+from ik2d_addon.features.adopt import adopt
 from ik2d_addon.rig.animation.versions import existing_fcurves, select_bone
 from ik2d_addon.rig.chain.native_state import acts
-from ik2d_addon.ui import adopting
 
 
 def built(make=from_the_tip) -> bpy.types.Object:
@@ -237,7 +237,7 @@ def test_what_fails_half_way_leaves_all_as_it_was(monkeypatch):
         if len(done) == 2:
             raise ValueError("not this one")
 
-    monkeypatch.setattr(adopting, "_animate", fail)
+    monkeypatch.setattr(adopt, "_animate", fail)
     with pytest.raises(RuntimeError, match="not this one"):
         bpy.ops.ik2d.adopt(all=True)
     bpy.context.view_layer.update()

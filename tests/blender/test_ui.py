@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rigs import leg_with_target
 
+from ik2d_addon.features.adopt import operators
 from ik2d_addon.ui import (
-    adopt,
     baking,
     ccd,
     chain_menus,
@@ -34,7 +34,7 @@ OPERATORS = (
     *results.classes,
     *live.classes,
     *chain_menus.OPERATORS,
-    *adopt.classes,
+    *operators.classes,
     *match.classes,
     *ccd.classes,
     *doctor.classes,

@@ -19,12 +19,12 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ...core import IK2DError
+from ...features.adopt import keep as adopted
+from ...features.adopt.keep import IK2D_PG_adopted
 from ...live.registry import RIGS, key_of, status_of
 from ...rig.chain.chain import chain_bones
 from ...rig.chain.hands import note_offset
 from ...rig.chain.renames import follow_joints, free_name, remember
-from .. import adopted
-from ..adopted import IK2D_PG_adopted
 from ..registration import register_classes, unregister_classes
 from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
 from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PRINT, NATIVE_PROBE, NATIVE_STAND

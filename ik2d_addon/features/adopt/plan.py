@@ -12,17 +12,17 @@ from ...core import Plane
 from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.stretch import MOST
-from ..animation import versions
-from ..chain.axes import normal_in_bone
-from ..chain.bone_limits import Range, limits_elsewhere, limits_of_bones
-from ..chain.chain import rest_joints
-from ..chain.joints import turning_axis
-from ..chain.planes import BEND, choose_plane, line_of
-from ..scene.bone_constraints import is_active
-from ..scene.sampler import Target
+from ...rig.animation import versions
+from ...rig.chain.axes import normal_in_bone
+from ...rig.chain.bone_limits import Range, limits_elsewhere, limits_of_bones
+from ...rig.chain.chain import rest_joints
+from ...rig.chain.joints import turning_axis
+from ...rig.chain.planes import BEND, choose_plane, line_of
+from ...rig.scene.bone_constraints import is_active
+from ...rig.scene.sampler import Target
 from .limbs import Limb
+from .poses import Watched
 from .rigify import originals, stem_of
-from .watching import Watched
 
 Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
 # A pose that encloses less than this part of the reach's square with the line to its tip bends to no side.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..scene.bone_constraints import is_active
+from ...rig.scene.bone_constraints import is_active
 from .rigify import original_of, originals
 
 # Constraints by which a bone follows the place or the turn of another.

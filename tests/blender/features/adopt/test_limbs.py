@@ -6,7 +6,7 @@ import pytest
 from ik_rigs import PATH, add_ik, from_below, from_the_tip, leg_with_foot, to_the_root
 from rigs import add_armature, add_target
 
-from ik2d_addon.rig.adopt.limbs import limbs_meant, limbs_of
+from ik2d_addon.features.adopt.limbs import limbs_meant, limbs_of
 
 FRAMES = (1.0, 20.0)
 

@@ -7,8 +7,8 @@ import pytest
 from ik_rigs import from_the_tip, leg_with_foot
 from rigs import add_target, evaluated_place, evaluated_tip
 
-from ik2d_addon.rig.adopt import watching
-from ik2d_addon.rig.adopt.watching import frames_of, watched
+from ik2d_addon.features.adopt import poses
+from ik2d_addon.features.adopt.poses import frames_of, watched
 
 
 def test_joints_and_targets_are_where_blender_has_them():
@@ -41,7 +41,7 @@ def test_without_animation_it_is_the_frame_that_is_shown():
 
 
 def test_of_a_long_action_some_frames_are_looked_at(monkeypatch):
-    monkeypatch.setattr(watching, "MOST_FRAMES", 10)
+    monkeypatch.setattr(poses, "MOST_FRAMES", 10)
     armature = from_the_tip()
     found = frames_of(bpy.context.scene, armature, [armature.pose.bones["shin"].constraints[0].target])
     assert found == [*range(1, 20, 2), 20]

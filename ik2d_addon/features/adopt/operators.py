@@ -4,11 +4,13 @@
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
-from ..core import IK2DError
-from ..rig.animation.versions import is_hidden, is_selected
-from ..rig.chain.renames import bones_of
-from .adopted import is_adopted
-from .adopting import (
+from ...core import IK2DError
+from ...rig.animation.versions import is_hidden, is_selected
+from ...rig.chain.renames import bones_of
+from ...ui.chains import active_armature, allowed, named_chain, shown_chain, why_not_edit
+from ...ui.registration import registration
+from ...ui.text import draw_text, row_or_column, text_width, wrapped
+from .adopt import (
     Adoption,
     adopt,
     adopted_chains,
@@ -17,9 +19,7 @@ from .adopting import (
     plan_in_words,
     release_chain,
 )
-from .chains import active_armature, allowed, named_chain, shown_chain, why_not_edit
-from .registration import registration
-from .text import draw_text, row_or_column, text_width, wrapped
+from .keep import is_adopted
 
 _DIALOG_WIDTH = 520
 

@@ -8,7 +8,7 @@ from rigs import add_chain
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.rig.adopt.animating import LEVELS, copy_animation, key_steps, levels_of, take_away
+from ik2d_addon.features.adopt.animation import LEVELS, copy_animation, key_steps, levels_of, take_away
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 PATH = 'ik2d.chains["leg"]'

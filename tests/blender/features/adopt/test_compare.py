@@ -8,9 +8,9 @@ from ik_rigs import from_the_tip
 from rigs import add_chain, add_target, leg_with_target
 from snapshots import differences, everything
 
-from ik2d_addon.bake.comparing import compare
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.adopt.watching import watched
+from ik2d_addon.features.adopt.compare import compare
+from ik2d_addon.features.adopt.poses import watched
 
 BONES = ("thigh", "shin")
 

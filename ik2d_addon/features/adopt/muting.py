@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...core import IK2DError
-from ..animation import versions
+from ...rig.animation import versions
 
 # Two names of one setting.
 _PATHS = ("mute", "enabled")

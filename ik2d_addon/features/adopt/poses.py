@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
-from ..animation.versions import has_curves
-from ..chain.chain import RigChain
-from ..chain.dependencies import influences, walk
-from ..scene.live_pause import live_paused
-from ..scene.sampler import Target, watch
+from ...rig.animation.versions import has_curves
+from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import influences, walk
+from ...rig.scene.live_pause import live_paused
+from ...rig.scene.sampler import Target, watch
 
 # Of a longer action every second frame is looked at, or every third, to be done within seconds.
 MOST_FRAMES = 500

@@ -12,12 +12,12 @@ from bpy.props import (
 )
 from bpy.types import Constraint, PoseBone, PropertyGroup
 
-from ..rig.adopt.animating import LEVELS, levels_of, take_away
-from ..rig.adopt.silence import silence, unsilence
-from ..rig.animation.versions import existing_fcurves
-from ..rig.chain.hands import REST, hanging_bones, posed_hands
-from ..rig.chain.renames import bones_of, straighten
-from .registration import registration
+from ...rig.animation.versions import existing_fcurves
+from ...rig.chain.hands import REST, hanging_bones, posed_hands
+from ...rig.chain.renames import bones_of, straighten
+from ...ui.registration import registration
+from .animation import LEVELS, levels_of, take_away
+from .muting import silence, unsilence
 
 _OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 _GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from ..rig.adopt.watching import Watched, watched
-from ..rig.animation import keys
-from ..rig.scene.live_pause import live_paused
-from ..rig.scene.sampler import finished
-from .keys.keying import KeyPlan
-from .pipeline import rotations_of, solve_frames
-from .request import BakeOptions, read_rigs, scene_of
+from ...bake.keys.keying import KeyPlan
+from ...bake.pipeline import rotations_of, solve_frames
+from ...bake.request import BakeOptions, read_rigs, scene_of
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation import keys
+from ...rig.scene.live_pause import live_paused
+from ...rig.scene.sampler import finished
+from .poses import Watched, watched
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from ik_rigs import ALL_RIGS, PATH, from_the_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
-from ik2d_addon.rig.adopt.limbs import limbs_of
-from ik2d_addon.rig.adopt.plan import read_plan, targets_of
-from ik2d_addon.rig.adopt.watching import frames_of, watched
+from ik2d_addon.features.adopt.limbs import limbs_of
+from ik2d_addon.features.adopt.plan import read_plan, targets_of
+from ik2d_addon.features.adopt.poses import frames_of, watched
 
 
 def plan_of(armature):

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import bpy
 import numpy as np
 
-from ..animation import actions, keys, versions
+from ...rig.animation import actions, keys, versions
 
 # What holds F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")

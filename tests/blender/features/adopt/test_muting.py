@@ -9,7 +9,7 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.adopt.silence import silence, unsilence
+from ik2d_addon.features.adopt.muting import silence, unsilence
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 

@@ -9,25 +9,25 @@ import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
 
-from ..bake import solve
-from ..bake.comparing import Apart, compare
-from ..bake.keys.clearing import baked_keys
-from ..bake.report import length_text
-from ..bake.request import scene_of
-from ..core import IK2DError
-from ..features.native import remove_native
-from ..rig.adopt.animating import copy_animation, key_steps, levels_of
-from ..rig.adopt.limbs import Limb, limbs_meant, limbs_of
-from ..rig.adopt.plan import Plan, animation_of, read_plan, targets_of
-from ..rig.adopt.silence import why_not_silence
-from ..rig.adopt.watching import Watched, frames_of, watched
-from ..rig.animation import keys
-from ..rig.animation.versions import existing_channels
-from ..rig.chain.native_state import acts, is_native
-from ..rig.chain.renames import bone_names, bones_of, straighten, unique_name
-from .adopted import give_back, is_adopted, keep_animation, keep_bones, take
-from .chains import add_chain, drop_chain
-from .settings.chain import sync_joints
+from ...bake import solve
+from ...bake.keys.clearing import baked_keys
+from ...bake.report import length_text
+from ...bake.request import scene_of
+from ...core import IK2DError
+from ...rig.animation import keys
+from ...rig.animation.versions import existing_channels
+from ...rig.chain.native_state import acts, is_native
+from ...rig.chain.renames import bone_names, bones_of, straighten, unique_name
+from ...ui.chains import add_chain, drop_chain
+from ...ui.settings.chain import sync_joints
+from ..native import remove_native
+from .animation import copy_animation, key_steps, levels_of
+from .compare import Apart, compare
+from .keep import give_back, is_adopted, keep_animation, keep_bones, take
+from .limbs import Limb, limbs_meant, limbs_of
+from .muting import why_not_silence
+from .plan import Plan, animation_of, read_plan, targets_of
+from .poses import Watched, frames_of, watched
 
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
