@@ -12,12 +12,12 @@ from ..bake import BakeReport, bake_steps, solve
 from ..bake.keys.clearing import clear_keys, locked_channels
 from ..bake.request import chosen_options, chosen_range
 from ..core import IK2DError
+from ..features.setup.operators import active_armature, allowed, why_not_edit, why_not_solve
 from ..rig.animation.keys import action_time, animation_times, notes_before
 from ..rig.animation.versions import select_bone
 from ..rig.chain.hands import hands_with_keys
 from ..rig.chain.renames import bones_of
 from ..rig.scene.slide_locations import put_back
-from .chains import active_armature, allowed, why_not_edit, why_not_solve
 from .registration import registration
 from .results import forget_bake, store_bake, store_solve
 

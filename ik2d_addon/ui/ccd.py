@@ -11,9 +11,9 @@ from ..bake.request import scene_of
 from ..bake.stepping import CCDStep, step_pose
 from ..core import CCDResult, IK2DError
 from ..core.inputs import Floats
+from ..features.setup.operators import active_armature, allowed, named_chain, why_no_chain
 from ..rig.chain.chain import read_chain
 from . import ccd_lines
-from .chains import active_armature, allowed, named_chain, why_no_chain
 from .marks import solve_mark
 from .registration import registration
 

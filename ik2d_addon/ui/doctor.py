@@ -9,6 +9,16 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 
 from ..core import IK2DError
+from ..features.setup.operators import (
+    IK2D_OT_flip,
+    IK2D_OT_joints_update,
+    IK2D_OT_use_bone,
+    active_armature,
+    allowed,
+    named_chain,
+    shown_chain,
+    why_not_edit,
+)
 from ..live.changes import fingerprint
 from ..live.registry import Key, key_of
 from ..rig.animation.versions import existing_channels
@@ -19,16 +29,6 @@ from ..rig.mending import mend
 from ..rig.pose.rotations import rotation_property
 from ..rig.pose.target_plane import keep_plane
 from .baking import chosen_range
-from .chains import (
-    IK2D_OT_flip,
-    IK2D_OT_joints_update,
-    IK2D_OT_use_bone,
-    active_armature,
-    allowed,
-    named_chain,
-    shown_chain,
-    why_not_edit,
-)
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
 from .rulers import IK2D_OT_mute_rulers

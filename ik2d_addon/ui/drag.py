@@ -13,9 +13,9 @@ from mathutils import Vector
 
 from ..core import IK2DError
 from ..core.inputs import Floats
+from ..features.setup.operators import allowed
 from ..rig.animation.versions import is_hidden
 from ..rig.chain.chain import pose_bones_of
-from .chains import allowed
 from .dragging import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
 from .registration import registration

@@ -13,6 +13,7 @@ from ..bake.report import length_text
 from ..bake.solving import SolvedChain
 from ..core import IK2DError, Status
 from ..core.inputs import Floats
+from ..features.setup.operators import active_chain, flip
 from ..rig.animation.auto_keying import Moved, auto_key
 from ..rig.animation.versions import is_hidden, is_selected
 from ..rig.chain.chain import RigChain, chain_bones, read_chain
@@ -24,7 +25,6 @@ from ..rig.pose.target_moves import TargetMove, why_fixed
 from ..rig.scene.bone_constraints import with_rulers
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.sampler import settings_animated
-from .chains import active_chain, flip
 from .pointing import DragPlane
 
 # What a joint remembers of its bone while this slides or stretches.

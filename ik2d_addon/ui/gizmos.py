@@ -6,9 +6,9 @@ from bpy.types import Context, Gizmo, GizmoGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
+from ..features.setup.operators import IK2D_OT_flip, shown_chain, why_not_edit
 from ..rig.sight import Sight
 from . import overlay_shapes as shapes
-from .chains import IK2D_OT_flip, shown_chain, why_not_edit
 from .limit_drag import ENDS, IK2D_OT_limit_set
 from .overlay import background_of, sight_shown
 from .overlay_colors import readable

@@ -9,9 +9,9 @@ from bpy.types import Context, Event, Operator, PropertyGroup
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
 from ..core import IK2DError
+from ..features.setup.operators import active_armature, allowed, named_chain, why_not_edit
 from ..rig.chain.chain import read_chain
 from ..rig.sight import Sight, sight_of
-from .chains import active_armature, allowed, named_chain, why_not_edit
 from .registration import registration
 
 ENDS = ('MIN', 'MAX')

@@ -3,8 +3,8 @@
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
+from ..features.setup.operators import allowed, shown_chain, why_no_chain
 from ..live.registry import outcome_of
-from .chains import allowed, shown_chain, why_no_chain
 from .registration import registration
 from .text import draw_text
 

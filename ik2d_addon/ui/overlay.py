@@ -18,10 +18,10 @@ from gpu_extras.batch import batch_for_shader
 
 from ..bake.report import length_text
 from ..core import IK2DError
+from ..features.setup.operators import active_armature, active_chain, shown_chain
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.sight import Sight, sight_of
 from . import overlay_figure as figures
-from .chains import active_armature, active_chain, shown_chain
 from .overlay_colors import RGB, WORDS, farther_end, readable
 from .overlay_figure import Figure
 from .settings.overlay import COLORS, listeners, overlay_settings

@@ -3,8 +3,8 @@
 
 from bpy.types import Panel
 
+from ..features.setup.operators import active_armature
 from . import overlay
-from .chains import active_armature
 from .registration import registration
 from .settings.overlay import draw_parts, overlay_settings
 from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear

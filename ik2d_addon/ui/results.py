@@ -12,8 +12,8 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake import BakeReport, ChainReport
 from ..bake.request import FRAMES
 from ..core import IK2DError
+from ..features.setup.operators import active_armature, allowed, named_chain, shown_chain
 from ..rig.chain.chain import FAR_OFF_PLANE, problem_of
-from .chains import active_armature, allowed, named_chain, shown_chain
 from .marks import Animated, bake_mark, changed_since, options_mark, solve_mark
 from .registration import registration
 from .settings.chain import joints_wanted

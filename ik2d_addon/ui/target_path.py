@@ -9,12 +9,12 @@ from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 from ..bake.request import chosen_range
 from ..bake.solving import solve_chain
 from ..core import IK2DError
+from ..features.setup.operators import active_armature, allowed, shown_chain, why_no_chain
 from ..rig.chain.chain import read_chain
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.sampler import finished, sample_steps
 from ..rig.scene.slide_locations import without_slides
-from .chains import active_armature, allowed, shown_chain, why_no_chain
 from .overlay_figure import TargetPath
 from .registration import register_classes, unregister_classes
 from .settings.overlay import listeners, overlay_settings

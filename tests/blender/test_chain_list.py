@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import bpy
 from rigs import leg_with_target
 
-from ik2d_addon.ui import panels
-from ik2d_addon.ui.panels import IK2D_UL_chains, IK2D_UL_joints
+from ik2d_addon.features.setup import panels
+from ik2d_addon.features.setup.panels import IK2D_UL_chains, IK2D_UL_joints
 
 
 class Layout:

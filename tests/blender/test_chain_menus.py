@@ -5,9 +5,9 @@ import bpy
 import pytest
 from rigs import add_armature, add_chain, add_target
 
+from ik2d_addon.features.setup.copying import copy_settings
+from ik2d_addon.features.setup.menus import chain_here
 from ik2d_addon.rig.animation.versions import select_bone
-from ik2d_addon.ui.chain_menus import chain_here
-from ik2d_addon.ui.copying import copy_settings
 
 
 @pytest.fixture

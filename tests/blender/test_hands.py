@@ -12,12 +12,12 @@ from rigs import add_armature, add_chain, add_target, animation_of
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.native import make_native
+from ik2d_addon.features.setup.copying import copy_settings, mirror_chain
+from ik2d_addon.features.setup.panels import has_hands
+from ik2d_addon.features.setup.presets import VALUES
 from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui.chain_presets import VALUES
-from ik2d_addon.ui.copying import copy_settings, mirror_chain
 from ik2d_addon.ui.dragging import take_hold
-from ik2d_addon.ui.panels import has_hands
 from ik2d_addon.ui.results import bake_is_stale
 
 FRAMES = range(1, 25)

@@ -17,7 +17,7 @@ from rigs import (
 
 from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
-from ik2d_addon.ui import chains
+from ik2d_addon.features.setup import operators
 from ik2d_addon.ui.baking import chosen_bake
 
 IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
@@ -69,7 +69,7 @@ def test_chain_add_takes_the_active_bone_and_the_other_selected_object(mode):
     assert by_operator["tip"] == by_operator["name"] == "shin"
     assert (by_operator["bone_count"], by_operator["target"]) == (2, target)
     armature.ik2d.chains.clear()
-    chains.add_chain(armature, "shin", target=target)
+    operators.add_chain(armature, "shin", target=target)
     assert settings_of(armature.ik2d.chains[0]) == by_operator
 
 
@@ -135,7 +135,7 @@ def test_a_target_that_the_chain_moves_is_kept_and_its_fault_told(capfd):
 def test_what_add_chain_says_beforehand_is_what_it_makes(select_target):
     armature, target = add_leg(), add_target({1: IN_REACH}, "Foot Target")
     select(*[target] * select_target, armature, mode='POSE', tip="shin")
-    said = chains.plan_in_words(bpy.context)
+    said = operators.plan_in_words(bpy.context)
     assert said == ("thigh, shin to Foot Target" if select_target else "thigh, shin to a new target")
     bpy.ops.ik2d.chain_add()
     chain = armature.ik2d.chains[0]
@@ -160,9 +160,9 @@ def test_chain_add_refuses_more_bones_than_there_are():
         bpy.ops.ik2d.chain_add(bone_count=4)
     assert not armature.ik2d.chains
     with pytest.raises(IK2DError, match="only 3"):
-        chains.add_chain(armature, "shin", 4)
+        operators.add_chain(armature, "shin", 4)
     with pytest.raises(IK2DError, match="no bone 'foot'"):
-        chains.add_chain(armature, "foot")
+        operators.add_chain(armature, "foot")
     assert not armature.ik2d.chains
 
 
@@ -190,8 +190,8 @@ def test_chain_remove_removes_the_active_chain(active, left, then_active):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(left)
-    assert chains.active_chain(armature).name == then_active
-    assert chains.remove_chain(armature) == then_active
+    assert operators.active_chain(armature).name == then_active
+    assert operators.remove_chain(armature) == then_active
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_chain_move_keeps_the_moved_chain_active(active, direction, order):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_move(direction=direction) == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(order)
-    assert chains.active_chain(armature).name == "abc"[active]
+    assert operators.active_chain(armature).name == "abc"[active]
 
 
 # --- Solve and bake ----------------------------------------------------------
@@ -436,7 +436,7 @@ def test_with_a_target_active_its_chain_is_solved_baked_and_flipped():
     armature, target = leg_with_target()
     other = add_leg("Other")
     select(target)
-    assert chains.active_armature(bpy.context) == armature
+    assert operators.active_armature(bpy.context) == armature
     assert bpy.ops.ik2d.solve() == {'FINISHED'}
     assert bpy.ops.ik2d.bake(frame_start=1, frame_end=4) == {'FINISHED'}
     assert bpy.ops.ik2d.flip() == {'FINISHED'}
@@ -451,9 +451,9 @@ def test_with_a_target_active_the_chain_that_follows_it_is_shown():
     add_chain(armature, "body", second, bone_count=1)
     for thing, name in ((second, "body"), (target, "shin"), (second, "body")):
         select(thing)
-        assert chains.shown_chain(bpy.context).name == name
+        assert operators.shown_chain(bpy.context).name == name
         bpy.context.view_layer.update()  # then the list highlights it too
-        assert chains.active_chain(armature).name == name
+        assert operators.active_chain(armature).name == name
 
 
 def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_does():
@@ -462,15 +462,15 @@ def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_
     add_chain(second, "shin", target)
     add_chain(first, "body", None, bone_count=1)
     select(target)
-    assert chains.active_armature(bpy.context) == first
+    assert operators.active_armature(bpy.context) == first
     first.ik2d.active_index = 1
-    assert chains.active_armature(bpy.context) == second
+    assert operators.active_armature(bpy.context) == second
 
 
 def test_an_object_that_no_chain_follows_is_no_target():
     _armature, _target = leg_with_target()
     select(add_target({1: IN_REACH}, "Lamp"))
-    assert chains.active_armature(bpy.context) is None
+    assert operators.active_armature(bpy.context) is None
     assert "or the target of one of its chains" in refusal("solve")
 
 

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import ik2d_addon
-from ik2d_addon.ui import panels
+from ik2d_addon.features.setup import panels
 from ik2d_addon.ui.settings import chain as properties
 
 OPERATORS = ("chain_add", "chain_remove", "solve", "bake")

@@ -8,20 +8,18 @@ from hypothesis import strategies as st
 from rigs import leg_with_target
 
 from ik2d_addon.features.adopt import operators
+from ik2d_addon.features.setup import menus, panels, rig_panel
+from ik2d_addon.features.setup import operators as chains
 from ik2d_addon.ui import (
     baking,
     ccd,
-    chain_menus,
-    chains,
     doctor,
     drag,
     limit_drag,
     live,
     match,
     overlay_panel,
-    panels,
     results,
-    rig_panel,
     target_path,
 )
 from ik2d_addon.ui.settings import chain as properties
@@ -33,7 +31,7 @@ OPERATORS = (
     *baking.classes,
     *results.classes,
     *live.classes,
-    *chain_menus.OPERATORS,
+    *menus.OPERATORS,
     *operators.classes,
     *match.classes,
     *ccd.classes,

@@ -18,9 +18,9 @@ from ...rig.animation import keys
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bone_names, bones_of, straighten, unique_name
-from ...ui.chains import add_chain, drop_chain
 from ...ui.settings.chain import sync_joints
 from ..native import remove_native
+from ..setup.operators import add_chain, drop_chain
 from .animation import copy_animation, key_steps, levels_of
 from .compare import Apart, compare
 from .keep import give_back, is_adopted, keep_animation, keep_bones, take

@@ -3,9 +3,9 @@
 
 import bpy
 
-from ..core import IK2DError
-from .animation import keys, versions
-from .chain.native_state import stand_of
+from ...core import IK2DError
+from ...rig.animation import keys, versions
+from ...rig.chain.native_state import stand_of
 
 SETTING = "turn_over"
 

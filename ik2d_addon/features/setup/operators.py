@@ -6,14 +6,12 @@ import numpy as np
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup
 
-from ..core import IK2DError
-from ..features.adopt.keep import give_back, is_adopted
-from ..features.native import remove_native
-from ..rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
-from ..rig.chain.chain import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
-from ..rig.chain.dependencies import parents, walk
-from ..rig.chain.native_state import acts, is_flipped, stand_of
-from ..rig.chain.renames import (
+from ...core import IK2DError
+from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ...rig.chain.chain import bend_plane, chain_bones, problem_of, refuse_own_target, rest_joints
+from ...rig.chain.dependencies import parents, walk
+from ...rig.chain.native_state import acts, is_flipped, stand_of
+from ...rig.chain.renames import (
     bone_names,
     bones_of,
     likeliest_bone,
@@ -21,11 +19,13 @@ from ..rig.chain.renames import (
     straighten,
     unique_name,
 )
-from ..rig.chain.slides import slide_directions
-from ..rig.flips import key_flip
-from ..rig.scene.slide_locations import base_of
-from .registration import registration
-from .settings.chain import joints_wanted, sync_joints
+from ...rig.chain.slides import slide_directions
+from ...rig.scene.slide_locations import base_of
+from ...ui.registration import registration
+from ...ui.settings.chain import joints_wanted, sync_joints
+from ..adopt.keep import give_back, is_adopted
+from ..native import remove_native
+from .flips import key_flip
 
 # The radius of a target made for a chain, as a part of its last bone's length.
 TARGET_SIZE = 0.15

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import bpy
 from bpy.app.handlers import persistent
 
-from ..rig.chain.renames import straighten
-from .chains import active_chain, followers, follows
-from .results import drop_copied, keep_results
+from ...rig.chain.renames import straighten
+from ...ui.results import drop_copied, keep_results
+from .operators import active_chain, followers, follows
 
 # The active object when last looked at, to notice another.
 _last_active = 0

@@ -8,10 +8,14 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
-from ..core import IK2DError
-from ..rig.chain.renames import bones_of
-from .baking import IK2D_OT_bake, IK2D_OT_solve
-from .chains import (
+from ...core import IK2DError
+from ...rig.chain.renames import bones_of
+from ...ui.baking import IK2D_OT_bake, IK2D_OT_solve
+from ...ui.match import draw_match_menu
+from ...ui.registration import register_classes, unregister_classes
+from ...ui.settings.overlay import overlay_settings
+from .copying import copy_settings, mirror_chain
+from .operators import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_flip,
@@ -23,10 +27,6 @@ from .chains import (
     why_not_add,
     why_not_edit,
 )
-from .copying import copy_settings, mirror_chain
-from .match import draw_match_menu
-from .registration import register_classes, unregister_classes
-from .settings.overlay import overlay_settings
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:

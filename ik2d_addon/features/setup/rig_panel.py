@@ -3,11 +3,11 @@
 
 from bpy.types import Panel
 
-from ..features.adopt.operators import draw_adopt
-from ..features.native.operators import draw_native
-from .chains import active_armature
-from .match import draw_match
-from .registration import registration
+from ...ui.match import draw_match
+from ...ui.registration import registration
+from ..adopt.operators import draw_adopt
+from ..native.operators import draw_native
+from .operators import active_armature
 
 # Each draws a row, from the file of the operators that are in it: (layout, context).
 ROWS = (draw_adopt, draw_match, draw_native)

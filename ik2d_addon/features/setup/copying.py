@@ -9,14 +9,14 @@ from bpy.types import Object, PropertyGroup, Scene
 from bpy.utils import flip_name
 from mathutils import Matrix
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from ..rig.chain.chain import chain_bones, rest_joints
-from ..rig.chain.native_state import give, is_flipped, shown
-from ..rig.chain.planes import bend_plane
-from .chain_presets import VALUES
-from .chains import add_chain, add_target, flip
-from .settings.chain import sync_joints
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.native_state import give, is_flipped, shown
+from ...rig.chain.planes import bend_plane
+from ...ui.settings.chain import sync_joints
+from .operators import add_chain, add_target, flip
+from .presets import VALUES
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")

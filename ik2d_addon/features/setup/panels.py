@@ -7,19 +7,26 @@ from math import degrees
 import bpy
 from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
 
-from ..features.adopt.operators import IK2D_OT_adopt, IK2D_OT_release
-from ..features.native.operators import draw_changed, draw_controls
-from ..live.registry import problem_of_live
-from ..rig.chain.chain import chosen_solver
-from ..rig.chain.hands import hanging_bones
-from ..rig.chain.native_state import stand_of
-from ..rig.chain.renames import bones_of
-from ..rig.doctor import shared_bones
-from .baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
-from .ccd import IK2D_OT_ccd_step
-from .chain_menus import IK2D_OT_mirror, draw_list_menu
-from .chain_presets import IK2D_PT_presets
-from .chains import (
+from ...live.registry import problem_of_live
+from ...rig.chain.chain import chosen_solver
+from ...rig.chain.hands import hanging_bones
+from ...rig.chain.native_state import stand_of
+from ...rig.chain.renames import bones_of
+from ...rig.doctor import shared_bones
+from ...ui.baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
+from ...ui.ccd import IK2D_OT_ccd_step
+from ...ui.doctor import draw_findings, problem_of
+from ...ui.drag import IK2D_OT_drag
+from ...ui.live import draw_live, draw_toggle
+from ...ui.plane import IK2D_OT_plane_to_target
+from ...ui.registration import register_classes, unregister_classes
+from ...ui.results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale
+from ...ui.rulers import IK2D_OT_mute_rulers
+from ...ui.text import draw_text, field, fits_as_name, row_or_column, text_width
+from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
+from ..native.operators import draw_changed, draw_controls
+from .menus import IK2D_OT_mirror, draw_list_menu
+from .operators import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_chain_remove,
@@ -32,14 +39,7 @@ from .chains import (
     shown_chain,
     why_not_add,
 )
-from .doctor import draw_findings, problem_of
-from .drag import IK2D_OT_drag
-from .live import draw_live, draw_toggle
-from .plane import IK2D_OT_plane_to_target
-from .registration import register_classes, unregister_classes
-from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale
-from .rulers import IK2D_OT_mute_rulers
-from .text import draw_text, field, fits_as_name, row_or_column, text_width
+from .presets import IK2D_PT_presets
 
 # A rig with more chains that missed than these gets a word instead of more rows.
 _MISSED_ROWS = 4

@@ -6,8 +6,8 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.setup.flips import key_flip
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.flips import key_flip
 
 
 def test_two_keys_turn_over_slowly_at_both_ends_and_back():

@@ -14,9 +14,9 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
-from ..rig.chain.native_state import give
-from .chains import active_armature, allowed, shown_chain, why_no_chain
-from .registration import register_classes, unregister_classes
+from ...rig.chain.native_state import give
+from ...ui.registration import register_classes, unregister_classes
+from .operators import active_armature, allowed, shown_chain, why_no_chain
 
 SUBDIR = "ik2d/chain"
 # The folder that holds `presets`: those that come with the add-on.
