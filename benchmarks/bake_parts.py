@@ -12,11 +12,11 @@ import numpy as np
 
 from ik2d_addon.bake import pipeline
 from ik2d_addon.bake.playback import BETWEEN_FRAMES, ON_FRAMES
+from ik2d_addon.features.baking import operators
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.scene import own_scene
 from ik2d_addon.rig.scene.sampler import LOOKS
-from ik2d_addon.ui import baking
 
 from . import scenes
 from .bakers import bake_ours
@@ -32,7 +32,7 @@ _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
     ("write keys", keys, "_write_bone", False),
     ("play back", pipeline, "play_back", True),
     ("report", pipeline, "report_of", False),
-    ("keep the report for the sidebar", baking, "store_bake", False),
+    ("keep the report for the sidebar", operators, "store_bake", False),
 )
 _REST = "all else"
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import bpy
 
-from ik2d_addon.ui import baking
+from ik2d_addon.features.baking import operators
 from ik2d_addon.ui.settings import chain
 
 
@@ -18,7 +18,7 @@ def registered() -> Iterator[None]:
     """Have them for a while, where they are not there anyway."""
     with ExitStack() as parts:
         if not hasattr(bpy.types.Object, "ik2d"):
-            for part in (chain, baking):
+            for part in (chain, operators):
                 part.register()
                 parts.callback(part.unregister)
         yield

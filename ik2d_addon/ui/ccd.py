@@ -11,10 +11,10 @@ from ..bake.request import scene_of
 from ..bake.stepping import CCDStep, step_pose
 from ..core import CCDResult, IK2DError
 from ..core.inputs import Floats
+from ..features.baking.staleness import solve_mark
 from ..features.setup.operators import active_armature, allowed, named_chain, why_no_chain
 from ..rig.chain.chain import read_chain
 from . import ccd_lines
-from .marks import solve_mark
 from .registration import registration
 
 

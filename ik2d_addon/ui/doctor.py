@@ -9,6 +9,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 
 from ..core import IK2DError
+from ..features.baking.operators import chosen_range
 from ..features.setup.operators import (
     IK2D_OT_flip,
     IK2D_OT_joints_update,
@@ -28,7 +29,6 @@ from ..rig.doctor import Finding, Mend, findings, reading
 from ..rig.mending import mend
 from ..rig.pose.rotations import rotation_property
 from ..rig.pose.target_plane import keep_plane
-from .baking import chosen_range
 from .plane import IK2D_OT_plane_to_target
 from .registration import register_classes, unregister_classes
 from .rulers import IK2D_OT_mute_rulers

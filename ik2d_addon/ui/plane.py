@@ -4,9 +4,9 @@
 from bpy.types import Operator
 
 from ..core import IK2DError
+from ..features.baking.operators import chosen_range
 from ..features.setup.operators import active_armature, allowed, shown_chain, why_no_chain
 from ..rig.pose.target_plane import plane_to_target
-from .baking import chosen_range
 from .registration import registration
 
 

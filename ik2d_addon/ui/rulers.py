@@ -4,10 +4,10 @@
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ..core import IK2DError
+from ..features.baking.operators import chosen_range
 from ..features.setup.operators import active_armature, allowed, shown_chain, why_no_chain
 from ..rig.chain.chain import read_chain
 from ..rig.scene.bone_constraints import Ruler, find_rulers, mute_rulers, sentences
-from .baking import chosen_range
 from .registration import registration
 
 

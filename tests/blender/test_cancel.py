@@ -13,8 +13,8 @@ from snapshots import differences, everything, poses
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps, pipeline
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking import operators
 from ik2d_addon.rig.animation import actions, versions
-from ik2d_addon.ui import baking
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
 # More, by hand: IK2D_ROUNDS=300
@@ -473,7 +473,7 @@ def test_what_is_deleted_during_a_bake_ends_it_and_leaves_nothing_behind(who, af
 
 def bake_while(monkeypatch, change: Callable[[], None]) -> set[str]:
     """Bake by the operator, with something changed when it has begun; return what the operator does."""
-    real = baking.bake_steps
+    real = operators.bake_steps
 
     def interrupted(*arguments, **named):
         steps = real(*arguments, **named)
@@ -481,7 +481,7 @@ def bake_while(monkeypatch, change: Callable[[], None]) -> set[str]:
         change()
         return (yield from steps)
 
-    monkeypatch.setattr(baking, "bake_steps", interrupted)
+    monkeypatch.setattr(operators, "bake_steps", interrupted)
     return bpy.ops.ik2d.bake(frame_start=1, frame_end=5)
 
 

@@ -11,10 +11,10 @@ from rigs import add_chain, animation_of, leg_with_target, stored_settings
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.bake.request import problems
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking import results
+from ik2d_addon.features.baking.staleness import changed_since
 from ik2d_addon.features.setup import panels
 from ik2d_addon.features.setup.operators import active_chain
-from ik2d_addon.ui import results
-from ik2d_addon.ui.marks import changed_since
 
 PANELS = [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)]
 NUMBERS = [-(2**31), 2**31 - 1, -1, 0, 5, 1001]

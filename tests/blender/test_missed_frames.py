@@ -6,7 +6,7 @@ import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import bake
-from ik2d_addon.ui.results import mark_frames, stored_runs
+from ik2d_addon.features.baking.results import mark_frames, stored_runs
 
 NEAR, FAR, FARTHEST = (0, -0.6, 0.6), (0, 0, -3), (0, 0, -4)
 
@@ -147,7 +147,7 @@ def test_without_a_name_it_is_the_active_chain_or_the_first_that_missed():
             key.interpolation = 'CONSTANT'
     add_chain(armature, "thigh", late, bone_count=1, name="never")
     report = bake(armature, ["shin"])
-    from ik2d_addon.ui.results import store_bake
+    from ik2d_addon.features.baking.results import store_bake
 
     store_bake(armature, report)
     never, shin = armature.ik2d.chains["never"], armature.ik2d.chains["shin"]

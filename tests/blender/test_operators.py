@@ -17,8 +17,8 @@ from rigs import (
 
 from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.operators import chosen_bake
 from ik2d_addon.features.setup import operators
-from ik2d_addon.ui.baking import chosen_bake
 
 IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
 

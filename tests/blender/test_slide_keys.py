@@ -23,9 +23,9 @@ from rigs import (
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps
 from ik2d_addon.cli.program import run
+from ik2d_addon.features.baking.operators import clear_bake
+from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui.baking import clear_bake
-from ik2d_addon.ui.results import bake_is_stale, solve_is_stale
 
 FRAMES = range(1, 25)
 CLOSE = 1e-5 * 6.25

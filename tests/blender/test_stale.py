@@ -5,9 +5,9 @@ import bpy
 import pytest
 from rigs import add_chain, add_target, leg_with_target
 
+from ik2d_addon.features.baking import staleness
+from ik2d_addon.features.baking.results import bake_is_stale, has_results, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui import marks
-from ik2d_addon.ui.results import bake_is_stale, has_results, solve_is_stale
 
 
 def baked_leg():
@@ -120,7 +120,7 @@ def test_what_animates_a_rig_is_looked_up_once_for_all_of_its_chains(monkeypatch
         asked.append(ob)
         return existing_fcurves(ob)
 
-    monkeypatch.setattr(marks, "existing_fcurves", counted)
+    monkeypatch.setattr(staleness, "existing_fcurves", counted)
     stale(armature), solve_is_stale(armature, bpy.context.scene)
     assert asked.count(armature) == 2
 

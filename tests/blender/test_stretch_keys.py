@@ -22,10 +22,10 @@ from rigs import (
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.operators import clear_bake
+from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.stretch import scale_curve
-from ik2d_addon.ui.baking import clear_bake
-from ik2d_addon.ui.results import bake_is_stale, solve_is_stale
 
 REACH = 2.0
 FRAMES = range(1, 41)

@@ -8,20 +8,11 @@ from hypothesis import strategies as st
 from rigs import leg_with_target
 
 from ik2d_addon.features.adopt import operators
+from ik2d_addon.features.baking import live, results
+from ik2d_addon.features.baking import operators as baking
 from ik2d_addon.features.setup import menus, panels, rig_panel
 from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.ui import (
-    baking,
-    ccd,
-    doctor,
-    drag,
-    limit_drag,
-    live,
-    match,
-    overlay_panel,
-    results,
-    target_path,
-)
+from ik2d_addon.ui import ccd, doctor, drag, limit_drag, match, overlay_panel, target_path
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped

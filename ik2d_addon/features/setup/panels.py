@@ -13,17 +13,23 @@ from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import stand_of
 from ...rig.chain.renames import bones_of
 from ...rig.doctor import shared_bones
-from ...ui.baking import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from ...ui.ccd import IK2D_OT_ccd_step
 from ...ui.doctor import draw_findings, problem_of
 from ...ui.drag import IK2D_OT_drag
-from ...ui.live import draw_live, draw_toggle
 from ...ui.plane import IK2D_OT_plane_to_target
 from ...ui.registration import register_classes, unregister_classes
-from ...ui.results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale
 from ...ui.rulers import IK2D_OT_mute_rulers
 from ...ui.text import draw_text, field, fits_as_name, row_or_column, text_width
 from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
+from ..baking.live import draw_live, draw_toggle
+from ..baking.operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
+from ..baking.results import (
+    IK2D_OT_mark_frames,
+    IK2D_OT_worst_frame,
+    bake_is_stale,
+    has_results,
+    solve_is_stale,
+)
 from ..native.operators import draw_changed, draw_controls
 from .menus import IK2D_OT_mirror, draw_list_menu
 from .operators import (

@@ -8,17 +8,17 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
-from ..bake import BakeReport, bake_steps, solve
-from ..bake.keys.clearing import clear_keys, locked_channels
-from ..bake.request import chosen_options, chosen_range
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, allowed, why_not_edit, why_not_solve
-from ..rig.animation.keys import action_time, animation_times, notes_before
-from ..rig.animation.versions import select_bone
-from ..rig.chain.hands import hands_with_keys
-from ..rig.chain.renames import bones_of
-from ..rig.scene.slide_locations import put_back
-from .registration import registration
+from ...bake import BakeReport, bake_steps, solve
+from ...bake.keys.clearing import clear_keys, locked_channels
+from ...bake.request import chosen_options, chosen_range
+from ...core import IK2DError
+from ...rig.animation.keys import action_time, animation_times, notes_before
+from ...rig.animation.versions import select_bone
+from ...rig.chain.hands import hands_with_keys
+from ...rig.chain.renames import bones_of
+from ...rig.scene.slide_locations import put_back
+from ...ui.registration import registration
+from ..setup.operators import active_armature, allowed, why_not_edit, why_not_solve
 from .results import forget_bake, store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so

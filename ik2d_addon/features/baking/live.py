@@ -3,10 +3,10 @@
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
-from ..features.setup.operators import allowed, shown_chain, why_no_chain
-from ..live.registry import outcome_of
-from .registration import registration
-from .text import draw_text
+from ...live.registry import outcome_of
+from ...ui.registration import registration
+from ...ui.text import draw_text
+from ..setup.operators import allowed, shown_chain, why_no_chain
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
 

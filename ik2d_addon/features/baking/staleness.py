@@ -14,14 +14,14 @@ import numpy as np
 from bpy.types import FCurve, Object, PropertyGroup, Scene
 from numpy.typing import NDArray
 
-from ..bake.keys.clearing import baked_paths
-from ..features.native.controls import NAMES
-from ..rig.animation.fcurves import column
-from ..rig.animation.versions import existing_fcurves
-from ..rig.chain.hands import posed_hands
-from ..rig.chain.native_state import stand_of
-from ..rig.chain.renames import bones_of
-from ..rig.chain.stretch import ALONG
+from ...bake.keys.clearing import baked_paths
+from ...rig.animation.fcurves import column
+from ...rig.animation.versions import existing_fcurves
+from ...rig.chain.hands import posed_hands
+from ...rig.chain.native_state import stand_of
+from ...rig.chain.renames import bones_of
+from ...rig.chain.stretch import ALONG
+from ..native.controls import NAMES
 
 # What a person reads of the parts of a mark.
 _WORDS = {

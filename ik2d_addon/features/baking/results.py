@@ -9,14 +9,14 @@ import numpy as np
 from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
-from ..bake import BakeReport, ChainReport
-from ..bake.request import FRAMES
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, allowed, named_chain, shown_chain
-from ..rig.chain.chain import FAR_OFF_PLANE, problem_of
-from .marks import Animated, bake_mark, changed_since, options_mark, solve_mark
-from .registration import registration
-from .settings.chain import joints_wanted
+from ...bake import BakeReport, ChainReport
+from ...bake.request import FRAMES
+from ...core import IK2DError
+from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
+from ...ui.registration import registration
+from ...ui.settings.chain import joints_wanted
+from ..setup.operators import active_armature, allowed, named_chain, shown_chain
+from .staleness import Animated, bake_mark, changed_since, options_mark, solve_mark
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50
