@@ -27,9 +27,9 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 import ik2d_addon
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.ui import overlay
-from ik2d_addon.ui.dragging import take_hold
 from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 REACH = 5.0

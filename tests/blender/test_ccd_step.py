@@ -10,8 +10,8 @@ from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_tip
 
 from ik2d_addon.core import CCDResult, Chain, ccd_step, forward
-from ik2d_addon.ui import ccd_lines
-from ik2d_addon.ui.ccd import next_joint, step_chain, told
+from ik2d_addon.features.ccd_steps import ccd_lines
+from ik2d_addon.features.ccd_steps.operator import next_joint, step_chain, told
 
 LENGTHS = (1.0, 0.8, 0.6)
 

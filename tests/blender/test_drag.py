@@ -19,9 +19,9 @@ from rigs import (
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.drag.drag import Drag, chain_to_hold, take_hold, why_not_drag
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import select_bone
-from ik2d_addon.ui.dragging import Drag, chain_to_hold, take_hold, why_not_drag
 
 REACH = 1.91
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")

@@ -12,13 +12,13 @@ from rigs import add_armature, add_chain, add_target, animation_of
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
+from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
 from ik2d_addon.features.setup.copying import copy_settings, mirror_chain
 from ik2d_addon.features.setup.panels import has_hands
 from ik2d_addon.features.setup.presets import VALUES
 from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui.dragging import take_hold
 
 FRAMES = range(1, 25)
 # What a pose in 32 bits may turn a bone by, in radians, with matrices 1e-6 off.

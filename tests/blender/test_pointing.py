@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from ik2d_addon.ui.pointing import DragPlane, Pointer, step_length
-from ik2d_addon.ui.typed import Typed
+from ik2d_addon.features.drag.pointing import DragPlane, Pointer, step_length
+from ik2d_addon.features.drag.typed import Typed
 
 FRONT = np.array((0.0, -1.0, 0.0))
 

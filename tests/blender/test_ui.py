@@ -10,9 +10,11 @@ from rigs import leg_with_target
 from ik2d_addon.features.adopt import operators
 from ik2d_addon.features.baking import live, results
 from ik2d_addon.features.baking import operators as baking
+from ik2d_addon.features.ccd_steps import operator
+from ik2d_addon.features.drag import operator
 from ik2d_addon.features.setup import menus, panels, rig_panel
 from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.ui import ccd, doctor, drag, limit_drag, match, overlay_panel, target_path
+from ik2d_addon.ui import doctor, limit_drag, match, overlay_panel, target_path
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped
@@ -25,9 +27,9 @@ OPERATORS = (
     *menus.OPERATORS,
     *operators.classes,
     *match.classes,
-    *ccd.classes,
+    *operator.classes,
     *doctor.classes,
-    *drag.classes,
+    *operator.classes,
 )
 # Those that change nothing that undo brings back, or are dragged.
 OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
@@ -73,7 +75,7 @@ def test_each_menu_of_blender_holds_ours_once(name):
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
     jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
-    follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
+    follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is operator.IK2D_OT_drag else set()
     undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
     assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")

@@ -13,9 +13,7 @@ from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import stand_of
 from ...rig.chain.renames import bones_of
 from ...rig.doctor import shared_bones
-from ...ui.ccd import IK2D_OT_ccd_step
 from ...ui.doctor import draw_findings, problem_of
-from ...ui.drag import IK2D_OT_drag
 from ...ui.plane import IK2D_OT_plane_to_target
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.rulers import IK2D_OT_mute_rulers
@@ -30,6 +28,8 @@ from ..baking.results import (
     has_results,
     solve_is_stale,
 )
+from ..ccd_steps.operator import IK2D_OT_ccd_step
+from ..drag.operator import IK2D_OT_drag
 from ..native.operators import draw_changed, draw_controls
 from .menus import IK2D_OT_mirror, draw_list_menu
 from .operators import (

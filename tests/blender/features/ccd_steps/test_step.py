@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from rigs import evaluated_tip, leg_with_target
 
-from ik2d_addon.bake.stepping import step_pose
 from ik2d_addon.core import CCDResult, IK2DError
+from ik2d_addon.features.ccd_steps.step import step_pose
 from ik2d_addon.rig.chain.chain import read_chain
 
 

@@ -6,16 +6,16 @@ import numpy as np
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator, PropertyGroup
 
-from ..bake.report import length_text
-from ..bake.request import scene_of
-from ..bake.stepping import CCDStep, step_pose
-from ..core import CCDResult, IK2DError
-from ..core.inputs import Floats
-from ..features.baking.staleness import solve_mark
-from ..features.setup.operators import active_armature, allowed, named_chain, why_no_chain
-from ..rig.chain.chain import read_chain
+from ...bake.report import length_text
+from ...bake.request import scene_of
+from ...core import CCDResult, IK2DError
+from ...core.inputs import Floats
+from ...rig.chain.chain import read_chain
+from ...ui.registration import registration
+from ..baking.staleness import solve_mark
+from ..setup.operators import active_armature, allowed, named_chain, why_no_chain
 from . import ccd_lines
-from .registration import registration
+from .step import CCDStep, step_pose
 
 
 def next_joint(chain: PropertyGroup, count: int) -> int:

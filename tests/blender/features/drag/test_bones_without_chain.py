@@ -7,7 +7,7 @@ import pytest
 from rigs import add_armature, add_leg
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.loose import loose_chain, usual_count
+from ik2d_addon.features.drag.bones_without_chain import loose_chain, usual_count
 
 
 def test_bones_are_taken_as_far_as_they_go_on_end_to_end():

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.inputs import Floats
+from ...core.inputs import Floats
 
 # The sine of the angle below which a plane is seen from its edge, and followed along it.
 EDGE_ON = 0.14

@@ -9,8 +9,8 @@ import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 
-from ..core.inputs import Floats
-from ..features.baking.staleness import solve_mark
+from ...core.inputs import Floats
+from ..baking.staleness import solve_mark
 
 # Light lines on dark, wider ones can be read in every theme.
 _TIP, _TARGET, _UNDER = (1.0, 0.62, 0.16, 1.0), (0.3, 0.75, 1.0, 1.0), (0.0, 0.0, 0.0, 0.7)

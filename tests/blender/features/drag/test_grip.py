@@ -7,9 +7,9 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import solve
-from ik2d_addon.bake.grip import Grip
+from ik2d_addon.features.drag.bones_without_chain import loose_chain
+from ik2d_addon.features.drag.grip import Grip
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.loose import loose_chain
 
 
 def grip_of(armature):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import CCDResult, Chain, IK2DError, ccd_step, forward
-from ..core.ccd.one_joint import ccd_joint
-from ..core.inputs import Floats, wrapped
-from ..rig.chain.chain import RigChain
-from ..rig.pose.kinematics import angles_before
-from ..rig.pose.target_plane import target_points
-from .grip import Grip
+from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
+from ...core.ccd.one_joint import ccd_joint
+from ...core.inputs import Floats, wrapped
+from ...rig.chain.chain import RigChain
+from ...rig.pose.kinematics import angles_before
+from ...rig.pose.target_plane import target_points
+from ..drag.grip import Grip
 
 # CCD stands still where an iteration moves the tip by less than a hundredth of this part of the reach: 32
 # bits hold no chain much straighter than that.

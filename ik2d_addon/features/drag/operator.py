@@ -11,14 +11,14 @@ from bpy.types import Context, Event, Operator
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from ..features.setup.operators import allowed
-from ..rig.animation.versions import is_hidden
-from ..rig.chain.chain import pose_bones_of
-from .dragging import Drag, take_hold, why_not_drag
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation.versions import is_hidden
+from ...rig.chain.chain import pose_bones_of
+from ...ui.registration import registration
+from ..setup.operators import allowed
+from .drag import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
-from .registration import registration
 from .typed import Typed
 
 # How near to a tip, in pixels, the tool takes hold of its chain.

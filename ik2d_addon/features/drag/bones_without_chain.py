@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 import bpy
 import numpy as np
 
-from ..core import IK2DError, Plane
-from ..core.inputs import Floats
-from .chain.axes import normal_in_bone
-from .chain.bone_limits import limits_of_bones
-from .chain.chain import RigChain, chain_bones, rest_joints
-from .chain.joints import read_joints
-from .chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
-from .chain.stored_values import refuse_broken_rest
-from .pose.keyed_pose import standing_now
+from ...core import IK2DError, Plane
+from ...core.inputs import Floats
+from ...rig.chain.axes import normal_in_bone
+from ...rig.chain.bone_limits import limits_of_bones
+from ...rig.chain.chain import RigChain, chain_bones, rest_joints
+from ...rig.chain.joints import read_joints
+from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
+from ...rig.chain.stored_values import refuse_broken_rest
+from ...rig.pose.keyed_pose import standing_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
