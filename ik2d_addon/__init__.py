@@ -27,7 +27,7 @@ _MODULES = (
     ".features.setup.presets",
     ".features.setup.menus",
     ".features.adopt.operators",
-    ".ui.match",
+    ".features.match.operators",
     ".features.drag.operator",
     ".features.ccd_steps.ccd_lines",
     ".features.ccd_steps.operator",

@@ -12,9 +12,10 @@ from ik2d_addon.features.baking import live, results
 from ik2d_addon.features.baking import operators as baking
 from ik2d_addon.features.ccd_steps import operator
 from ik2d_addon.features.drag import operator
+from ik2d_addon.features.match import operators as match
 from ik2d_addon.features.setup import menus, panels, rig_panel
 from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.ui import doctor, limit_drag, match, overlay_panel, target_path
+from ik2d_addon.ui import doctor, limit_drag, overlay_panel, target_path
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped

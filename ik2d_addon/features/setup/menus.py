@@ -10,10 +10,10 @@ from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.chain.renames import bones_of
-from ...ui.match import draw_match_menu
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
 from ..baking.operators import IK2D_OT_bake, IK2D_OT_solve
+from ..match.operators import draw_match_menu
 from .copying import copy_settings, mirror_chain
 from .operators import (
     IK2D_OT_chain_add,

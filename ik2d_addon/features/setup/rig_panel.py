@@ -3,9 +3,9 @@
 
 from bpy.types import Panel
 
-from ...ui.match import draw_match
 from ...ui.registration import registration
 from ..adopt.operators import draw_adopt
+from ..match.operators import draw_match
 from ..native.operators import draw_native
 from .operators import active_armature
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, UILayout
 
-from ..bake.matching import snap_fk, target_to_tip
-from ..bake.report import BakeReport
-from ..bake.request import chosen_range
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
-from ..rig.animation.auto_keying import Moved, auto_key
-from ..rig.chain.joints import locked_channels
-from ..rig.chain.stretch import ALONG
-from ..rig.pose.rotations import rotation_property
-from .registration import registration
-from .text import row_or_column
+from ...bake.report import BakeReport
+from ...bake.request import chosen_range
+from ...core import IK2DError
+from ...rig.animation.auto_keying import Moved, auto_key
+from ...rig.chain.joints import locked_channels
+from ...rig.chain.stretch import ALONG
+from ...rig.pose.rotations import rotation_property
+from ...ui.registration import registration
+from ...ui.text import row_or_column
+from ..setup.operators import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
+from .match import snap_fk, target_to_tip
 
 # What the operators are called where they switch.
 _SWITCHES = ("Switch to IK", "Switch to FK")

@@ -8,34 +8,26 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from ..rig.animation import keys, versions
-from ..rig.animation.auto_keying import Moved
-from ..rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
-from ..rig.chain.chain import RigChain
-from ..rig.chain.native_muting import natives_still
-from ..rig.chain_values import ChainValue
-from ..rig.matching import (
-    View,
-    as_it_stands,
-    holder_of,
-    in_rounds,
-    location_keys,
-    locations_on_tips,
-    on_frames,
-)
-from ..rig.pose.hand_rotations import OwnTurns, own_turns
-from ..rig.pose.keyed_pose import Joins, joins_of, standing_now
-from ..rig.pose.rotations import ROTATIONS, matrices, rotation_property
-from ..rig.pose.target_plane import facing_target
-from ..rig.scene.live_pause import live_paused
-from ..rig.scene.sampler import ChainSamples, finished
-from ..rig.scene.slide_locations import without_slides
-from .pipeline import key_as_by_hand, solve
-from .report import BakeReport, length_text
-from .request import frame_range, read_rigs, scene_of
-from .solving import SolvedChain, solve_chain
+from ...bake.pipeline import key_as_by_hand, solve
+from ...bake.report import BakeReport, length_text
+from ...bake.request import frame_range, read_rigs, scene_of
+from ...bake.solving import SolvedChain, solve_chain
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation import keys, versions
+from ...rig.animation.auto_keying import Moved
+from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
+from ...rig.chain.chain import RigChain
+from ...rig.chain.native_muting import natives_still
+from ...rig.pose.hand_rotations import OwnTurns, own_turns
+from ...rig.pose.keyed_pose import Joins, joins_of, standing_now
+from ...rig.pose.rotations import ROTATIONS, matrices, rotation_property
+from ...rig.pose.target_plane import facing_target
+from ...rig.scene.live_pause import live_paused
+from ...rig.scene.sampler import ChainSamples, finished
+from ...rig.scene.slide_locations import without_slides
+from .animated_settings import ChainValue
+from .targets import View, as_it_stands, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
 # A chain keeps the side that it bends to unless its joints stand nearer on the other by so much, in radians.
 # Of two bones one side alone is right; of more, both may be off, and each change of sides is a jump.

@@ -7,8 +7,8 @@ import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.match.targets import as_it_stands, in_rounds, locations_on_tips, on_frames
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.matching import as_it_stands, in_rounds, locations_on_tips, on_frames
 from ik2d_addon.rig.scene.live_pause import live_paused
 
 

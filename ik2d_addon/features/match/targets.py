@@ -9,14 +9,14 @@ from typing import TypeAlias
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from .animation.value_keys import ValueKeys, values_previewed
-from .chain.chain import RigChain, rest_joints
-from .chain.dependencies import movers, walk
-from .chain.order import rounds_of
-from .pose.target_moves import acting_constraints, why_fixed
-from .scene.sampler import STEP, ChainSamples, finished, sample_now, sample_steps
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation.value_keys import ValueKeys, values_previewed
+from ...rig.chain.chain import RigChain, rest_joints
+from ...rig.chain.dependencies import movers, walk
+from ...rig.chain.order import rounds_of
+from ...rig.pose.target_moves import acting_constraints, why_fixed
+from ...rig.scene.sampler import STEP, ChainSamples, finished, sample_now, sample_steps
 
 # A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
 # or from what the target hangs on. One that stays off by more than so much of the reach is held by something.

@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from .animation import keys
-from .animation.value_keys import ValueKeys, curve_of, driver_of, value_of
-from .chain.chain import RigChain
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation import keys
+from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of, value_of
+from ...rig.chain.chain import RigChain
 
 _GROUP = "IK 2D"
 _SIDES = ('POSITIVE', 'NEGATIVE')  # by the number that an F-Curve has for them

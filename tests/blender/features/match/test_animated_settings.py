@@ -7,9 +7,9 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.match.animated_settings import ChainValue
 from ik2d_addon.rig.animation.value_keys import curve_of, values_keyed
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.chain_values import ChainValue
 
 
 def value_of_leg(name):

@@ -20,8 +20,8 @@ from rigs import (
 )
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.matching import snap_fk, target_to_tip
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.match.match import snap_fk, target_to_tip
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
