@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
+from ..features.doctor.findings import channels_at_rest
 from ..rig.animation import keys
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.renames import straighten
-from ..rig.doctor import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_rulers
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .keys.keying import plan_keys

@@ -12,8 +12,8 @@ from ..core.affine import is_constant, norms, product, turned, unrepeated
 from ..core.ccd import turned_over
 from ..core.chain import DEFAULT_TOLERANCE, going_on
 from ..core.inputs import Floats, wrapped
+from ..features.doctor.findings import is_uneven, uneven, uneven_above
 from ..rig.chain.chain import RigChain
-from ..rig.doctor import is_uneven, uneven, uneven_above
 from ..rig.pose.keyed_pose import Joins
 from ..rig.pose.kinematics import Linkage, read_linkage
 from ..rig.scene.sampler import ChainSamples, solvable

@@ -9,10 +9,10 @@ import pytest
 from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back_errors
 
 from ik2d_addon.bake import BakeOptions, bake
+from ik2d_addon.features.doctor import operators
+from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.doctor import examine
 from ik2d_addon.rig.scene import own_scene
-from ik2d_addon.ui import doctor
 
 PLAYED_BACK = 1e-5  # of reach
 LAST = 13
@@ -107,7 +107,7 @@ def test_nothing_is_wrong_with_the_limbs(human):
     seconds = []
     for _ in range(5):
         start = process_time()
-        assert doctor.findings_of(bpy.context, human, human.ik2d.chains[0]) == []
+        assert operators.findings_of(bpy.context, human, human.ik2d.chains[0]) == []
         seconds.append(process_time() - start)
     assert min(seconds) < 0.02
 

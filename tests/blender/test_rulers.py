@@ -9,10 +9,10 @@ from rigs import add_armature, add_chain, add_leg, add_target, animation_of, eva
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.doctor.mute_constraints import ruler_lines
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.bone_constraints import find_rulers, mute_rulers, sentences
-from ik2d_addon.ui.rulers import ruler_lines
 
 FIRST, LAST = 11, 20
 PLACES = {1: (0, 0.2, 0.3), 15: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)}

@@ -11,11 +11,12 @@ from ik2d_addon.features.adopt import operators
 from ik2d_addon.features.baking import live, results
 from ik2d_addon.features.baking import operators as baking
 from ik2d_addon.features.ccd_steps import operator
+from ik2d_addon.features.doctor import operators as doctor
 from ik2d_addon.features.drag import operator
 from ik2d_addon.features.match import operators as match
 from ik2d_addon.features.setup import menus, panels, rig_panel
 from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.ui import doctor, limit_drag, overlay_panel, target_path
+from ik2d_addon.ui import limit_drag, overlay_panel, target_path
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped

@@ -13,9 +13,9 @@ from ik2d_addon.bake import BakeOptions, ChainReport
 from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.features.adopt.compare import Apart
+from ik2d_addon.features.doctor.findings import Finding, Mend
 from ik2d_addon.rig.animation.keys import Fault
 from ik2d_addon.rig.chain.chain import RigChain
-from ik2d_addon.rig.doctor import Finding, Mend
 from ik2d_addon.rig.pose.keyed_pose import Joins
 from ik2d_addon.rig.pose.rotations import BoneRotation
 

@@ -12,11 +12,7 @@ from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import stand_of
 from ...rig.chain.renames import bones_of
-from ...rig.doctor import shared_bones
-from ...ui.doctor import draw_findings, problem_of
-from ...ui.plane import IK2D_OT_plane_to_target
 from ...ui.registration import register_classes, unregister_classes
-from ...ui.rulers import IK2D_OT_mute_rulers
 from ...ui.text import draw_text, field, fits_as_name, row_or_column, text_width
 from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
 from ..baking.live import draw_live, draw_toggle
@@ -29,6 +25,10 @@ from ..baking.results import (
     solve_is_stale,
 )
 from ..ccd_steps.operator import IK2D_OT_ccd_step
+from ..doctor.findings import shared_bones
+from ..doctor.mute_constraints import IK2D_OT_mute_rulers
+from ..doctor.operators import draw_findings, problem_of
+from ..doctor.plane_to_target import IK2D_OT_plane_to_target
 from ..drag.operator import IK2D_OT_drag
 from ..native.operators import draw_changed, draw_controls
 from .menus import IK2D_OT_mirror, draw_list_menu

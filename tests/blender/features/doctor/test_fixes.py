@@ -26,10 +26,10 @@ from rigs import add_leg, add_target, animation_of, errors_on, every_bit_of_anim
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.doctor import operators
+from ik2d_addon.features.doctor.findings import examine
+from ik2d_addon.features.doctor.fixes import WAYS, mend
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
-from ik2d_addon.rig.doctor import examine
-from ik2d_addon.rig.mending import WAYS, mend
-from ik2d_addon.ui import doctor
 
 FRAMES = range(1, 41)
 REACHED = 1e-5  # of the reach
@@ -41,9 +41,9 @@ each_mode = pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
 
 def click(way):
     """Click the button of a way."""
-    name, _icon = doctor._OPERATORS.get(way, ("ik2d.mend", ''))
+    name, _icon = operators._OPERATORS.get(way, ("ik2d.mend", ''))
     operator = getattr(bpy.ops.ik2d, name.removeprefix("ik2d."))
-    return operator() if way in doctor._OPERATORS else operator(way=way)
+    return operator() if way in operators._OPERATORS else operator(way=way)
 
 
 def kinds(armature, chain):
@@ -137,10 +137,10 @@ def test_where_nothing_is_wrong_a_way_says_so_and_changes_nothing(way):
 
 
 def test_every_way_has_a_button_with_words_and_every_button_a_way():
-    assert {way for way, _label, _words in doctor._WAYS} == {*WAYS, 'KEEP_PLANE'}
+    assert {way for way, _label, _words in operators._WAYS} == {*WAYS, 'KEEP_PLANE'}
     offered = {fault.way for fault in FAULTS} | {'ACCEPT', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET'}
-    assert offered == {*WAYS, 'KEEP_PLANE', *doctor._OPERATORS}
-    for _way, label, words in doctor._WAYS:
+    assert offered == {*WAYS, 'KEEP_PLANE', *operators._OPERATORS}
+    for _way, label, words in operators._WAYS:
         assert label and words[0].isupper() and not words.endswith(".")
 
 
@@ -149,7 +149,7 @@ def test_the_tooltip_says_what_the_click_does():
         ('FLATTEN', "Turn the chain's bones in the rest pose"),
         ('ACCEPT', "Leave the joints"),
     ):
-        said = doctor.IK2D_OT_mend.description(bpy.context, SimpleNamespace(way=way))
+        said = operators.IK2D_OT_mend.description(bpy.context, SimpleNamespace(way=way))
         assert said.startswith(words)
 
 

@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import IK2DError
-from ..core.affine import is_constant
-from ..core.inputs import Floats
-from .animation import keys
-from .chain.axes import normal_in_bone
-from .chain.chain import (
+from ...core import IK2DError
+from ...core.affine import is_constant
+from ...core.inputs import Floats
+from ...rig.animation import keys
+from ...rig.chain.axes import normal_in_bone
+from ...rig.chain.chain import (
     FAR_OFF_PLANE,
     RigChain,
     chain_bones,
@@ -22,14 +22,14 @@ from .chain.chain import (
     read_chain,
     rest_joints,
 )
-from .chain.hands import REST
-from .chain.joints import turning_axis
-from .chain.native_state import is_flipped
-from .chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
-from .chain.renames import bones_of, likeliest_bone, likeliest_subtarget
-from .pose.rotations import BoneRotation, bone_rotations, rotation_property
-from .scene.bone_constraints import find_rulers, sentences
-from .scene.slide_locations import slide_channels
+from ...rig.chain.hands import REST
+from ...rig.chain.joints import turning_axis
+from ...rig.chain.native_state import is_flipped
+from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
+from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget
+from ...rig.pose.rotations import BoneRotation, bone_rotations, rotation_property
+from ...rig.scene.bone_constraints import find_rulers, sentences
+from ...rig.scene.slide_locations import slide_channels
 
 # A scale is even if what it makes of lengths differs by less than this part from axis to axis.
 EVEN = 1e-3
@@ -43,7 +43,7 @@ _UNSCALED = ('NONE', 'AVERAGE')
 class Mend:
     """A way to mend a finding."""
 
-    way: str  # one of rig/mending.WAYS, or of the operators that ui/doctor.py knows
+    way: str  # one of rig/mending.WAYS, or of the operators that features/doctor/operators.py knows
     label: str  # of the button
 
 

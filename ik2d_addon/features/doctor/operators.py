@@ -8,9 +8,19 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 
-from ..core import IK2DError
-from ..features.baking.operators import chosen_range
-from ..features.setup.operators import (
+from ...core import IK2DError
+from ...live.changes import fingerprint
+from ...live.registry import Key, key_of
+from ...rig.animation.versions import existing_channels
+from ...rig.chain.chain import RigChain
+from ...rig.chain.native_state import stand_of
+from ...rig.pose.rotations import rotation_property
+from ...rig.pose.target_plane import keep_plane
+from ...ui.registration import register_classes, unregister_classes
+from ...ui.settings.chain import joints_wanted
+from ...ui.text import draw_text, row_or_column
+from ..baking.operators import chosen_range
+from ..setup.operators import (
     IK2D_OT_flip,
     IK2D_OT_joints_update,
     IK2D_OT_use_bone,
@@ -20,20 +30,10 @@ from ..features.setup.operators import (
     shown_chain,
     why_not_edit,
 )
-from ..live.changes import fingerprint
-from ..live.registry import Key, key_of
-from ..rig.animation.versions import existing_channels
-from ..rig.chain.chain import RigChain
-from ..rig.chain.native_state import stand_of
-from ..rig.doctor import Finding, Mend, findings, reading
-from ..rig.mending import mend
-from ..rig.pose.rotations import rotation_property
-from ..rig.pose.target_plane import keep_plane
-from .plane import IK2D_OT_plane_to_target
-from .registration import register_classes, unregister_classes
-from .rulers import IK2D_OT_mute_rulers
-from .settings.chain import joints_wanted
-from .text import draw_text, row_or_column
+from .findings import Finding, Mend, findings, reading
+from .fixes import mend
+from .mute_constraints import IK2D_OT_mute_rulers
+from .plane_to_target import IK2D_OT_plane_to_target
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4

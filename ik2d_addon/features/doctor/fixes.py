@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What mends the findings of rig/doctor.py: each way is a function that says what it has done."""
+"""What mends the findings of features/doctor/findings.py: each way is a function that says what it has done."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..core import IK2DError
-from ..core.inputs import Floats
-from .animation import keys, versions
-from .chain.chain import RigChain, chain_bones, read_chain, rest_joints
-from .chain.renames import Settings
-from .doctor import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
-from .pose.rotations import ROTATIONS
-from .scene.live_pause import live_paused
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation import keys, versions
+from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
+from ...rig.chain.renames import Settings
+from ...rig.pose.rotations import ROTATIONS
+from ...rig.scene.live_pause import live_paused
+from .findings import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
 _ACROSS = 0.99
