@@ -28,14 +28,14 @@ import ik2d_addon
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
+from ik2d_addon.features.overlay import draw
 from ik2d_addon.live.registry import RIGS
-from ik2d_addon.ui import overlay
 from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.
 CLOSE, SAME = 2e-5, 1e-5
-PRESETS = sorted(str(path) for path in Path(overlay.__file__).parent.glob("presets/**/*.py"))
+PRESETS = sorted(str(path) for path in Path(draw.__file__).parent.glob("presets/**/*.py"))
 GREY = (0.24, 0.24, 0.24)
 
 
@@ -333,10 +333,8 @@ class Animator:
         for name in ("show", "all_chains", *PARTS):
             setattr(settings, name, self.random.random() < 0.7)
         self.press("target_path")
-        armature, chains = overlay.chains_seen(bpy.context, True)
-        figure = overlay.figure_of(
-            armature, overlay.sights_of(armature, chains, {}), settings, GREY, 'METRIC'
-        )
+        armature, chains = draw.chains_seen(bpy.context, True)
+        figure = draw.figure_of(armature, draw.sights_of(armature, chains, {}), settings, GREY, 'METRIC')
         assert all(np.isfinite(place).all() for place, _words, _color in figure.labels)
 
     # --- Keys ---------------------------------------------------------------

@@ -9,10 +9,10 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import solve
+from ik2d_addon.features.overlay.chain_view import Sight, sight_of
+from ik2d_addon.features.overlay.gizmos import button_place, handle_places
+from ik2d_addon.features.overlay.limit_drag import direction_at, set_limit
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.sight import Sight, sight_of
-from ik2d_addon.ui.gizmos import button_place, handle_places
-from ik2d_addon.ui.limit_drag import direction_at, set_limit
 
 
 def posed_leg() -> tuple[bpy.types.Object, Sight]:

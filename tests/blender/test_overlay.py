@@ -7,11 +7,11 @@ import pytest
 from rigs import add_chain, leg_with_target
 
 from ik2d_addon.bake import solve
-from ik2d_addon.ui import overlay
-from ik2d_addon.ui.overlay_colors import contrast
-from ik2d_addon.ui.overlay_figure import BOLD, Figure, joined
+from ik2d_addon.features.overlay import draw
+from ik2d_addon.features.overlay.colors import contrast
+from ik2d_addon.features.overlay.figure import BOLD, Figure, joined
+from ik2d_addon.features.overlay.target_path import find_path, path_of
 from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
-from ik2d_addon.ui.target_path import find_path, path_of
 
 GREY = (0.24, 0.24, 0.24)
 DRAWN = [part for part in PARTS if part != "handles"]
@@ -34,8 +34,8 @@ def figure(armature, *parts) -> Figure:
     for part in PARTS:
         setattr(settings, part, part in parts)
     bpy.context.view_layer.update()
-    sights = overlay.sights_of(armature, list(armature.ik2d.chains), {})
-    return overlay.figure_of(armature, sights, settings, GREY, 'METRIC')
+    sights = draw.sights_of(armature, list(armature.ik2d.chains), {})
+    return draw.figure_of(armature, sights, settings, GREY, 'METRIC')
 
 
 def points(figure: Figure) -> np.ndarray:
@@ -124,11 +124,11 @@ def test_with_several_chains_each_says_its_name() -> None:
 
 def test_words_at_one_place_are_put_one_above_the_other() -> None:
     taken = []
-    lines = [overlay.free_line(taken, 10.0, 50.0, 80.0, 12.0) for _ in range(3)]
+    lines = [draw.free_line(taken, 10.0, 50.0, 80.0, 12.0) for _ in range(3)]
     assert lines == [50.0, 62.0, 74.0]
-    assert overlay.free_line(taken, 200.0, 50.0, 80.0, 12.0) == 50.0
-    assert overlay.free_line(taken, 10.0, 20.0, 80.0, 12.0) == 20.0
-    assert overlay.free_line(taken, 10.0, 45.0, 80.0, 12.0) == 86.0
+    assert draw.free_line(taken, 200.0, 50.0, 80.0, 12.0) == 50.0
+    assert draw.free_line(taken, 10.0, 20.0, 80.0, 12.0) == 20.0
+    assert draw.free_line(taken, 10.0, 45.0, 80.0, 12.0) == 86.0
 
 
 def test_a_fan_follows_its_limit_and_the_chosen_bone_is_bolder() -> None:
@@ -163,12 +163,12 @@ def test_the_active_chain_alone_is_seen_unless_all_are_asked_for() -> None:
     armature, target = leg_with_target()
     add_chain(armature, "body", target, 1)
     bpy.context.view_layer.objects.active = armature
-    assert [chain.name for chain in overlay.chains_seen(bpy.context, False)[1]] == ["shin"]
-    assert [chain.name for chain in overlay.chains_seen(bpy.context, True)[1]] == ["shin", "body"]
+    assert [chain.name for chain in draw.chains_seen(bpy.context, False)[1]] == ["shin"]
+    assert [chain.name for chain in draw.chains_seen(bpy.context, True)[1]] == ["shin", "body"]
     armature.ik2d.chains[0].enabled = False
-    assert [chain.name for chain in overlay.chains_seen(bpy.context, True)[1]] == ["body"]
+    assert [chain.name for chain in draw.chains_seen(bpy.context, True)[1]] == ["body"]
     bpy.context.view_layer.objects.active = None
-    assert overlay.chains_seen(bpy.context, True) == (None, [])
+    assert draw.chains_seen(bpy.context, True) == (None, [])
 
 
 def test_an_armature_without_chains_gets_no_settings_by_being_looked_at() -> None:
@@ -177,7 +177,7 @@ def test_an_armature_without_chains_gets_no_settings_by_being_looked_at() -> Non
     bpy.context.scene.collection.objects.link(other)
     bpy.context.view_layer.objects.active = other
     bpy.context.view_layer.update()
-    assert overlay.chains_seen(bpy.context, False) == (other, [])
+    assert draw.chains_seen(bpy.context, False) == (other, [])
     assert not other.is_property_set("ik2d")
 
 
@@ -185,7 +185,7 @@ def test_in_background_nothing_is_drawn_and_nothing_is_called(settings) -> None:
     handlers = bpy.app.handlers
     before = len(handlers.depsgraph_update_post), len(handlers.frame_change_post)
     settings.show = True
-    assert not overlay._callbacks
+    assert not draw._callbacks
     assert before == (len(handlers.depsgraph_update_post), len(handlers.frame_change_post))
 
 
@@ -213,7 +213,7 @@ def test_settings_outlive_the_file_and_are_not_in_it(settings, tmp_path) -> None
 def test_a_script_that_changes_a_setting_is_noticed() -> None:
     armature, _ = limited_leg()
     chain = armature.ik2d.chains[0]
-    seen = [overlay._settings_of([chain])]
+    seen = [draw._settings_of([chain])]
     for change in (
         lambda: setattr(chain, "bend", 'NEGATIVE'),
         lambda: setattr(chain, "softness", 0.1),
@@ -222,7 +222,7 @@ def test_a_script_that_changes_a_setting_is_noticed() -> None:
         lambda: setattr(chain, "tolerance", 0.1),
     ):
         change()
-        seen.append(overlay._settings_of([chain]))
+        seen.append(draw._settings_of([chain]))
         assert seen[-1] != seen[-2]
 
 

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik2d_addon.ui.overlay_colors import CONTRAST, contrast, farther_end, readable
+from ik2d_addon.features.overlay.colors import CONTRAST, contrast, farther_end, readable
 from ik2d_addon.ui.settings.overlay import COLORS, overlay_settings
 
 # The viewports of Blender's dark and light themes, white, black, and the grey that is worst for both.

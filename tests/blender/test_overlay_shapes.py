@@ -11,7 +11,7 @@ import pytest
 
 from ik2d_addon.core import Chain, solve_two_bone
 from ik2d_addon.core.chain import forward
-from ik2d_addon.ui import overlay_shapes as shapes
+from ik2d_addon.features.overlay import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 

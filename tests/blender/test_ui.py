@@ -14,9 +14,9 @@ from ik2d_addon.features.ccd_steps import operator
 from ik2d_addon.features.doctor import operators as doctor
 from ik2d_addon.features.drag import operator
 from ik2d_addon.features.match import operators as match
+from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import menus, panels, rig_panel
 from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.ui import limit_drag, overlay_panel, target_path
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped
@@ -102,7 +102,7 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
     "cls",
     [
         cls
-        for cls in (*panels.classes, *rig_panel.classes, overlay_panel.IK2D_PT_overlay)
+        for cls in (*panels.classes, *rig_panel.classes, panel.IK2D_PT_overlay)
         if issubclass(cls, bpy.types.Panel)
     ],
 )

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.pops import pop_bands
-from ..rig.sight import NOT_SOLVED, Sight
-from . import overlay_shapes as shapes
+from ...core.pops import pop_bands
+from . import shapes
+from .chain_view import NOT_SOLVED, Sight
 
 Floats = NDArray[np.float64]
 RGB = tuple[float, float, float]

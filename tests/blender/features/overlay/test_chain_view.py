@@ -12,9 +12,9 @@ from rigs import evaluated_tip, leg_with_target
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.native import make_native
-from ik2d_addon.rig import sight as module
+from ik2d_addon.features.overlay import chain_view as module
+from ik2d_addon.features.overlay.chain_view import Sight, sight_of
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.sight import Sight, sight_of
 
 
 def seen(armature: bpy.types.Object) -> Sight:

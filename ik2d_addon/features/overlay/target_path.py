@@ -6,18 +6,18 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
-from ..bake.request import chosen_range
-from ..bake.solving import solve_chain
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, allowed, shown_chain, why_no_chain
-from ..rig.chain.chain import read_chain
-from ..rig.pose.target_plane import facing_target
-from ..rig.scene.live_pause import live_paused
-from ..rig.scene.sampler import finished, sample_steps
-from ..rig.scene.slide_locations import without_slides
-from .overlay_figure import TargetPath
-from .registration import register_classes, unregister_classes
-from .settings.overlay import listeners, overlay_settings
+from ...bake.request import chosen_range
+from ...bake.solving import solve_chain
+from ...core import IK2DError
+from ...rig.chain.chain import read_chain
+from ...rig.pose.target_plane import facing_target
+from ...rig.scene.live_pause import live_paused
+from ...rig.scene.sampler import finished, sample_steps
+from ...rig.scene.slide_locations import without_slides
+from ...ui.registration import register_classes, unregister_classes
+from ...ui.settings.overlay import listeners, overlay_settings
+from ..setup.operators import active_armature, allowed, shown_chain, why_no_chain
+from .figure import TargetPath
 
 # More frames than these are not looked at: the path takes every second or third of more.
 FRAMES = 1000

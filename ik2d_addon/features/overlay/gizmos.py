@@ -6,15 +6,15 @@ from bpy.types import Context, Gizmo, GizmoGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
-from ..features.setup.operators import IK2D_OT_flip, shown_chain, why_not_edit
-from ..rig.sight import Sight
-from . import overlay_shapes as shapes
+from ...ui.registration import registration
+from ...ui.settings.overlay import overlay_settings
+from ..setup.operators import IK2D_OT_flip, shown_chain, why_not_edit
+from . import shapes
+from .chain_view import Sight
+from .colors import readable
+from .draw import background_of, sight_shown
+from .figure import fan_radius, lifted
 from .limit_drag import ENDS, IK2D_OT_limit_set
-from .overlay import background_of, sight_shown
-from .overlay_colors import readable
-from .overlay_figure import fan_radius, lifted
-from .registration import registration
-from .settings.overlay import overlay_settings
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24

@@ -8,11 +8,11 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Event, Operator, PropertyGroup
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, allowed, named_chain, why_not_edit
-from ..rig.chain.chain import read_chain
-from ..rig.sight import Sight, sight_of
-from .registration import registration
+from ...core import IK2DError
+from ...rig.chain.chain import read_chain
+from ...ui.registration import registration
+from ..setup.operators import active_armature, allowed, named_chain, why_not_edit
+from .chain_view import Sight, sight_of
 
 ENDS = ('MIN', 'MAX')
 # What Ctrl snaps to, and what Shift makes of a move of the mouse.

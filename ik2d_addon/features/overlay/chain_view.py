@@ -11,16 +11,16 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ..core import Chain, IK2DError, Region, Stretch, reachable
-from ..core.affine import inverse
-from ..core.chain import DEFAULT_TOLERANCE
-from ..core.inputs import Floats
-from .chain.chain import RigChain
-from .chain.native_state import is_flipped, sampled_controls, stand_of
-from .pose.kinematics import angles_before, read_linkage, rest_to_pose
-from .pose.target_plane import facing_target
-from .scene.sampler import ChainSamples
-from .scene.slide_locations import location_without_slides
+from ...core import Chain, IK2DError, Region, Stretch, reachable
+from ...core.affine import inverse
+from ...core.chain import DEFAULT_TOLERANCE
+from ...core.inputs import Floats
+from ...rig.chain.chain import RigChain
+from ...rig.chain.native_state import is_flipped, sampled_controls, stand_of
+from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
+from ...rig.pose.target_plane import facing_target
+from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.slide_locations import location_without_slides
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5

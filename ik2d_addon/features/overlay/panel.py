@@ -3,12 +3,12 @@
 
 from bpy.types import Panel
 
-from ..features.setup.operators import active_armature
-from . import overlay
-from .registration import registration
-from .settings.overlay import draw_parts, overlay_settings
+from ...ui.registration import registration
+from ...ui.settings.overlay import draw_parts, overlay_settings
+from ...ui.text import draw_text
+from ..setup.operators import active_armature
+from . import draw
 from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear
-from .text import draw_text
 
 
 class IK2D_PT_overlay(Panel):
@@ -32,8 +32,8 @@ class IK2D_PT_overlay(Panel):
 
     def draw(self, context):
         layout = self.layout
-        if overlay.problem:
-            draw_text(layout.box(), context, overlay.problem, 'ERROR')
+        if draw.problem:
+            draw_text(layout.box(), context, draw.problem, 'ERROR')
         draw_parts(layout, overlay_settings())
         row = layout.row(align=True)
         row.operator(IK2D_OT_target_path.bl_idname, icon='ANIM')

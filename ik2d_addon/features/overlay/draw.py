@@ -16,15 +16,15 @@ from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ..bake.report import length_text
-from ..core import IK2DError
-from ..features.setup.operators import active_armature, active_chain, shown_chain
-from ..rig.chain.chain import RigChain, read_chain
-from ..rig.sight import Sight, sight_of
-from . import overlay_figure as figures
-from .overlay_colors import RGB, WORDS, farther_end, readable
-from .overlay_figure import Figure
-from .settings.overlay import COLORS, listeners, overlay_settings
+from ...bake.report import length_text
+from ...core import IK2DError
+from ...rig.chain.chain import RigChain, read_chain
+from ...ui.settings.overlay import COLORS, listeners, overlay_settings
+from ..setup.operators import active_armature, active_chain, shown_chain
+from . import figure as figures
+from .chain_view import Sight, sight_of
+from .colors import RGB, WORDS, farther_end, readable
+from .figure import Figure
 from .target_path import path_of
 
 # The chain's own settings that have no update function.
