@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import bpy
 
 from ..core import IK2DError
-from . import checking, gathering, listing, native, scene
-from .baking import bake_file
+from .commands import check, gather, list_chains, native
+from .commands.bake import bake_file
+from .commands.several_files import bake_each
 from .console import complain, streams_open
-from .many import bake_each
-from .outputs import jobs_for, named_after
+from .files import scene
+from .files.outputs import jobs_for, named_after
 from .parser import EACH_WRITTEN, parsed
 from .signals import Interrupted, heeded
 
@@ -62,7 +63,7 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
 def _do(options: argparse.Namespace, opens_scene: bool) -> int:
     if options.command in EACH_WRITTEN:
         return _write(options, opens_scene)
-    commands = {"list": listing.list_files, "check": checking.check_files, "gather": gathering.gather}
+    commands = {"list": list_chains.list_files, "check": check.check_files, "gather": gather.gather}
     return commands[options.command](options)
 
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .locks import hold, let_go
+from .files.locks import hold, let_go
 
 _LOCK = re.compile(r"(ik2d-run-[0-9a-f]{16})\.lock")
 

@@ -8,7 +8,8 @@ import sys
 import pytest
 from programs import ROOT, bake_here, command, in_shell, is_baked, leg_file
 
-from ik2d_addon.cli import baking, files
+from ik2d_addon.cli.commands import bake
+from ik2d_addon.cli.files import files
 from ik2d_addon.cli.program import run
 
 ODD_ARGUMENTS = [
@@ -54,7 +55,7 @@ def test_an_unexpected_error_asks_for_a_report(tmp_path, capsys, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("something\nodd")
 
-    monkeypatch.setattr(baking, "_in_order", broken)
+    monkeypatch.setattr(bake, "_in_order", broken)
     capsys.readouterr()
     assert bake_here(scene) == 3
     (line,) = capsys.readouterr().err.splitlines()
@@ -96,7 +97,7 @@ def test_two_at_once_leave_a_whole_file(tmp_path):
 def test_a_file_that_was_written_since_blender_opened_it_is_not_overwritten(tmp_path, capsys, monkeypatch):
     import bpy
 
-    from ik2d_addon.cli import scene as scene_module
+    from ik2d_addon.cli.files import scene as scene_module
 
     path = leg_file(tmp_path)
     bpy.ops.wm.open_mainfile(filepath=str(path))  # as Blender does before --command

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from programs import in_shell, is_baked, leg_file
 
-from ik2d_addon.cli import locks, session
+from ik2d_addon.cli import session
+from ik2d_addon.cli.files import locks
 
 
 @pytest.fixture

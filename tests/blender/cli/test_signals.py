@@ -10,7 +10,9 @@ import pytest
 from programs import ROOT, bake_here, command, is_baked, leg_file
 
 import ik2d_addon
-from ik2d_addon.cli import baking, files, signals
+from ik2d_addon.cli import signals
+from ik2d_addon.cli.commands import bake
+from ik2d_addon.cli.files import files
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -57,8 +59,8 @@ def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypa
     scene, report = leg_file(tmp_path), tmp_path / "r.json"
     before = scene.read_bytes()
     if when == "put_in_place":  # at the last moment at which it is asked about
-        where, name = baking.scene, "versions_kept"
-        stop = baking.stop_if_asked
+        where, name = bake.scene, "versions_kept"
+        stop = bake.stop_if_asked
         asked = []
 
         def last(*_):
@@ -67,9 +69,9 @@ def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypa
                 os.kill(os.getpid(), number)
             stop()
 
-        monkeypatch.setattr(baking, "stop_if_asked", last)
+        monkeypatch.setattr(bake, "stop_if_asked", last)
     else:
-        where, name = {"open_scene": (baking.scene, when), "_in_order": (baking, when)}[when]
+        where, name = {"open_scene": (bake.scene, when), "_in_order": (bake, when)}[when]
         there = getattr(where, name)
 
         def first(*arguments, **options):

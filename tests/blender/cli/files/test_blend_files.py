@@ -7,7 +7,7 @@ import bpy
 import pytest
 from rigs import leg_with_target
 
-from ik2d_addon.cli.blends import is_whole
+from ik2d_addon.cli.files.blend_files import is_whole
 
 
 @pytest.fixture(params=[True, False], ids=["compressed", "plain"])

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import bpy
 
-from ..bake.request import problems
-from ..core import IK2DError
-from . import files, reports, scene
-from .baking import armatures_of, bake_options, baked, names_wanted
-from .console import complain, say
-from .outputs import Job, jobs_for, named_after
+from ...bake.request import problems
+from ...core import IK2DError
+from ..console import complain, say
+from ..files import files, reports, scene
+from ..files.outputs import Job, jobs_for, named_after
+from .bake import armatures_of, bake_options, baked, names_wanted
 
 _GOOD, _WOULD_STOP = 0, 2
 _LEFT_OUT = "Left out: "

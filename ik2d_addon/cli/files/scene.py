@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..core import IK2DError
-from . import console, files
-from .blends import is_whole
+from ...core import IK2DError
+from .. import console
+from . import files
+from .blend_files import is_whole
 
 # Of each file that Blender opened, by its path: what it was just before.
 _Identity = tuple[int, int, int]

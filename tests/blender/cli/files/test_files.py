@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from ik2d_addon.cli import files
+from ik2d_addon.cli.files import files
 from ik2d_addon.core import IK2DError
 
 

@@ -12,8 +12,8 @@ import bpy
 import pytest
 from rigs import add_leg, animation_of, leg_with_target
 
-from ik2d_addon.cli import many
-from ik2d_addon.cli.outputs import Job
+from ik2d_addon.cli.commands import several_files
+from ik2d_addon.cli.files.outputs import Job
 from ik2d_addon.cli.parser import parsed
 from ik2d_addon.cli.program import run
 from ik2d_addon.cli.signals import Interrupted
@@ -67,11 +67,11 @@ elif name.startswith("asked"):
 @pytest.fixture
 def stand_in(monkeypatch, tmp_path):
     """Return a function that bakes files by these names with the stand-in."""
-    monkeypatch.setattr(many, "_door", lambda opens_scene: [sys.executable, "-c", STAND_IN])
+    monkeypatch.setattr(several_files, "_door", lambda opens_scene: [sys.executable, "-c", STAND_IN])
 
     def bake(*names: str, at_once: int = 1) -> int:
         jobs = [Job(str(tmp_path / f"{name}.blend"), None, None) for name in names]
-        return many.bake_each(jobs, [], at_once, opens_scene=True)
+        return several_files.bake_each(jobs, [], at_once, opens_scene=True)
 
     return bake
 
@@ -194,7 +194,7 @@ def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, mon
         begun = list(tmp_path.glob("asked*.begun"))
         return Interrupted(signal.SIGTERM) if len(begun) == 2 else None
 
-    monkeypatch.setattr(many, "asked_to_end", asked)
+    monkeypatch.setattr(several_files, "asked_to_end", asked)
     assert stand_in("asked 1", "asked 2", "good", at_once=2) == 143
     assert sent == [signal.SIGTERM] * 2
     told = capsys.readouterr()
@@ -240,7 +240,7 @@ def test_what_all_files_are_baked_with_is_passed_on_as_it_was_given():
 def test_blender_is_called_again_as_it_was_called(monkeypatch, tmp_path):
     own = ["blender", "--background", "--addons", "bl_ext.user_default.ik2d", "--command", "ik2d", "bake"]
     monkeypatch.setattr(sys, "argv", [*own, "a.blend", "b.blend", "--command"])
-    assert many._door(opens_scene=False) == [bpy.app.binary_path, *own[1:-1]]
+    assert several_files._door(opens_scene=False) == [bpy.app.binary_path, *own[1:-1]]
     save_leg(tmp_path / "open.blend")
     with pytest.raises(Exception, match=r"open\.blend'; to bake several files, name all of them after bake"):
-        many._door(opens_scene=False)
+        several_files._door(opens_scene=False)

@@ -9,11 +9,11 @@ from typing import Any, TextIO
 
 import bpy
 
-from ..bake.request import frame_range, problems, scene_of
-from ..core import IK2DError
-from ..rig.chain.chain import chain_bones, problem_of, read_chain
-from . import scene
-from .console import complain, say, stdout_to_stderr
+from ...bake.request import frame_range, problems, scene_of
+from ...core import IK2DError
+from ...rig.chain.chain import chain_bones, problem_of, read_chain
+from ..console import complain, say, stdout_to_stderr
+from ..files import scene
 
 _GOOD, _NOT_READ = 0, 2
 _COLUMNS = ("chain", "enabled", "tip", "bones", "solver", "target")

@@ -7,9 +7,11 @@ import sys
 
 from programs import ROOT
 
-from ik2d_addon.cli import locks
+from ik2d_addon.cli.files import locks
 
-HOLD = "import sys; from ik2d_addon.cli.locks import hold; print(hold(sys.argv[1]), flush=True); input()"
+HOLD = (
+    "import sys; from ik2d_addon.cli.files.locks import hold; print(hold(sys.argv[1]), flush=True); input()"
+)
 
 
 def test_a_second_hold_fails_until_the_first_lets_go(tmp_path):

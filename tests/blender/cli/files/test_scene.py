@@ -9,7 +9,7 @@ import pytest
 from programs import bake_here, is_baked, leg_file
 from rigs import add_target
 
-from ik2d_addon.cli.blends import _BLOCK_FROM_5, _BLOCK_UNTIL_4, _HEADER
+from ik2d_addon.cli.files.blend_files import _BLOCK_FROM_5, _BLOCK_UNTIL_4, _HEADER
 
 WIDTH, HEIGHT = 8, 6
 PIXELS = bytes(range(WIDTH * HEIGHT)) * 4

@@ -8,7 +8,7 @@ import bpy
 import pytest
 from rigs import add_chain, add_leg, add_target, leg_with_target
 
-from ik2d_addon.cli import files
+from ik2d_addon.cli.files import files
 from ik2d_addon.cli.program import run
 
 

@@ -13,10 +13,10 @@ from threading import Thread
 
 import bpy
 
-from ..core import IK2DError
-from .console import complain, say
-from .outputs import Job
-from .signals import Interrupted, asked_to_end
+from ...core import IK2DError
+from ..console import complain, say
+from ..files.outputs import Job
+from ..signals import Interrupted, asked_to_end
 
 # From good to bad. 3 is also what a process counts as that died.
 _BADNESS = (0, 1, 2, 143, 130, 3)

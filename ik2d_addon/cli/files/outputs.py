@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..core import IK2DError
+from ...core import IK2DError
 from . import files
 
 PLACE_OF_NAME = "{name}"

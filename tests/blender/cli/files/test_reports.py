@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from programs import bake_here, in_shell, is_baked, leg_file
 
-from ik2d_addon.cli import files, reports
+from ik2d_addon.cli.files import files, reports
 
 
 def test_a_device_is_written_to_and_stays_a_device(tmp_path):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import bpy
 
-from ..core import IK2DError
-from ..features.native import make_native, remove_native
-from ..features.native.changes import acts_as_set
-from ..rig.chain.native_state import is_native
-from . import scene
-from .baking import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
-from .console import complain, say
-from .signals import asked_to_end, stop_if_asked
+from ...core import IK2DError
+from ...features.native import make_native, remove_native
+from ...features.native.changes import acts_as_set
+from ...rig.chain.native_state import is_native
+from ..console import complain, say
+from ..files import scene
+from ..signals import asked_to_end, stop_if_asked
+from .bake import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
 
 # How a line is told, and the line.
 _Line = tuple[Callable[[str], None], str]

@@ -9,13 +9,13 @@ from typing import TextIO
 
 import bpy
 
-from ..bake import BakeOptions, BakeReport, bake
-from ..bake.request import read_rigs
-from ..core import IK2DError
-from ..rig.chain.order import armatures_in_order
-from . import files, reports, scene
-from .console import complain, say, stdout_to_stderr
-from .signals import asked_to_end, stop_if_asked
+from ...bake import BakeOptions, BakeReport, bake
+from ...bake.request import read_rigs
+from ...core import IK2DError
+from ...rig.chain.order import armatures_in_order
+from ..console import complain, say, stdout_to_stderr
+from ..files import files, reports, scene
+from ..signals import asked_to_end, stop_if_asked
 
 EXIT_DONE, EXIT_OVER_MAX_ERROR = 0, 1
 # A bake quicker than this needs no progress line.

@@ -13,10 +13,10 @@ from typing import Any, TextIO
 
 import bpy
 
-from ..bake import BakeReport
-from ..core import IK2DError
+from ...bake import BakeReport
+from ...core import IK2DError
+from ..console import complain, printable
 from . import files
-from .console import complain, printable
 
 _BLEND = re.compile(r"\.blend(\d*|@)$", re.IGNORECASE)  # a scene, or one of Blender's backups of it
 _STDOUT = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
-from ..core import IK2DError
+from ...core import IK2DError
 from .locks import free, hold, let_go
 
 _LONGEST_PATH = 1023  # bytes that Blender takes; its own copies and ours append some to it

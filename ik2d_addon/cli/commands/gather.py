@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, TextIO
 
-from ..core import IK2DError
-from . import files, reports
-from .console import complain, say, stdout_to_stderr
+from ...core import IK2DError
+from ..console import complain, say, stdout_to_stderr
+from ..files import files, reports
 
 _GOOD, _OVER_MAX_ERROR, _BROKEN = 0, 1, 2
 
