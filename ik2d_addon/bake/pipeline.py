@@ -15,7 +15,7 @@ from ..core.inputs import Floats
 from ..rig.animation import keys
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_noted
-from ..rig.chain.native_muting import natives_muted, natives_still
+from ..rig.chain.native_state import natives_muted, natives_still
 from ..rig.chain.order import in_order
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
@@ -29,7 +29,6 @@ from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
-from .memory import refuse_too_long
 from .playback import VERIFY_ALL, look_now, play_back
 from .report import BakeReport
 from .request import (
@@ -39,9 +38,10 @@ from .request import (
     chosen_range,
     frame_range,
     read_rigs,
+    refuse_too_long,
     scene_of,
 )
-from .solving import SolvedChain, solve_chain
+from .solving.frames import SolvedChain, solve_chain
 from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
 

@@ -15,7 +15,7 @@ from ..rig.chain.planes import HINGES
 from .keys.keying import KeyedChain, KeyPlan
 from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
-from .solving import SolvedChain
+from .solving.frames import SolvedChain
 
 # A joint that turns by more than this many degrees in a frame is worth a word.
 JUMP = 90.0

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..bake.solving import SolvedChain, solve_chain
+from ..bake.solving.frames import SolvedChain, solve_chain
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
@@ -20,14 +20,22 @@ from ..rig.pose.rotations import BoneChannels, BoneRotation
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.sampler import ChainSamples, finished, refuse_unsolvable
-from .hands import hands_now, write_hands
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
-from .lengths import changes_lengths, channels_of, values_of, without_own_slides, write_lengths
 from .plain_hands import LeanHands, is_lean, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
 from .plain_solve import Lean, read_lean
 from .status import MEMORY, NATIVE, Outcome
-from .writing import write, writers_of
+from .writing import (
+    changes_lengths,
+    channels_of,
+    hands_now,
+    values_of,
+    without_own_slides,
+    write,
+    write_hands,
+    write_lengths,
+    writers_of,
+)
 
 # A target that leaves the plane through a straight chain by less than this part of its distance from the
 # chain's line is in it: 32 bits hold no more.

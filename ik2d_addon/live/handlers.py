@@ -11,7 +11,6 @@ from ..core import IK2DError
 from ..rig.scene.live_pause import live_is_paused
 from .chain import LiveChain
 from .registry import RIGS, live_settings
-from .windows import tell_windows
 
 # Held by whoever is at work: rendering calls from a thread of its own, and evaluating once more from within.
 _work = RLock()
@@ -159,3 +158,26 @@ def unregister() -> None:
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(function)
     RIGS.drop()
+
+
+_TAB = "IK 2D"
+_told: list[object] = []
+
+
+def tell_windows() -> None:
+    """Have the sidebars with the tab drawn again where live chains say something new; not while playing."""
+    if bpy.app.background or not (RIGS.chains or RIGS.problems or RIGS.failures or _told):
+        return
+    says: list[object] = [*RIGS.problems.items(), *RIGS.failures.items()]
+    for chain in RIGS.chains.values():
+        outcome = chain.outcome
+        says.append(outcome and (outcome.status, f"{outcome.measures[0]:.4g} {outcome.measures[1]:.1e}"))
+    if says == _told:
+        return
+    for window in bpy.context.window_manager.windows:
+        if not window.screen.is_animation_playing:
+            for area in window.screen.areas:
+                for region in area.regions if area.type == 'VIEW_3D' else ():
+                    if region.type == 'UI' and getattr(region, "active_panel_category", _TAB) == _TAB:
+                        region.tag_redraw()
+    _told[:] = says

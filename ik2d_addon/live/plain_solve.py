@@ -11,7 +11,7 @@ from math import atan2, cos, hypot, inf, isfinite, pi, remainder, sin
 
 import numpy as np
 
-from ..bake.solving import CORRECTIONS
+from ..bake.solving.frames import CORRECTIONS
 from ..bake.solving.problem import FINE
 from ..core import Chain, Status
 from ..core.chain import FAR
@@ -24,7 +24,7 @@ from ..core.two_bone import HUGE, ZERO_LENGTH
 from ..rig.chain.chain import RigChain
 from ..rig.pose.kinematics import Link, angles_before, read_linkage
 from ..rig.scene.sampler import ChainSamples
-from .lengths import changes_lengths
+from .writing import changes_lengths
 
 TURN = 2.0 * pi
 # Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,

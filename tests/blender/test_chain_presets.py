@@ -9,10 +9,10 @@ from rigs import add_target, leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.features.native import make_native
-from ik2d_addon.features.setup import presets
-from ik2d_addon.features.setup.presets import SUBDIR, VALUES, apply_preset
+from ik2d_addon.features.setup import chain_presets
+from ik2d_addon.features.setup.chain_presets import SUBDIR, VALUES, apply_preset
 
-SHIPPED = sorted(Path(presets.FOLDER, "presets", SUBDIR).glob("*.py"))
+SHIPPED = sorted(Path(chain_presets.FOLDER, "presets", SUBDIR).glob("*.py"))
 
 
 def found() -> list[Path]:

@@ -14,9 +14,9 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
+from ik2d_addon.features.setup.chain_presets import VALUES
 from ik2d_addon.features.setup.copying import copy_settings, mirror_chain
 from ik2d_addon.features.setup.panels import has_hands
-from ik2d_addon.features.setup.presets import VALUES
 from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
 

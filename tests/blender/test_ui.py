@@ -15,8 +15,9 @@ from ik2d_addon.features.doctor import operators as doctor
 from ik2d_addon.features.drag import operator
 from ik2d_addon.features.match import operators as match
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
-from ik2d_addon.features.setup import menus, panels, rig_panel
+from ik2d_addon.features.setup import menus, panels
 from ik2d_addon.features.setup import operators as chains
+from ik2d_addon.features.setup import panels as rig_panel
 from ik2d_addon.ui.settings import chain as properties
 from ik2d_addon.ui.settings import overlay
 from ik2d_addon.ui.text import wrapped

@@ -18,7 +18,7 @@ from ...rig.pose.rotations import BoneRotation, bone_rotations
 from ...rig.scene.sampler import ChainSamples, finished, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
-from ..solving import SolvedChain, solve_chain
+from ..solving.frames import SolvedChain, solve_chain
 from ..solving.problem import Pose, with_scale
 from .cubics import read_played
 

@@ -17,7 +17,7 @@ from ...rig.pose.rotations import BoneRotation, bone_rotations
 from ...rig.scene.sampler import ChainSamples
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels, scales_back
-from ..solving import SolvedChain
+from ..solving.frames import SolvedChain
 from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
 from .cubics import Cubics, hermite, read_played

@@ -13,7 +13,7 @@ from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, tu
 from ...rig.pose.kinematics import rotations_of
 from ...rig.pose.rotations import BoneRotation
 from ...rig.scene.sampler import ChainSamples
-from . import SolvedChain
+from .frames import SolvedChain
 from .problem import with_scale
 
 

@@ -10,12 +10,21 @@ from numpy.typing import NDArray
 
 from ..arithmetic import ARRAYS, carved, put_cos_and_sin, summed, summed_up
 from ..inputs import Floats
-from .correction import LONGEST_FROM_AFAR, LONGEST_STEP, NEARER, SWING, TRIAL, corrected
-from .corrections import angles_of, arms_of, least_turns_of, swings_of
+from .correction import (
+    LONGEST_FROM_AFAR,
+    LONGEST_STEP,
+    NEARER,
+    SWING,
+    TRIAL,
+    angles_of,
+    arms_of,
+    corrected,
+    least_turns_of,
+    swings_of,
+)
 from .free import NEAR, SWEEPS, is_sudden, solve_free
 from .shapes import Bracket, closed, off_the_line, two_bones
-from .sweep import Bones
-from .sweeps import swept
+from .sweep import Bones, swept
 
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]

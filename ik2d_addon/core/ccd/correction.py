@@ -16,7 +16,10 @@ from itertools import accumulate
 from math import hypot, inf, sqrt
 from operator import add, mul
 
-from ..arithmetic import FLOATS, Arithmetic, Number
+import numpy as np
+
+from ..arithmetic import FLOATS, Arithmetic, Number, carved, put_cos_and_sin, summed_up
+from ..inputs import Floats
 
 LONGEST_STEP = 2.0  # radians for an error as long as the reach
 # Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).
@@ -102,3 +105,68 @@ def corrected(
             turns = [SWING / most * turn for turn in turns] if most > SWING else turns
         angles = list(map(add, angles, turns))
     return angles, error, done
+
+
+def arms_of(lengths: Floats, headings: Floats, room: Floats) -> Floats:
+    """Return the arms (2, n, m) from the joints of bones with headings (n, m) to their tips.
+
+    The root's, arms[:, 0], is the tip. lengths: (n,). room: at least 3 n m floats; the arms are its first.
+    """
+    n, m = headings.shape
+    arms: Floats
+    arms, angles = carved(room, (2, n, m), (n, m))
+    np.copyto(angles, headings)
+    put_cos_and_sin(angles, arms[0], arms[1])
+    arms *= lengths[:, np.newaxis]
+    summed_up(arms[:, ::-1])
+    return arms
+
+
+def least_turns_of(
+    arms: Floats, weights: Floats | None, errors: Floats, distances: Floats, longest: Floats, room: Floats
+) -> Floats:
+    """Return the least turns (n, m) that move the tips by the errors (2, m), as `least_turns`.
+
+    arms: (2, n, m), which are overwritten. weights: (n,), the greatest 1; None: all are. distances: (m,), how
+    long the errors are. longest: (m,). room: at least 2 n m floats that are not the arms'; the turns are its
+    first.
+    """
+    _, n, m = arms.shape
+    weighted = arms if weights is None else weights[:, np.newaxis] * arms
+    turns: Floats
+    (products,), (turns,) = carved(room, (2, n, m)), carved(room, (n, m))
+    squares = np.add.reduce(np.multiply(weighted, arms, out=products), axis=1)  # (2, m), of x and of y
+    squares += DAMPING
+    mixed = np.add.reduce(np.multiply(weighted[0], arms[1], out=turns), axis=0)
+    u = squares * errors
+    u += mixed * errors[::-1]
+    u /= squares[0] * squares[1] - mixed * mixed
+    most = longest * np.sqrt(distances)
+    if weights is None:  # as in least_turns, where it says why
+        u *= np.minimum(1.0, most / np.sqrt(np.add.reduce(u * errors, axis=0) + NO_STEP))
+    weighted *= u[::-1, np.newaxis]
+    np.subtract(weighted[0], weighted[1], out=turns)
+    if weights is not None:
+        turns *= np.minimum(1.0, most / np.sqrt(np.add.reduce(turns * turns, axis=0) + NO_STEP))
+    return turns
+
+
+def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
+    """Return how turns (n, m) swing the bones, cut to swing none by more than `most` (m,).
+
+    The turns are overwritten by the swings. room: at least n m floats that are not the turns'.
+    """
+    (sizes,) = carved(room, turns.shape)
+    summed_up(turns)
+    largest = np.maximum.reduce(np.abs(turns, out=sizes), axis=0)
+    over = largest > most
+    if over.any():
+        turns *= np.where(over, most / np.maximum(largest, NO_STEP), 1.0)
+    return turns
+
+
+def angles_of(headings: Floats) -> Floats:
+    """Return the angles (n, ...) between bones with headings (n, ...)."""
+    angles = headings.copy()
+    angles[1:] -= headings[:-1]
+    return angles

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One iteration of cyclic coordinate descent, as in Ryan Juckett's article, for those who want it plain."""
 
+from dataclasses import replace
 from enum import Enum
+from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,3 +106,29 @@ def _step(
 def _wrapped_where_free(chain: Chain, new: Floats, start: Floats) -> Floats:
     free = np.isinf(chain.ranges).all(axis=1)
     return np.where(free & (new != start), wrapped(new), new)
+
+
+def ccd_joint(chain: Chain, angles: ArrayLike, target: ArrayLike, joint: int) -> Floats:
+    """Turn one joint so that the tip comes as near to the target as this joint can bring it.
+
+    It turns as in `ccd_step`: by its weight, as far as its limits. angles: (n,); target: (2,) relative
+    to the root; joint: 0 for the root to n - 1. Returns the new angles (n,), that of the joint wrapped to
+    [-pi, pi] if it turned and is free. Raises IK2DError for other shapes and numbers.
+    """
+    start, point = checked_angles(chain, angles), checked_targets(target)
+    if start.ndim != 1 or point.ndim != 1:
+        raise IK2DError("ccd_joint takes the angles of one chain and one target")
+    if not 0 <= index(joint) < len(chain):
+        raise IK2DError(f"the chain has joints 0 to {len(chain) - 1}, not {joint}")
+    x, y = in_reaches(chain, point).tolist()
+    bones, held = Bones.of(chain), [i != joint for i in range(len(chain))]
+    alone = replace(
+        bones,
+        weights=[0.0 if other else weight for other, weight in zip(held, bones.weights, strict=True)],
+        low=[-np.inf if other else low for other, low in zip(held, bones.low, strict=True)],
+        high=[np.inf if other else high for other, high in zip(held, bones.high, strict=True)],
+    )
+    new = np.array(sweep(alone, start.tolist(), x, y))
+    if new[joint] != start[joint] and np.isinf(chain.ranges[joint]).all():
+        new[joint] = wrapped(new[joint])
+    return new

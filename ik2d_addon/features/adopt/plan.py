@@ -13,10 +13,9 @@ from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.stretch import MOST
 from ...rig.animation import versions
-from ...rig.chain.axes import normal_in_bone
 from ...rig.chain.bone_limits import Range, limits_elsewhere, limits_of_bones
 from ...rig.chain.chain import rest_joints
-from ...rig.chain.joints import turning_axis
+from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, choose_plane, line_of
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.sampler import Target

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
-from ...core.ccd.one_joint import ccd_joint
+from ...core.ccd.step import ccd_joint
 from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import angles_before

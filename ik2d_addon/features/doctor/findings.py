@@ -12,7 +12,6 @@ from ...core import IK2DError
 from ...core.affine import is_constant
 from ...core.inputs import Floats
 from ...rig.animation import keys
-from ...rig.chain.axes import normal_in_bone
 from ...rig.chain.chain import (
     FAR_OFF_PLANE,
     RigChain,
@@ -23,7 +22,7 @@ from ...rig.chain.chain import (
     rest_joints,
 )
 from ...rig.chain.hands import REST
-from ...rig.chain.joints import turning_axis
+from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.native_state import is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget

@@ -10,10 +10,9 @@ import numpy as np
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
-from ...rig.chain.axes import normal_in_bone
 from ...rig.chain.bone_limits import limits_of_bones
 from ...rig.chain.chain import RigChain, chain_bones, rest_joints
-from ...rig.chain.joints import read_joints
+from ...rig.chain.joints import normal_in_bone, read_joints
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from ...rig.chain.stored_values import refuse_broken_rest
 from ...rig.pose.keyed_pose import standing_now

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
 
 from ...bake.report import length_text
-from ...bake.solving import SolvedChain
+from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats
 from ...rig.animation.auto_keying import Moved, auto_key

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...bake.solving import SolvedChain, solve_chain
+from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core import Status

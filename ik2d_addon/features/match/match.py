@@ -11,14 +11,14 @@ import numpy as np
 from ...bake.pipeline import key_as_by_hand, solve
 from ...bake.report import BakeReport, length_text
 from ...bake.request import frame_range, read_rigs, scene_of
-from ...bake.solving import SolvedChain, solve_chain
+from ...bake.solving.frames import SolvedChain, solve_chain
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import keys, versions
 from ...rig.animation.auto_keying import Moved
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ...rig.chain.chain import RigChain
-from ...rig.chain.native_muting import natives_still
+from ...rig.chain.native_state import natives_still
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
 from ...rig.pose.keyed_pose import Joins, joins_of, standing_now
 from ...rig.pose.rotations import ROTATIONS, matrices, rotation_property

@@ -4,4 +4,4 @@
 from ...rig.chain.native_state import is_native as is_native
 from .build import Native as Native
 from .build import make_native as make_native
-from .removal import remove_native as remove_native
+from .empties import remove_native as remove_native

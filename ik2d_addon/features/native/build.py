@@ -25,11 +25,10 @@ from . import family, limited, two_bone
 from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, drive, drive_step, path_of
-from .empties import add_empties
+from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
 from .refusals import refuse_unfit
-from .removal import remove_native
 
 # A straight chain's plane goes through its target's path, of which no more frames than these are looked at.
 _FRAMES = 50

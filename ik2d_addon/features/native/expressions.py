@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...rig.chain.axes import EXACT
+from ...rig.chain.joints import EXACT
 
 # Blender cuts what is longer without a word.
 LONGEST = 255

@@ -19,10 +19,9 @@ import numpy as np
 
 from ...core import Chain, IK2DError, forward, solve_arc, solve_even
 from ...core.inputs import Floats
-from .curves import handles
+from .drivers import handles
 from .expressions import num
-from .links import Links
-from .plan import Plan, Shape
+from .plan import Links, Plan, Shape
 from .two_bone import SIDE, evenly_stretched, softened
 
 # u = pi. Blender finds the place in a piece exactly to rounding where keys and their handles are whole

@@ -7,7 +7,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ...bake.request import chosen_range
-from ...bake.solving import solve_chain
+from ...bake.solving.frames import solve_chain
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...rig.pose.target_plane import facing_target

@@ -15,8 +15,8 @@ from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane
 from ...ui.settings.chain import sync_joints
+from .chain_presets import VALUES
 from .operators import add_chain, add_target, flip
-from .presets import VALUES
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")

@@ -12,9 +12,9 @@ from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import stand_of
 from ...rig.chain.renames import bones_of
-from ...ui.registration import register_classes, unregister_classes
+from ...ui.registration import register_classes, registration, unregister_classes
 from ...ui.text import draw_text, field, fits_as_name, row_or_column, text_width
-from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
+from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release, draw_adopt
 from ..baking.live import draw_live, draw_toggle
 from ..baking.operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
 from ..baking.results import (
@@ -30,7 +30,9 @@ from ..doctor.mute_constraints import IK2D_OT_mute_rulers
 from ..doctor.operators import draw_findings, problem_of
 from ..doctor.plane_to_target import IK2D_OT_plane_to_target
 from ..drag.operator import IK2D_OT_drag
-from ..native.operators import draw_changed, draw_controls
+from ..match.operators import draw_match
+from ..native.operators import draw_changed, draw_controls, draw_native
+from .chain_presets import IK2D_PT_presets
 from .menus import IK2D_OT_mirror, draw_list_menu
 from .operators import (
     IK2D_OT_chain_add,
@@ -45,7 +47,6 @@ from .operators import (
     shown_chain,
     why_not_add,
 )
-from .presets import IK2D_PT_presets
 
 # A rig with more chains that missed than these gets a word instead of more rows.
 _MISSED_ROWS = 4
@@ -547,3 +548,31 @@ def unregister() -> None:
     for name in MENUS:
         getattr(bpy.types, name).remove(draw_menu)
     unregister_classes(classes)
+
+
+# Each draws a row, from the file of the operators that are in it: (layout, context).
+ROWS = (draw_adopt, draw_match, draw_native)
+
+
+class IK2D_PT_rig(Panel):
+    """Take over the IK that the rig has, leave it one of its own, and go between the two"""
+
+    bl_idname = "IK2D_PT_rig"
+    bl_space_type = 'VIEW_3D'
+    bl_region_type = 'UI'
+    bl_category = "IK 2D"
+    bl_label = "Rig"
+    bl_description = __doc__
+    bl_options = {'DEFAULT_CLOSED'}
+
+    @classmethod
+    def poll(cls, context):
+        return active_armature(context) is not None
+
+    def draw(self, context):
+        for draw_row in ROWS:
+            draw_row(self.layout, context)
+
+
+classes = (IK2D_PT_rig,)
+register, unregister = registration(classes)

@@ -13,7 +13,19 @@ from typing import Any
 import bpy
 
 from . import versions
-from .known import KnownChannels
+
+
+class KnownChannels:
+    """The F-Curves and groups that something holds, to be asked for as it would be itself.
+
+    What is made meanwhile is known where it is added here, too; nothing may be removed.
+    """
+
+    def __init__(self, holder: versions.Channels) -> None:
+        # From the last to the first, which counts where a damaged file has two of a kind.
+        curves, groups = list(holder.fcurves)[::-1], list(holder.groups)[::-1]
+        self.fcurves = KnownCurves(((curve.data_path, curve.array_index), curve) for curve in curves)
+        self.groups = {group.name: group for group in groups}
 
 
 def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Channels:
@@ -251,3 +263,11 @@ def _new_group(holder: versions.Channels, looks: dict[str, Any]) -> bpy.types.Ac
         for name, color in looks["colors"].items():
             setattr(group.colors, name, color)
     return group
+
+
+class KnownCurves(dict[tuple[str, int], bpy.types.FCurve]):
+    """F-Curves by path and index."""
+
+    def find(self, path: str, index: int = 0) -> bpy.types.FCurve | None:
+        """Return the F-Curve of a channel, as Blender's own collections do; None where there is none."""
+        return self.get((path, index))

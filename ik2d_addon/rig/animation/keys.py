@@ -15,8 +15,8 @@ from ...core.inputs import Floats
 from ..pose.rotations import ROTATIONS, BoneChannels, BoneRotation, channels_kept, rotation_property, set_mode
 from . import actions as made
 from . import nla, versions
+from .actions import KnownChannels
 from .fcurves import Singles, column
-from .known import KnownChannels
 
 # Everything that the keys of an F-Curve hold, each column (keys, width).
 Columns = dict[str, NDArray[Any]]

@@ -8,8 +8,7 @@ import bpy
 
 from ...core import Plane
 from ...core.inputs import Floats
-from .axes import ALIGNED, normal_in_bone, own_axis
-from .joints import turning_axis
+from .joints import ALIGNED, normal_in_bone, own_axis, turning_axis
 
 Range = tuple[float, float]  # radians about the plane's normal, relative to rest; of slides a length
 # A direction that has less than this along an axis is not limited along it.

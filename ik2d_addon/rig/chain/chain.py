@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
-from .axes import normal_in_bone
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, read_joints, read_limits
+from .joints import Joints, normal_in_bone, read_joints, read_limits
 from .native_state import is_native, sampled_controls, stand_of
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
-from .axes import HINGE
-from .joints import hinge_axis, is_held
+from .joints import HINGE, hinge_axis, is_held
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 # A hinge whose axis passes the tip nearer than this part of the chain's extent cannot bend the chain.

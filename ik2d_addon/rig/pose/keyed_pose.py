@@ -11,9 +11,8 @@ from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE, Floats
 from ..animation import keys, versions
 from ..animation.fcurves import Singles, column
-from ..chain.axes import CLOSE, own_axis
 from ..chain.chain import RigChain
-from ..chain.joints import ROTATION_PROPERTIES
+from ..chain.joints import CLOSE, ROTATION_PROPERTIES, own_axis
 from ..scene.slide_locations import noted_locations
 from .rotations import matrices
 

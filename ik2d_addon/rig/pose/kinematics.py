@@ -14,8 +14,8 @@ from ...core import Plane
 from ...core.affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
-from ..chain.axes import normals_in
 from ..chain.chain import RigChain
+from ..chain.joints import normals_in
 from ..chain.slides import Slides
 from ..scene.sampler import ChainSamples
 

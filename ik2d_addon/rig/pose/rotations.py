@@ -13,9 +13,8 @@ from mathutils import Euler, Quaternion
 from ...core.affine import Turning
 from ...core.inputs import Floats
 from ..animation import versions
-from ..chain.axes import CLOSE, EXACT, own_axis
 from ..chain.chain import RigChain
-from ..chain.joints import locked_channels
+from ..chain.joints import CLOSE, EXACT, locked_channels, own_axis
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'

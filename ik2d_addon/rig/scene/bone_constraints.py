@@ -14,8 +14,8 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import actions, versions
 from ..animation.keys import animation_times
-from ..chain.axes import ALIGNED, own_axis
 from ..chain.chain import RigChain
+from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
 from .slide_locations import location_without_slides
 

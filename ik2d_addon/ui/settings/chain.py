@@ -23,11 +23,9 @@ from ...features.adopt import keep as adopted
 from ...features.adopt.keep import IK2D_PG_adopted
 from ...live.registry import RIGS, key_of, status_of
 from ...rig.chain.chain import chain_bones
-from ...rig.chain.hands import note_offset
+from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 from ...rig.chain.renames import follow_joints, free_name, remember
 from ..registration import register_classes, unregister_classes
-from .hand_settings import HAND_OFFSET, HAND_ROTATION, HANDS_POSED
-from .native_settings import NATIVE_BEFORE, NATIVE_CONSTRAINT, NATIVE_PRINT, NATIVE_PROBE, NATIVE_STAND
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
 HIDDEN = {'HIDDEN'}
@@ -821,3 +819,98 @@ def unregister() -> None:
     del bpy.types.Object.ik2d
     unregister_classes(classes)
     adopted.unregister()
+
+
+OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+
+
+def _rotation_changed(chain, _context) -> None:
+    RIGS.mark()
+    if chain.hand_rotation == 'NONE' and chain.hands_posed:
+        put_hands_back(chain, posed_hands(chain))
+    note_offset(chain)
+
+
+def _offset_changed(_chain, _context) -> None:
+    RIGS.mark()
+
+
+HAND_ROTATION = EnumProperty(
+    name="Hand or Foot",
+    description="How the bones turn that hang on the tip, such as a hand or a foot",
+    items=(
+        ('NONE', "As It Is", "They turn with the tip, as their own channels have it"),
+        (
+            'WORLD',
+            "Keep in World",
+            (
+                "They stay as in the rest pose, however the chain and what is above it turn, so that a foot"
+                " stays flat. The armature object turns them, and their own keys made by hand"
+            ),
+        ),
+        (
+            'TARGET',
+            "Follow Target",
+            (
+                "They turn as the target does: a bone from its rest pose on, an object from where it stands"
+                " when this is chosen"
+            ),
+        ),
+    ),
+    default='NONE',
+    override=OVERRIDABLE,
+    update=_rotation_changed,
+    options=set(),
+)
+HAND_OFFSET = FloatVectorProperty(
+    name="Hand Offset",
+    description="Axes of the armature as the target object saw them when Follow Target was chosen",
+    size=9,
+    default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+    precision=6,
+    override=OVERRIDABLE,
+    update=_offset_changed,
+    options={'HIDDEN'},
+)
+HANDS_POSED = StringProperty(
+    name="Hands Posed",
+    description="Bones on the tip that a solve or a bake has turned",
+    override=OVERRIDABLE,
+    options={'HIDDEN'},
+)
+
+
+_OVERRIDABLE, _HIDDEN = {'LIBRARY_OVERRIDABLE'}, {'HIDDEN'}
+
+NATIVE_STAND = PointerProperty(
+    name="Stand",
+    description="Empty in the plane of a native chain that carries its controls",
+    type=bpy.types.Object,
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_PROBE = PointerProperty(
+    name="Probe",
+    description="Empty that is where the target of a native chain is",
+    type=bpy.types.Object,
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_CONSTRAINT = StringProperty(
+    name="Native Constraint",
+    description="Name of the constraints that turn the bones of a native chain; empty for another",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_PRINT = StringProperty(
+    name="Made From",
+    description="What a native chain was made from, to see whether it still does what its settings say",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)
+NATIVE_BEFORE = StringProperty(
+    name="Before Native",
+    description="What is to be put back when the chain is native no more",
+    override=_OVERRIDABLE,
+    options=_HIDDEN,
+)

@@ -6,9 +6,8 @@ import os
 import pytest
 from rigs import add_chain, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, memory
-from ik2d_addon.bake.memory import BYTES_A_BONE, BYTES_A_FRAME, physical_memory
-from ik2d_addon.bake.request import problems
+from ik2d_addon.bake import BakeOptions, bake, request
+from ik2d_addon.bake.request import BYTES_A_BONE, BYTES_A_FRAME, physical_memory, problems
 from ik2d_addon.core import IK2DError
 
 FRAMES_OF_A_LEG = 100
@@ -18,7 +17,7 @@ FRAMES_OF_A_LEG = 100
 def small_machine(monkeypatch):
     """A machine that has room for the leg's two bones on a hundred frames."""
     room = FRAMES_OF_A_LEG * (BYTES_A_FRAME + 2 * BYTES_A_BONE)
-    monkeypatch.setattr(memory, "physical_memory", lambda: room)
+    monkeypatch.setattr(request, "physical_memory", lambda: room)
 
 
 def test_as_many_frames_as_find_room_are_baked_and_one_more_is_refused(small_machine):
@@ -45,7 +44,7 @@ def test_reduced_keys_are_solved_half_way_too_and_each_bone_counts(small_machine
 
 
 def test_where_the_system_does_not_tell_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "physical_memory", lambda: None)
+    monkeypatch.setattr(request, "physical_memory", lambda: None)
     armature, _ = leg_with_target()
     assert problems(armature, None, (-1048574, 1048574, 1)) == []
 

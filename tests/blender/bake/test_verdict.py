@@ -11,7 +11,7 @@ from rigs import leg_with_target
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
-from ik2d_addon.bake.solving import SolvedChain
+from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Solution, Status
 from ik2d_addon.rig.chain.planes import HINGES

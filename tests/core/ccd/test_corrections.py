@@ -5,8 +5,15 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core.arithmetic import FEW
-from ik2d_addon.core.ccd.correction import LONGEST_STEP, arms_to_tip, least_turns
-from ik2d_addon.core.ccd.corrections import angles_of, arms_of, least_turns_of, swings_of
+from ik2d_addon.core.ccd.correction import (
+    LONGEST_STEP,
+    angles_of,
+    arms_of,
+    arms_to_tip,
+    least_turns,
+    least_turns_of,
+    swings_of,
+)
 
 
 def random_poses(n, m):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik2d_addon.core import Chain, IK2DError, ccd_step, forward
-from ik2d_addon.core.ccd.one_joint import ccd_joint
+from ik2d_addon.core.ccd.step import ccd_joint
 
 ANGLES = st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4)
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain
-from ik2d_addon.core.ccd.sweep import Bones, sweep
-from ik2d_addon.core.ccd.sweeps import swept
+from ik2d_addon.core.ccd.sweep import Bones, sweep, swept
 
 
 def swept_at_once(bones, poses, points):

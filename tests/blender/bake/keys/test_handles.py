@@ -13,7 +13,7 @@ from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import handles, keying
 from ik2d_addon.bake.keys.cubics import hermite
 from ik2d_addon.bake.keys.handles import DOUBTFUL, doubtful_gaps, shaped_rotations
-from ik2d_addon.bake.solving import solve_chain
+from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik2d_addon.features.native.curves import handles, write_keys
+from ik2d_addon.features.native.drivers import handles, write_keys
 
 # Pieces 3 times a power of two long: so Blender finds the place in a piece to rounding.
 PLACES = np.array([-96.0, -48.0, -24.0, 0.0, 96.0, 96.1875])

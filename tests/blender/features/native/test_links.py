@@ -7,7 +7,7 @@ import pytest
 from mathutils import Quaternion
 from rigs import add_armature, add_chain, add_target
 
-from ik2d_addon.features.native.links import links_of
+from ik2d_addon.features.native.plan import links_of
 from ik2d_addon.rig.chain.chain import read_chain
 
 

@@ -8,8 +8,14 @@ import pytest
 from rigs import add_leg, contents_of, every_bit_of_animation
 
 from ik2d_addon.rig.animation import actions
-from ik2d_addon.rig.animation.actions import action_copied, channels, fcurve, group_for, unless_gone
-from ik2d_addon.rig.animation.known import KnownChannels
+from ik2d_addon.rig.animation.actions import (
+    KnownChannels,
+    action_copied,
+    channels,
+    fcurve,
+    group_for,
+    unless_gone,
+)
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 PATH = 'pose.bones["shin"].location'

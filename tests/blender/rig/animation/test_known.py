@@ -3,7 +3,7 @@
 
 from rigs import add_leg
 
-from ik2d_addon.rig.animation.known import KnownChannels
+from ik2d_addon.rig.animation.actions import KnownChannels
 from ik2d_addon.rig.animation.versions import existing_channels
 
 

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 from rigs import add_armature
 
 from ik2d_addon.core import Plane
-from ik2d_addon.rig.chain.axes import ALIGNED, CLOSE, EXACT, normal_in_bone, own_axis
+from ik2d_addon.rig.chain.joints import ALIGNED, CLOSE, EXACT, normal_in_bone, own_axis
 
 NOISE = 5e-5  # 32-bit rest matrices are up to 2.4e-5 off orthonormal, each end of a comparison
 

@@ -11,8 +11,9 @@ from rigs import add_leg
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.axes import EXACT, HINGE
 from ik2d_addon.rig.chain.joints import (
+    EXACT,
+    HINGE,
     Joints,
     hinge_axis,
     is_held,

@@ -5,7 +5,7 @@ import pytest
 from native_rigs import two_legs
 
 from ik2d_addon.features.native import make_native
-from ik2d_addon.rig.chain.native_muting import natives_muted
+from ik2d_addon.rig.chain.native_state import natives_muted
 
 
 def muted(armature):

@@ -9,8 +9,8 @@ from rigs import add_armature, add_chain
 
 from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.chain import planes
-from ik2d_addon.rig.chain.axes import HINGE
 from ik2d_addon.rig.chain.chain import rest_joints
+from ik2d_addon.rig.chain.joints import HINGE
 from ik2d_addon.rig.chain.planes import bend_plane, choose_plane, line_of, plane_through
 
 EXACT = 1e-6

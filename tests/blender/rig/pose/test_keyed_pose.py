@@ -12,8 +12,8 @@ from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.axes import CLOSE
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.joints import CLOSE
 from ik2d_addon.rig.pose.keyed_pose import (
     _turns,
     joins_of,

@@ -10,8 +10,8 @@ import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 from rigs import add_armature, add_chain, add_leg, add_target
 
-from ik2d_addon.rig.chain.axes import normal_in_bone
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.joints import normal_in_bone
 from ik2d_addon.rig.pose.rotations import (
     BoneRotation,
     bone_rotations,

@@ -18,8 +18,10 @@ from rigs import (
     stretching_arm,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, solve, solving
-from ik2d_addon.bake.solving import problem, solve_chain
+from ik2d_addon.bake import BakeOptions, bake, solve
+from ik2d_addon.bake.solving import frames as solving
+from ik2d_addon.bake.solving import problem
+from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
