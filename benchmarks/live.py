@@ -11,7 +11,7 @@ from mathutils import Quaternion
 
 from ik2d_addon.live import handlers
 from ik2d_addon.live.registry import RIGS
-from ik2d_addon.ui.settings.chain import sync_joints
+from ik2d_addon.ui.settings.joint_list import sync_joints
 
 from .ik_constraint import IKRig
 from .problems import LIMIT, SLIGHT_BEND, Problems, paths

@@ -20,8 +20,8 @@ import numpy as np
 from mathutils import Vector
 
 from ik2d_addon.features.native import make_native
-from ik2d_addon.ui.settings import chain as properties
-from ik2d_addon.ui.settings.chain import sync_joints
+from ik2d_addon.ui.settings import rig as properties
+from ik2d_addon.ui.settings.joint_list import sync_joints
 
 from .native_rigs import Rig, Shape, alike, build, name, random_shapes, remove
 from .problems import LIMIT, Floats

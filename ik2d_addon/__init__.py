@@ -14,7 +14,7 @@ from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
-    ".ui.settings.chain",
+    ".ui.settings.rig",
     ".features.setup.operators",
     ".features.baking.results",
     ".features.baking.operators",
@@ -35,10 +35,10 @@ _MODULES = (
     ".ui.toolbar",
     ".ui.preferences",
     ".features.setup.panels",
+    ".features.baking.panels",
     ".features.overlay.target_path",
     ".features.overlay.draw",
     ".features.overlay.panel",
-    ".features.setup.panels",
     ".features.overlay.limit_drag",
     ".features.overlay.gizmos",
     ".features.setup.upkeep",

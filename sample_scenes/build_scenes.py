@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scenes import crane, deadlock, excavator, insect, out_of_reach, stage, tentacle, walking_leg
 
-from ik2d_addon.ui.settings import chain
+from ik2d_addon.ui.settings import rig
 
 HERE = Path(__file__).resolve().parent
 SCENES = {
@@ -36,10 +36,10 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or SCENES:
         stage.start()
-        chain.register()
+        rig.register()
         armature = SCENES[name]()
         stage.save(armature, HERE / f"{name}.blend")
-        chain.unregister()
+        rig.unregister()
         print(f"Built {name}.blend, {(HERE / f'{name}.blend').stat().st_size / 1024:.0f} KB")
     return 0
 

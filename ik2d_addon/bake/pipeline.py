@@ -12,18 +12,21 @@ import numpy as np
 
 from ..core import IK2DError
 from ..core.inputs import Floats
-from ..rig.animation import keys
+from ..rig.animation import key_faults, keys
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
+from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_noted
 from ..rig.chain.native_state import natives_muted, natives_still
 from ..rig.chain.order import in_order
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
-from ..rig.pose.rotations import BoneChannels, BoneRotation, bone_rotations, posed, single_axis_notes
+from ..rig.pose.rotations import bone_rotations, single_axis_notes
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
-from ..rig.scene.sampler import ChainSamples, Sampler, finished, sample_alone, sample_now, sample_steps
+from ..rig.scene.sampler import Sampler, sample_alone, sample_now, sample_steps
+from ..rig.scene.samples import ChainSamples, finished
 from ..rig.scene.slide_locations import noted, slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
 from .keys.clearing import release_hands, release_slides
@@ -169,8 +172,8 @@ def _bake_rigs(
         solve_frames(rigs, scene, plan, options, by_hand, sampler)
     )
     rotations = rotations_of(solved, by_hand)
-    times = keys.pace_of(scene) * plan.frame_array
-    warnings = keys.check_writable(armature_object, rotations, times)
+    times = pace_of(scene) * plan.frame_array
+    warnings = key_faults.check_writable(armature_object, rotations, times)
     if options.single_axis:
         warnings += [note for chain in solved for note in single_axis_notes(chain.solved.rig)]
     for chain in solved:
@@ -361,7 +364,7 @@ def solve_frames(
             yield before + 2 * len(times), total
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
-                paced = keys.animation_times(scene, times)
+                paced = animation_times(scene, times)
                 previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
     return _as_given(solved, rigs), full_scene, stepped
 

@@ -12,7 +12,8 @@ from ..core import IK2DError
 from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
 from ..rig.pose.kinematics import rest_to_pose
-from ..rig.scene.sampler import STEP, ChainSamples, Sampler, sample_now, sample_steps
+from ..rig.scene.sampler import STEP, Sampler, sample_now, sample_steps
+from ..rig.scene.samples import ChainSamples
 from .keys.keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'

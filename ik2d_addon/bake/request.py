@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..features.doctor.findings import channels_at_rest
-from ..rig.animation import keys
+from ..rig.animation import key_faults
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.renames import straighten
+from ..rig.pose.measures import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_rulers
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .keys.keying import plan_keys
@@ -166,13 +166,13 @@ def problems(
 def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
     """Raise IK2DError for chains that cannot be baked one after the other."""
     if len(in_order(rigs)) > 1:
-        keys.refuse_tweak_mode(armature)
+        key_faults.refuse_tweak_mode(armature)
 
 
 def _check_channels(armature: bpy.types.Object, rigs: Sequence[RigChain], single_axis: bool) -> None:
     """Raise IK2DError for chains whose bones' channels cannot take keys."""
     at_rest = [rotation for rig in rigs for rotation in channels_at_rest(rig, single_axis)]
-    keys.check_writable(armature, at_rest, [0.0])
+    key_faults.check_writable(armature, at_rest, [0.0])
 
 
 def _read(

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
-from ..features.doctor.findings import askew_words, off_plane_words, uneven_words
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
+from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
 from .keys.keying import KeyedChain, KeyPlan
 from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text

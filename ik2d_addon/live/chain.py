@@ -9,6 +9,7 @@ from mathutils import Matrix, Vector
 
 from ..bake.solving.frames import SolvedChain, solve_chain
 from ..core import IK2DError
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
@@ -16,10 +17,9 @@ from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
 from ..rig.pose.kinematics import rest_to_pose
-from ..rig.pose.rotations import BoneChannels, BoneRotation
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
-from ..rig.scene.sampler import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import LeanHands, is_lean, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned

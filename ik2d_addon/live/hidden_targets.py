@@ -5,9 +5,9 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..core import IK2DError
+from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_fcurves, plays
 from ..rig.chain.chain import RigChain
-from ..rig.pose.rotations import rotation_property
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

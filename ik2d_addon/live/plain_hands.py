@@ -11,9 +11,9 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
+from ..rig.animation.bone_channels import BoneRotation, rotation_property
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import Hands
-from ..rig.pose.rotations import BoneRotation, rotation_property
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2

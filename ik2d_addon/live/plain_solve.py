@@ -23,7 +23,7 @@ from ..core.triangle import two_bone_pose
 from ..core.two_bone import HUGE, ZERO_LENGTH
 from ..rig.chain.chain import RigChain
 from ..rig.pose.kinematics import Link, angles_before, read_linkage
-from ..rig.scene.sampler import ChainSamples
+from ..rig.scene.samples import ChainSamples
 from .writing import changes_lengths
 
 TURN = 2.0 * pi

@@ -13,13 +13,14 @@ from ..bake.solving.frames import SolvedChain
 from ..bake.solving.hands import hands_held
 from ..core import IK2DError
 from ..rig.animation import keys, versions
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels, rotation_property
+from ..rig.animation.times import animation_times, strip_times
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
-from ..rig.chain.joints import EXACT, locked_channels, own_axis
+from ..rig.chain.joints import EXACT, own_axis
 from ..rig.pose.hand_rotations import OwnTurns
 from ..rig.pose.kinematics import rotations_of
-from ..rig.pose.rotations import BoneChannels, BoneRotation, rotation_property
-from ..rig.scene.sampler import ChainSamples
+from ..rig.scene.samples import ChainSamples
 from ..rig.scene.slide_locations import base_of, noted, slide_channels
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
 
@@ -156,8 +157,8 @@ def without_own_slides(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamp
                     " location, and those of a bake are among them; clear the bake"
                 )
             if made.any():
-                times = keys.animation_times(scene, [scene.frame_float])
-                bases[:, bone, channel, 3] = curve.evaluate(keys.strip_times(rig.armature, times)[0])
+                times = animation_times(scene, [scene.frame_float])
+                bases[:, bone, channel, 3] = curve.evaluate(strip_times(rig.armature, times)[0])
     return replace(samples, bases=bases)
 
 

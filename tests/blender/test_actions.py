@@ -19,7 +19,7 @@ from rigs import (
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.features.baking.operators import frozen_motion_notes
-from ik2d_addon.rig.animation.keys import notes_before
+from ik2d_addon.rig.animation.key_faults import notes_before
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 PLAYED_BACK = 1e-5  # of reach

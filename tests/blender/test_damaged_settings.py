@@ -14,7 +14,7 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking import results
 from ik2d_addon.features.baking.staleness import changed_since
 from ik2d_addon.features.setup import panels
-from ik2d_addon.features.setup.operators import active_chain
+from ik2d_addon.ui.context import active_chain
 
 PANELS = [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)]
 NUMBERS = [-(2**31), 2**31 - 1, -1, 0, 5, 1001]

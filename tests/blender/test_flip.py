@@ -6,7 +6,7 @@ import pytest
 from rigs import add_chain, evaluated_tip, leg_with_target
 
 from ik2d_addon.bake import solve
-from ik2d_addon.features.setup.operators import flip
+from ik2d_addon.ui.settings.chain_list import flip
 
 
 def active_leg(**settings):

@@ -49,8 +49,9 @@ def key_ramp(chain, name: str, keys: dict[int, float]) -> None:
 
 def key_by_hand(armature, keys: dict[int, tuple[float, float]], mode: str = 'QUATERNION') -> None:
     """Key turns of both bones about the axis that the solver turns them about."""
+    from ik2d_addon.rig.animation.bone_channels import posed
     from ik2d_addon.rig.chain.chain import read_chain
-    from ik2d_addon.rig.pose.rotations import bone_rotations, posed
+    from ik2d_addon.rig.pose.rotations import bone_rotations
 
     for name in BONES:
         armature.pose.bones[name].rotation_mode = mode

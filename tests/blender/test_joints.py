@@ -9,9 +9,9 @@ from mathutils import Matrix, Quaternion, Vector
 from rigs import add_armature, add_chain, add_leg, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.setup.operators import take_limits
 from ik2d_addon.rig.chain.bone_limits import limits_of_bones
-from ik2d_addon.ui.settings.chain import joints_missing, sync_joints
+from ik2d_addon.ui.settings.chain_list import take_limits
+from ik2d_addon.ui.settings.joint_list import joints_missing, sync_joints
 
 
 def names(chain):

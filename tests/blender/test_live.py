@@ -22,7 +22,8 @@ from ik2d_addon.features.overlay.target_path import find_path
 from ik2d_addon.live import changes, handlers
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.ui.settings.chain import IK2D_PG_chain, IK2D_PG_joint
+from ik2d_addon.ui.settings.chain import IK2D_PG_chain
+from ik2d_addon.ui.settings.joint import IK2D_PG_joint
 
 FRAMES = range(1, 41)
 # The same answers, as a part of the reach.

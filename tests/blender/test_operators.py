@@ -19,6 +19,8 @@ from ik2d_addon import bake as baking
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.operators import chosen_bake
 from ik2d_addon.features.setup import operators
+from ik2d_addon.ui import context
+from ik2d_addon.ui.settings import chain_list
 
 IN_REACH, TOO_FAR = (0, -0.6, 0.6), (0, 0, -3)
 
@@ -69,7 +71,7 @@ def test_chain_add_takes_the_active_bone_and_the_other_selected_object(mode):
     assert by_operator["tip"] == by_operator["name"] == "shin"
     assert (by_operator["bone_count"], by_operator["target"]) == (2, target)
     armature.ik2d.chains.clear()
-    operators.add_chain(armature, "shin", target=target)
+    chain_list.add_chain(armature, "shin", target=target)
     assert settings_of(armature.ik2d.chains[0]) == by_operator
 
 
@@ -160,9 +162,9 @@ def test_chain_add_refuses_more_bones_than_there_are():
         bpy.ops.ik2d.chain_add(bone_count=4)
     assert not armature.ik2d.chains
     with pytest.raises(IK2DError, match="only 3"):
-        operators.add_chain(armature, "shin", 4)
+        chain_list.add_chain(armature, "shin", 4)
     with pytest.raises(IK2DError, match="no bone 'foot'"):
-        operators.add_chain(armature, "foot")
+        chain_list.add_chain(armature, "foot")
     assert not armature.ik2d.chains
 
 
@@ -190,8 +192,8 @@ def test_chain_remove_removes_the_active_chain(active, left, then_active):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(left)
-    assert operators.active_chain(armature).name == then_active
-    assert operators.remove_chain(armature) == then_active
+    assert context.active_chain(armature).name == then_active
+    assert chain_list.remove_chain(armature) == then_active
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_chain_move_keeps_the_moved_chain_active(active, direction, order):
     armature.ik2d.active_index = active
     assert bpy.ops.ik2d.chain_move(direction=direction) == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(order)
-    assert operators.active_chain(armature).name == "abc"[active]
+    assert context.active_chain(armature).name == "abc"[active]
 
 
 # --- Solve and bake ----------------------------------------------------------
@@ -436,7 +438,7 @@ def test_with_a_target_active_its_chain_is_solved_baked_and_flipped():
     armature, target = leg_with_target()
     other = add_leg("Other")
     select(target)
-    assert operators.active_armature(bpy.context) == armature
+    assert context.active_armature(bpy.context) == armature
     assert bpy.ops.ik2d.solve() == {'FINISHED'}
     assert bpy.ops.ik2d.bake(frame_start=1, frame_end=4) == {'FINISHED'}
     assert bpy.ops.ik2d.flip() == {'FINISHED'}
@@ -451,9 +453,9 @@ def test_with_a_target_active_the_chain_that_follows_it_is_shown():
     add_chain(armature, "body", second, bone_count=1)
     for thing, name in ((second, "body"), (target, "shin"), (second, "body")):
         select(thing)
-        assert operators.shown_chain(bpy.context).name == name
+        assert context.shown_chain(bpy.context).name == name
         bpy.context.view_layer.update()  # then the list highlights it too
-        assert operators.active_chain(armature).name == name
+        assert context.active_chain(armature).name == name
 
 
 def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_does():
@@ -462,15 +464,15 @@ def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_
     add_chain(second, "shin", target)
     add_chain(first, "body", None, bone_count=1)
     select(target)
-    assert operators.active_armature(bpy.context) == first
+    assert context.active_armature(bpy.context) == first
     first.ik2d.active_index = 1
-    assert operators.active_armature(bpy.context) == second
+    assert context.active_armature(bpy.context) == second
 
 
 def test_an_object_that_no_chain_follows_is_no_target():
     _armature, _target = leg_with_target()
     select(add_target({1: IN_REACH}, "Lamp"))
-    assert operators.active_armature(bpy.context) is None
+    assert context.active_armature(bpy.context) is None
     assert "or the target of one of its chains" in refusal("solve")
 
 

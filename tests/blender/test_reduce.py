@@ -26,9 +26,9 @@ from ik2d_addon.bake.keys import cubics
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import keys
+from ik2d_addon.rig.animation.bone_channels import matrices
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import chain_bones
-from ik2d_addon.rig.pose.rotations import matrices
 
 MODES = ['QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE']
 PLAYED_BACK = 1e-5  # of reach: what Blender's 32-bit floats allow, with room

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import ik2d_addon
-from ik2d_addon.features.setup import panels
+from ik2d_addon.features.setup import menus
 from ik2d_addon.ui.settings import chain as properties
 
 OPERATORS = ("chain_add", "chain_remove", "solve", "bake")
@@ -109,7 +109,7 @@ def test_a_menu_that_is_not_there_undoes_all_too(monkeypatch) -> None:
     ik2d_addon.unregister()
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(panels, "MENUS", (*panels.MENUS, "VIEW3D_MT_gone"))
+            patch.setattr(menus, "MENUS", (*menus.MENUS, ("VIEW3D_MT_gone", menus.draw_menu)))
             with pytest.raises(AttributeError, match="VIEW3D_MT_gone"):
                 ik2d_addon.register()
         without, entries = registered_names(), menu_entries()

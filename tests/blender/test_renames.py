@@ -7,9 +7,9 @@ from rigs import add_armature, add_chain, add_leg, add_target, leg_with_target
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.setup.operators import add_chain as add_chain_to
 from ik2d_addon.rig.chain.renames import likeliest_bone, straighten
-from ik2d_addon.ui.settings.chain import joints_missing
+from ik2d_addon.ui.settings.chain_list import add_chain as add_chain_to
+from ik2d_addon.ui.settings.joint_list import joints_missing
 
 LIMITED = {"use_limit": True, "limit_min": 0.25, "limit_max": 2.5, "weight": 0.5}
 PLACES = {1: (0, -0.6, 0.6), 3: (0, 0.2, 0.3)}

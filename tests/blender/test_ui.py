@@ -1,42 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the sidebar and the menus are made of; tests/gui looks at them in a window."""
 
+from importlib import import_module
+
 import bpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rigs import leg_with_target
 
-from ik2d_addon.features.adopt import operators
-from ik2d_addon.features.baking import live, results
-from ik2d_addon.features.baking import operators as baking
-from ik2d_addon.features.ccd_steps import operator
-from ik2d_addon.features.doctor import operators as doctor
-from ik2d_addon.features.drag import operator
-from ik2d_addon.features.match import operators as match
+import ik2d_addon
+from ik2d_addon.features.baking import results
+from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
-from ik2d_addon.features.setup import menus, panels
-from ik2d_addon.features.setup import operators as chains
-from ik2d_addon.features.setup import panels as rig_panel
-from ik2d_addon.ui.settings import chain as properties
-from ik2d_addon.ui.settings import overlay
+from ik2d_addon.features.setup import chain_presets, menus, panels
 from ik2d_addon.ui.text import wrapped
 
-OPERATORS = (
-    *chains.classes,
-    *baking.classes,
-    *results.classes,
-    *live.classes,
-    *menus.OPERATORS,
-    *operators.classes,
-    *match.classes,
-    *operator.classes,
-    *doctor.classes,
-    *operator.classes,
-)
+MODULES = [import_module(name, "ik2d_addon") for name in ik2d_addon._MODULES]
+CLASSES = [cls for module in MODULES for cls in getattr(module, "classes", ())]
 # Those that change nothing that undo brings back, or are dragged.
 OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
-CLASSES = (*properties.classes, *overlay.classes, *OPERATORS, *OTHER_OPERATORS, *panels.classes)
+OPERATORS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Operator) and cls not in OTHER_OPERATORS]
+PANELS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Panel)]
+MENUS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Menu)]
+# These open from Blender's own overlay panel, and from a panel's header.
+POPOVERS = (panel.IK2D_PT_overlay_popover, chain_presets.IK2D_PT_presets)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
 
 
@@ -66,11 +54,9 @@ def test_a_word_wider_than_the_line_is_cut():
     assert wrapped("of mixamorig:LeftUpLeg", 10, len) == ["of", "mixamorig:", "LeftUpLeg"]
 
 
-@pytest.mark.parametrize("name", panels.MENUS)
-def test_each_menu_of_blender_holds_ours_once(name):
-    functions = [
-        function for function in getattr(bpy.types, name)._dyn_ui_initialize() if function == panels.draw_menu
-    ]
+@pytest.mark.parametrize("name, draw", menus.MENUS)
+def test_each_menu_of_blender_holds_ours_once(name, draw):
+    functions = [function for function in getattr(bpy.types, name)._dyn_ui_initialize() if function == draw]
     assert len(functions) == 1
 
 
@@ -78,7 +64,7 @@ def test_each_menu_of_blender_holds_ours_once(name):
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
     jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
-    follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is operator.IK2D_OT_drag else set()
+    follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
     undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
     assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}
     assert rna_of(cls).description and not rna_of(cls).description.endswith(".")
@@ -99,23 +85,14 @@ def test_every_property_of_ours_has_a_name_and_a_description_without_a_full_stop
             assert found.description and not found.description.endswith("."), key
 
 
-@pytest.mark.parametrize(
-    "cls",
-    [
-        cls
-        for cls in (*panels.classes, *rig_panel.classes, panel.IK2D_PT_overlay)
-        if issubclass(cls, bpy.types.Panel)
-    ],
-)
+@pytest.mark.parametrize("cls", [cls for cls in PANELS if cls not in POPOVERS])
 def test_every_panel_is_in_the_tab_of_the_sidebar(cls):
     assert (cls.bl_space_type, cls.bl_region_type, cls.bl_category) == ('VIEW_3D', 'UI', "IK 2D")
 
 
-@pytest.mark.parametrize(
-    "cls", [cls for cls in panels.classes if issubclass(cls, (bpy.types.Panel, bpy.types.Menu))]
-)
+@pytest.mark.parametrize("cls", [*PANELS, *(cls for cls in MENUS if cls.bl_label != "Chain Presets")])
 def test_every_panel_and_menu_has_a_description_without_a_full_stop(cls):
-    assert cls.bl_description == cls.__doc__ != panels.__doc__
+    assert cls.bl_description == cls.__doc__
     assert cls.bl_description[0].isupper() and not cls.bl_description.endswith(".")
 
 

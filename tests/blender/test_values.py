@@ -14,10 +14,10 @@ from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.features.adopt.compare import Apart
 from ik2d_addon.features.doctor.findings import Finding, Mend
-from ik2d_addon.rig.animation.keys import Fault
+from ik2d_addon.rig.animation.bone_channels import BoneRotation
+from ik2d_addon.rig.animation.key_faults import Fault
 from ik2d_addon.rig.chain.chain import RigChain
 from ik2d_addon.rig.pose.keyed_pose import Joins
-from ik2d_addon.rig.pose.rotations import BoneRotation
 
 # Those that hold words and numbers alone.
 PLAIN = BakeOptions, Apart, Fault, Finding, Mend

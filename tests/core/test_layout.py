@@ -4,17 +4,30 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "ik2d_addon"
-# From the top down: each room imports only from itself and from the rooms to its right; ui and cli, both at
-# the top, not from one another.
-ORDER = ("ui", "cli", "live", "bake", "rig", "core")
-TOP = {"ui", "cli"}
+# From the top down: each room imports only from itself and from the rooms to its right; features and cli, both
+# at the top, not from one another.
+ORDER = ("cli", "features", "ui", "live", "bake", "rig", "core")
+TOP = {"features", "cli"}
+# The floors inside two rooms, each in the same order; a feature imports only from those named after it.
+RIG = ("pose", "scene", "chain", "animation")
+FEATURES = {
+    "native": (),
+    "match": (),
+    "drag": (),
+    "doctor": (),
+    "overlay": (),
+    "baking": ("native",),
+    "adopt": ("native",),
+    "ccd_steps": ("drag", "baking"),
+    "setup": ("native", "match", "drag", "doctor", "overlay", "baking", "adopt", "ccd_steps"),
+}
+# Files of a folder that one can take in at a glance, beside its __init__.
+MODULES = 14
 SOURCES = sorted(
     path
     for folder in ("ik2d_addon", "tests", "tools", "sample_scenes", "benchmarks")
@@ -50,16 +63,6 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 def room(path: Path) -> str:
     """Return the room that a file of the package belongs to: its folder's or its own name."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def imported_rooms(path: Path) -> Iterator[str]:
-    """Yield the rooms that a file of the package imports from."""
-    folder = path.parent.relative_to(PACKAGE).parts
-    for level, name in imports(path):
-        if level:
-            inside = (*folder[: len(folder) - level + 1], *name.split("."))
-            if inside[0] in ORDER:
-                yield inside[0]
 
 
 def module(path: Path) -> tuple[str, ...]:
@@ -106,25 +109,74 @@ def test_block_of_bpy_holds() -> None:
     assert "bpy is blocked" in result.stderr
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "core").rglob("*.py")), ids=relative)
-def test_core_imports_only_numpy_and_the_standard_library(path: Path) -> None:
+def test_core_imports_only_numpy_and_the_standard_library() -> None:
     allowed = sys.stdlib_module_names | {"numpy"}
-    outside = {name for level, name in imports(path) if level == 0 and name.partition(".")[0] not in allowed}
-    assert not outside
+    outside = {
+        relative(path): {name for level, name in imports(path) if not level} - allowed
+        for path in (PACKAGE / "core").rglob("*.py")
+        if any(name.partition(".")[0] not in allowed for level, name in imports(path) if not level)
+    }
+    assert outside == {}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=relative)
-def test_package_imports_itself_relatively(path: Path) -> None:
+def test_package_imports_itself_relatively() -> None:
     """An installed extension lies below bl_ext, where the name `ik2d_addon` does not exist."""
-    absolute = {name for level, name in imports(path) if level == 0 and name.startswith("ik2d_addon")}
-    assert not absolute
+    absolute = {
+        relative(path)
+        for path in PACKAGE.rglob("*.py")
+        if any(not level and name.startswith("ik2d_addon") for level, name in imports(path))
+    }
+    assert absolute == set()
 
 
-@pytest.mark.parametrize("path", sorted(p for p in PACKAGE.rglob("*.py") if room(p) in ORDER), ids=relative)
-def test_imports_point_down(path: Path) -> None:
-    own = room(path)
-    below = {own, *ORDER[ORDER.index(own) :]} - (TOP - {own})
-    assert set(imported_rooms(path)) <= below
+def upwards(
+    names: Sequence[str], allowed: Callable[[str], Iterable[str]], *above: str
+) -> dict[str, set[str]]:
+    """Return the imports of each file below a folder from rooms of it that are not allowed to its own room."""
+    found = {}
+    for path in PACKAGE.joinpath(*above).rglob("*.py"):
+        place = module(path)[len(above) :]
+        if place and place[0] in names:
+            others = {
+                other[len(above)]
+                for other in imported_modules(path)
+                if other[: len(above)] == above and len(other) > len(above) and other[len(above)] in names
+            }
+            if wrong := others - {place[0], *allowed(place[0])}:
+                found[relative(path)] = wrong
+    return found
+
+
+def below(order: Sequence[str]) -> Callable[[str], Sequence[str]]:
+    """Return what gives the rooms to the right of one."""
+    return lambda own: order[order.index(own) :]
+
+
+def test_imports_point_down() -> None:
+    assert upwards(ORDER, lambda own: set(below(ORDER)(own)) - (TOP - {own})) == {}
+
+
+def test_imports_inside_rig_point_down() -> None:
+    assert upwards(RIG, below(RIG), "rig") == {}
+
+
+def test_a_feature_imports_no_other_than_it_may() -> None:
+    assert upwards(tuple(FEATURES), FEATURES.__getitem__, "features") == {}
+
+
+def test_every_folder_of_rig_and_features_has_its_floor() -> None:
+    for room_name, floors in (("rig", RIG), ("features", FEATURES)):
+        folders = {path.parent.name for path in (PACKAGE / room_name).glob("*/__init__.py")}
+        assert folders == set(floors), room_name
+
+
+def test_no_folder_outgrows_a_glance() -> None:
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    sizes = {
+        relative(folder): len([path for path in folder.glob("*.py") if path.name != "__init__.py"])
+        for folder in folders
+    }
+    assert {name: size for name, size in sizes.items() if size > MODULES} == {}
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -142,25 +194,22 @@ def place_of_tests(path: Path) -> Path:
     return ROOT / "tests" / folder / f"test_{inside.name}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        p
-        for p in sorted(PACKAGE.rglob("*.py"))
-        if room(p) in {"core", "rig", "bake"} and p.name != "__init__.py"
-    ],
-    ids=relative,
-)
-def test_source_has_its_test_file(path: Path) -> None:
-    assert place_of_tests(path).is_file(), f"{relative(place_of_tests(path))} is missing"
+def test_source_has_its_test_file() -> None:
+    sources = [
+        path
+        for path in PACKAGE.rglob("*.py")
+        if room(path) in {"core", "rig", "bake"} and path.name != "__init__.py"
+    ]
+    assert [relative(path) for path in sources if not place_of_tests(path).is_file()] == []
 
 
 def test_every_file_of_the_package_has_a_room() -> None:
     rooms = {room(path) for path in PACKAGE.rglob("*.py")}
-    assert rooms <= {*ORDER, "__init__", "__main__"}
+    assert rooms <= {*ORDER, "__init__", "__main__", "chains"}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_source_names_its_licence_first(path: Path) -> None:
-    first = path.read_text(encoding="utf-8").partition("\n")[0]
-    assert first == "# SPDX-License-Identifier: GPL-3.0-or-later"
+def test_source_names_its_licence_first() -> None:
+    licence = "# SPDX-License-Identifier: GPL-3.0-or-later\n"
+    assert [
+        relative(path) for path in SOURCES if not path.read_text(encoding="utf-8").startswith(licence)
+    ] == []

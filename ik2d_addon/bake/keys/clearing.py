@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core import IK2DError
 from ...rig.animation import keys, versions
+from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, posed_hands, put_hands_back
 from ...rig.chain.stretch import ALONG
-from ...rig.pose.rotations import ROTATIONS
 from ...rig.scene.slide_locations import put_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core.affine import product, turned
 from ...core.inputs import Floats
+from ...rig.animation.bone_channels import BoneChannels, BoneRotation, turning
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import Linkage, read_linkage
-from ...rig.pose.rotations import BoneChannels, BoneRotation, turning
-from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.samples import ChainSamples
 
 # How often a segment's slopes are corrected, each time with more weight where the tip is furthest off.
 PASSES = 2

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
+from ...rig.animation.bone_channels import BoneChannels, BoneRotation, matrices
 from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
-from ...rig.pose.rotations import BoneChannels, BoneRotation, matrices
-from ...rig.scene.sampler import ChainSamples, finished, solvable
+from ...rig.scene.samples import ChainSamples, finished, solvable
 from ..solving.hands import KeyedHands, hands_held
 from .cubics import hermite, solved_normal
 from .handles import middles, with_parabolas

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ...core.affine import norms
 from ...core.inputs import Floats
-from ...rig.pose.rotations import BoneRotation, bone_rotations
-from ...rig.scene.sampler import ChainSamples, finished, solvable
+from ...rig.animation.bone_channels import BoneRotation
+from ...rig.pose.rotations import bone_rotations
+from ...rig.scene.samples import ChainSamples, finished, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import SolvedChain, solve_chain

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.inputs import Floats
-from ...rig.animation.keys import pace_of
+from ...rig.animation.bone_channels import BoneRotation
+from ...rig.animation.times import pace_of
 from ...rig.chain.chain import RigChain
-from ...rig.pose.rotations import BoneRotation, bone_rotations
-from ...rig.scene.sampler import ChainSamples
+from ...rig.pose.rotations import bone_rotations
+from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain

@@ -12,11 +12,11 @@ from ...core.affine import is_constant, norms, product, turned, unrepeated
 from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
-from ...features.doctor.findings import is_uneven, uneven, uneven_above
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import Joins
 from ...rig.pose.kinematics import Linkage, read_linkage
-from ...rig.scene.sampler import ChainSamples, solvable
+from ...rig.pose.measures import is_uneven, uneven, uneven_above
+from ...rig.scene.samples import ChainSamples, solvable
 from .problem import FINE, NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core.inputs import Floats
+from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import orientations
 from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, turned_hands
 from ...rig.pose.kinematics import rotations_of
-from ...rig.pose.rotations import BoneRotation
-from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
 from .problem import with_scale
 

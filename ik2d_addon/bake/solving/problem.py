@@ -29,7 +29,7 @@ from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import Joins
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
-from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.samples import ChainSamples
 
 _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.

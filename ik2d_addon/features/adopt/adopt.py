@@ -14,16 +14,17 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.report import length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...rig.animation import keys
+from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bone_names, bones_of, straighten, unique_name
-from ...ui.settings.chain import sync_joints
+from ...ui.settings.adopted import is_adopted
+from ...ui.settings.chain_list import add_chain, drop_chain
+from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
-from ..setup.operators import add_chain, drop_chain
 from .animation import copy_animation, key_steps, levels_of
 from .compare import Apart, compare
-from .keep import give_back, is_adopted, keep_animation, keep_bones, take
+from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import Limb, limbs_meant, limbs_of
 from .muting import why_not_silence
 from .plan import Plan, animation_of, read_plan, targets_of
@@ -52,7 +53,7 @@ def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -
     straighten(armature)
     bpy.context.view_layer.update()  # drivers say which of several constraints acts
     shown = frames_of(scene, armature, [])
-    found = limbs_of(armature, keys.animation_times(scene, [shown[0], shown[-1]]))
+    found = limbs_of(armature, animation_times(scene, [shown[0], shown[-1]]))
     limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
     if not limbs:
         raise IK2DError(_why_none(armature, names, found.idle))

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...rig.animation import actions, keys, versions
+from ...rig.animation.times import action_time
 
 # What holds F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
@@ -45,7 +46,7 @@ def key_steps(
     with ExitStack() as undo:
         curve = actions.fcurve(actions.channels(armature, undo), path, 0, group, undo)
         for frame, value in steps:
-            time = keys.action_time(armature, scene, frame)
+            time = action_time(armature, scene, frame)
             curve.keyframe_points.insert(time, value).interpolation = 'CONSTANT'
         curve.update()
         undo.pop_all()

@@ -13,8 +13,9 @@ from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import keys
+from ...rig.animation.times import animation_times
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.sampler import finished
+from ...rig.scene.samples import finished
 from .poses import Watched, watched
 
 
@@ -43,7 +44,7 @@ def compare(
         every = {rig.name: [float(frame) for frame in frames] for rig in rigs}
         plan = KeyPlan(frames, frames, own=every)
         solved, *_ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
-        with keys.previewed(armature, keys.animation_times(scene, frames), rotations_of(solved)):
+        with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
             after = watched(scene, armature, list(chains.values()), [], frames)
     return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
 

@@ -7,9 +7,10 @@ from bpy.types import Context, Object, Operator, UILayout
 from ...core import IK2DError
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.renames import bones_of
+from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
 from ...ui.registration import registration
+from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
-from ..setup.operators import active_armature, allowed, named_chain, shown_chain, why_not_edit
 from .adopt import (
     Adoption,
     adopt,
@@ -19,7 +20,6 @@ from .adopt import (
     plan_in_words,
     release_chain,
 )
-from .keep import is_adopted
 
 _DIALOG_WIDTH = 520
 

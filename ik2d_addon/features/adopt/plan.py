@@ -18,7 +18,7 @@ from ...rig.chain.chain import rest_joints
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, choose_plane, line_of
 from ...rig.scene.bone_constraints import is_active
-from ...rig.scene.sampler import Target
+from ...rig.scene.record import Target
 from .limbs import Limb
 from .poses import Watched
 from .rigify import originals, stem_of

@@ -14,7 +14,8 @@ from ...rig.animation.versions import has_curves
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import influences, walk
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.sampler import Target, watch
+from ...rig.scene.record import Target
+from ...rig.scene.sampler import watch
 
 # Of a longer action every second frame is looked at, or every third, to be done within seconds.
 MOST_FRAMES = 500

@@ -4,9 +4,9 @@
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ...live.registry import outcome_of
+from ...ui.context import allowed, shown_chain, why_no_chain
 from ...ui.registration import registration
 from ...ui.text import draw_text
-from ..setup.operators import allowed, shown_chain, why_no_chain
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
 

@@ -12,13 +12,14 @@ from ...bake import BakeReport, bake_steps, solve
 from ...bake.keys.clearing import clear_keys, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
-from ...rig.animation.keys import action_time, animation_times, notes_before
+from ...rig.animation.key_faults import notes_before
+from ...rig.animation.times import action_time, animation_times
 from ...rig.animation.versions import select_bone
 from ...rig.chain.hands import hands_with_keys
 from ...rig.chain.renames import bones_of
 from ...rig.scene.slide_locations import put_back
+from ...ui.context import active_armature, allowed, why_not_edit, why_not_solve
 from ...ui.registration import registration
-from ..setup.operators import active_armature, allowed, why_not_edit, why_not_solve
 from .results import forget_bake, store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so

@@ -13,9 +13,9 @@ from ...bake import BakeReport, ChainReport
 from ...bake.request import FRAMES
 from ...core import IK2DError
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
+from ...ui.context import active_armature, allowed, named_chain, shown_chain
 from ...ui.registration import registration
-from ...ui.settings.chain import joints_wanted
-from ..setup.operators import active_armature, allowed, named_chain, shown_chain
+from ...ui.settings.joint_list import joints_wanted
 from .staleness import Animated, bake_mark, changed_since, options_mark, solve_mark
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.

@@ -11,9 +11,9 @@ from ...bake.request import scene_of
 from ...core import CCDResult, IK2DError
 from ...core.inputs import Floats
 from ...rig.chain.chain import read_chain
+from ...ui.context import active_armature, allowed, named_chain, why_no_chain
 from ...ui.registration import registration
 from ..baking.staleness import solve_mark
-from ..setup.operators import active_armature, allowed, named_chain, why_no_chain
 from . import ccd_lines
 from .step import CCDStep, step_pose
 

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import IK2DError
-from ...core.affine import is_constant
-from ...core.inputs import Floats
-from ...rig.animation import keys
+from ...rig.animation import key_faults
 from ...rig.chain.chain import (
     FAR_OFF_PLANE,
     RigChain,
@@ -21,17 +18,21 @@ from ...rig.chain.chain import (
     read_chain,
     rest_joints,
 )
-from ...rig.chain.hands import REST
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.native_state import is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget
-from ...rig.pose.rotations import BoneRotation, bone_rotations, rotation_property
+from ...rig.pose.measures import (
+    askew_words,
+    channels_at_rest,
+    is_uneven,
+    joints_off_plane,
+    off_plane_words,
+    uneven_above,
+    uneven_words,
+)
 from ...rig.scene.bone_constraints import find_rulers, sentences
-from ...rig.scene.slide_locations import slide_channels
 
-# A scale is even if what it makes of lengths differs by less than this part from axis to axis.
-EVEN = 1e-3
 # How bones inherit scale from their parents where an uneven one does not reach them.
 _UNSCALED = ('NONE', 'AVERAGE')
 
@@ -174,21 +175,6 @@ _MENDS_OF_FAULTS = {
 }
 
 
-def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotation]:
-    """Return the channels that a bake of a chain writes, with the values of the rest pose."""
-    count = len(rig.bones)
-    return [
-        *bone_rotations(rig, np.zeros((1, count)), single_axis),
-        *slide_channels(rig, np.zeros((1, count, 3))),
-        *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
-    ]
-
-
-def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
-    channels = rotation_property(bone.rotation_mode)
-    return BoneRotation(bone.name, channels, np.array([REST[channels]]))
-
-
 def _blocked_channels(rig: RigChain) -> Iterator[Finding]:
     yield from _channel_findings(rig, blocks=True)
 
@@ -202,7 +188,7 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
     if rig.armature.animation_data is None:
         return
     found: dict[str, list[str]] = {}
-    for fault in keys.faults(rig.armature, channels_at_rest(rig)):
+    for fault in key_faults.faults(rig.armature, channels_at_rest(rig)):
         if fault.blocks == blocks:
             found.setdefault(fault.kind, []).append(fault.sentence)
     for kind, said in found.items():
@@ -221,42 +207,6 @@ def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
     if any(ruler.kind == 'IK' for ruler in rulers):
         mends.append(Mend('ADOPT', "Adopt IK"))
     yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(mends))
-
-
-# --- What makes the pose another one than was solved -------------------------
-
-
-def is_uneven(matrices: Floats) -> bool:
-    """Return whether any of the matrices (frames, 3, 3) stretches some directions more than others."""
-    return bool(uneven(matrices[:, None])[0])
-
-
-def uneven(matrices: Floats) -> NDArray[np.bool_]:
-    """Return the same (k,) of several bones (frames, k, 3, 3)."""
-    if is_constant(matrices):
-        matrices = matrices[:1]
-    squares = np.swapaxes(matrices, -1, -2) @ matrices
-    size = (squares[..., 0, 0] + squares[..., 1, 1] + squares[..., 2, 2]) / 3.0
-    off = np.abs(squares - size[..., None, None] * np.eye(3)).max(axis=(0, 2, 3), initial=0.0)
-    found: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
-    return found
-
-
-def uneven_above(rig: RigChain) -> str:
-    """Return which bone above the chain is scaled unevenly: as posed now, else any may be."""
-    above = rig.pose_bones[0].parent_recursive
-    for bone in reversed(above):  # the topmost; those below have it from there
-        if is_uneven(np.array(bone.matrix, np.float64)[None, :3, :3]):
-            return f"bone '{bone.name}'"
-    return f"bone '{above[0].name}', or one above it," if above else f"bone '{rig.bones[0]}'"
-
-
-def uneven_words(chain: str, what: str) -> str:
-    """Say that something is scaled unevenly."""
-    return (
-        f"Chain '{chain}': {what} is scaled unevenly, so the bones change their length"
-        " as they turn; apply the scale to get exact results"
-    )
 
 
 def _scaled(rig: RigChain) -> Iterator[Finding]:
@@ -285,19 +235,6 @@ def unevenly_scaled(rig: RigChain) -> list[str]:
     return [bone.name for bone in bones if is_uneven(np.diag(np.array(bone.scale, np.float64))[None])]
 
 
-# --- What leaves the plane ---------------------------------------------------
-
-
-def askew_words(rig: RigChain) -> str:
-    """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
-    worst = int(np.argmax(rig.joints.slants))
-    slant = np.degrees(rig.joints.slants[worst])
-    return (
-        f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
-        " unlock it, change its roll, or try the plane Hinges"
-    )
-
-
 def _hinges(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if not (rig.joints.slants > FAR_OFF_PLANE).any():
         return
@@ -320,20 +257,6 @@ def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
         axis is None or np.linalg.norm(np.cross(axis, normal)) <= FAR_OFF_PLANE
         for axis, normal in zip(axes, normals, strict=True)
     )
-
-
-def off_plane_words(chain: str, far: str) -> str:
-    """Say that joints are off one plane, by a length in words."""
-    return (
-        f"Chain '{chain}': its joints are up to {far} off one plane; it is solved as seen along the plane's"
-        " normal"
-    )
-
-
-def joints_off_plane(rig: RigChain) -> float:
-    """Return how far the joints are off the plane in rest, as a part of the chain's reach."""
-    reach = np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum()
-    return rig.off_plane / float(reach)
 
 
 def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What mends the findings of features/doctor/findings.py: each way is a function that says what it has done."""
+"""What mends the findings of findings.py: each way is a function that says what it has done."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +10,13 @@ from mathutils import Matrix, Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...rig.animation import keys, versions
+from ...rig.animation import key_faults, versions
+from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
 from ...rig.chain.renames import Settings
-from ...rig.pose.rotations import ROTATIONS
+from ...rig.pose.measures import channels_at_rest, joints_off_plane
 from ...rig.scene.live_pause import live_paused
-from .findings import channels_at_rest, joints_off_plane, runs_backwards, stuck_outside, unevenly_scaled
+from .findings import runs_backwards, stuck_outside, unevenly_scaled
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
 _ACROSS = 0.99
@@ -151,7 +152,7 @@ def _mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
 def _mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
     """Mute the drivers of the channels that a bake of the chain writes."""
     rotations = channels_at_rest(read_chain(armature, settings))
-    drivers = [curve for rotation in rotations for curve in keys.drivers_of(armature, rotation)]
+    drivers = [curve for rotation in rotations for curve in key_faults.drivers_of(armature, rotation)]
     _refuse_nothing(settings, drivers, "channel is driven")
     for curve in drivers:
         curve.mute = True
@@ -160,14 +161,14 @@ def _mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
 
 def _curves(armature: bpy.types.Object, settings: Settings) -> list[bpy.types.FCurve]:
     rotations = channels_at_rest(read_chain(armature, settings))
-    return [curve for rotation in rotations for curve in keys.curves_of(armature, rotation)]
+    return [curve for rotation in rotations for curve in key_faults.curves_of(armature, rotation)]
 
 
 def _channels_and_groups(
     armature: bpy.types.Object, settings: Settings
 ) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
     rotations = channels_at_rest(read_chain(armature, settings))
-    groups = keys.groups_of(armature, rotations)
+    groups = key_faults.groups_of(armature, rotations)
     return [*_curves(armature, settings), *groups.values()]
 
 

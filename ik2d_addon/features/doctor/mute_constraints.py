@@ -6,9 +6,9 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...rig.scene.bone_constraints import Ruler, find_rulers, mute_rulers, sentences
+from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import registration
 from ..baking.operators import chosen_range
-from ..setup.operators import active_armature, allowed, shown_chain, why_no_chain
 
 
 def rulers_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Ruler]:

@@ -11,25 +11,17 @@ from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayo
 from ...core import IK2DError
 from ...live.changes import fingerprint
 from ...live.registry import Key, key_of
+from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import stand_of
-from ...rig.pose.rotations import rotation_property
 from ...rig.pose.target_plane import keep_plane
+from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
 from ...ui.registration import register_classes, unregister_classes
-from ...ui.settings.chain import joints_wanted
+from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, row_or_column
 from ..baking.operators import chosen_range
-from ..setup.operators import (
-    IK2D_OT_flip,
-    IK2D_OT_joints_update,
-    IK2D_OT_use_bone,
-    active_armature,
-    allowed,
-    named_chain,
-    shown_chain,
-    why_not_edit,
-)
+from ..setup.operators import IK2D_OT_flip, IK2D_OT_joints_update, IK2D_OT_use_bone
 from .findings import Finding, Mend, findings, reading
 from .fixes import mend
 from .mute_constraints import IK2D_OT_mute_rulers

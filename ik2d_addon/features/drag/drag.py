@@ -13,16 +13,17 @@ from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats
 from ...rig.animation.auto_keying import Moved, auto_key
+from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, stand_of
 from ...rig.chain.renames import bones_of
-from ...rig.pose.rotations import rotation_property
 from ...rig.pose.target_moves import TargetMove, why_fixed
 from ...rig.scene.bone_constraints import with_rulers
 from ...rig.scene.missing_inputs import with_inputs_checked
-from ...rig.scene.sampler import settings_animated
-from ..setup.operators import active_chain, flip
+from ...rig.scene.record import settings_animated
+from ...ui.context import active_chain
+from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
 from .grip import Grip
 from .pointing import DragPlane

@@ -12,14 +12,16 @@ from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core import Status
 from ...core.inputs import Floats
+from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
 from ...rig.pose.keyed_pose import Joins, Standing, standing_now, turns_without_chain
 from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
-from ...rig.pose.rotations import BoneRotation, bone_rotations
+from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.target_plane import facing_target
-from ...rig.scene.sampler import ChainSamples, finished, sample_now
+from ...rig.scene.sampler import sample_now
+from ...rig.scene.samples import ChainSamples, finished
 from ...rig.scene.slide_locations import noted, slide_channels, without_slides
 from ...rig.scene.stretch_scales import scale_channels, scales_noted
 

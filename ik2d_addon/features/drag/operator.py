@@ -15,8 +15,8 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.chain import pose_bones_of
+from ...ui.context import allowed
 from ...ui.registration import registration
-from ..setup.operators import allowed
 from .drag import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
 from .typed import Typed

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...rig.animation import keys
+from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of, value_of
 from ...rig.chain.chain import RigChain
 
@@ -89,7 +89,7 @@ class ChainValue:
         """
         around = [frames[0] - 1, *frames, frames[-1] + 1]
         curve = curve_of(self.owner, self.path)
-        times = keys.strip_times(self.owner, keys.animation_times(scene, around))
+        times = strip_times(self.owner, animation_times(scene, around))
         shown = np.array([curve.evaluate(time) if curve else self.number for time in times])
         if (np.abs(shown[1:-1] - values) < _SAME).all():
             return None

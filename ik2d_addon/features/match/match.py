@@ -16,15 +16,16 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import keys, versions
 from ...rig.animation.auto_keying import Moved
+from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_property
+from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_still
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
 from ...rig.pose.keyed_pose import Joins, joins_of, standing_now
-from ...rig.pose.rotations import ROTATIONS, matrices, rotation_property
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.sampler import ChainSamples, finished
+from ...rig.scene.samples import ChainSamples, finished
 from ...rig.scene.slide_locations import without_slides
 from .animated_settings import ChainValue
 from .targets import View, as_it_stands, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
@@ -242,7 +243,7 @@ def _hand_keys(
     On the first the chain still adds its own to what they show by hand: they keep that.
     """
     assert rig.hands is not None
-    times = keys.strip_times(rig.armature, keys.animation_times(scene, frames))
+    times = strip_times(rig.armature, animation_times(scene, frames))
     for name, values in zip(rig.hands.bones, own.values, strict=True):
         bone = rig.armature.pose.bones[name]
         path = bone.path_from_id(rotation_property(bone.rotation_mode))

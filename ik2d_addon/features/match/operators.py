@@ -10,12 +10,11 @@ from ...bake.report import BakeReport
 from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...rig.animation.auto_keying import Moved, auto_key
-from ...rig.chain.joints import locked_channels
+from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.chain.stretch import ALONG
-from ...rig.pose.rotations import rotation_property
+from ...ui.context import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
 from ...ui.registration import registration
 from ...ui.text import row_or_column
-from ..setup.operators import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
 from .match import snap_fk, target_to_tip
 
 # What the operators are called where they switch.

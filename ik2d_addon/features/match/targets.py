@@ -16,7 +16,8 @@ from ...rig.chain.chain import RigChain, rest_joints
 from ...rig.chain.dependencies import movers, walk
 from ...rig.chain.order import rounds_of
 from ...rig.pose.target_moves import acting_constraints, why_fixed
-from ...rig.scene.sampler import STEP, ChainSamples, finished, sample_now, sample_steps
+from ...rig.scene.sampler import STEP, sample_now, sample_steps
+from ...rig.scene.samples import ChainSamples, finished
 
 # A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
 # or from what the target hangs on. One that stays off by more than so much of the reach is held by something.

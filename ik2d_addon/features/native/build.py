@@ -11,16 +11,17 @@ from ...bake.keys.clearing import baked_keys
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import versions
+from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.planes import FIRST_X, FIRST_Z
 from ...rig.chain.renames import bones_of
-from ...rig.pose.rotations import ROTATIONS
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
-from ...rig.scene.sampler import finished, sample_steps
+from ...rig.scene.sampler import sample_steps
+from ...rig.scene.samples import finished
 from . import family, limited, two_bone
 from .changes import changed_since_made, print_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable

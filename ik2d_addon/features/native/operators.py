@@ -6,9 +6,9 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
 from ...rig.chain.native_state import acts, is_native
+from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import registration
 from ...ui.text import draw_text
-from ..setup.operators import active_armature, allowed, shown_chain, why_no_chain
 from . import Native, make_native, remove_native
 from .changes import acts_as_set, changed_since_made
 

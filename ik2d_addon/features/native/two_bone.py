@@ -23,7 +23,8 @@ SIDE = "(1 if bend>=0 else -1)*(1-2*turn_over)"
 def plan(shape: Shape) -> Plan:
     """Return the plan for two bones without limits.
 
-    Between both sides, where it turns over, the knee stands by that part of its angle: see bake/solving/turn_over.py.
+    Between both sides, where it turns over, the knee stands by that part of its angle: see
+    bake/solving/turn_over.py.
     """
     steps = [*softened(shape)]
     if shape.stretch is not None and shape.stretch.last_only:

@@ -19,7 +19,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import is_flipped, sampled_controls, stand_of
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.target_plane import facing_target
-from ...rig.scene.sampler import ChainSamples
+from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import location_without_slides
 
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.

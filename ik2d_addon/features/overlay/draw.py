@@ -19,8 +19,8 @@ from gpu_extras.batch import batch_for_shader
 from ...bake.report import length_text
 from ...core import IK2DError
 from ...rig.chain.chain import RigChain, read_chain
+from ...ui.context import active_armature, active_chain, shown_chain
 from ...ui.settings.overlay import COLORS, listeners, overlay_settings
-from ..setup.operators import active_armature, active_chain, shown_chain
 from . import figure as figures
 from .chain_view import Sight, sight_of
 from .colors import RGB, WORDS, farther_end, readable

@@ -6,9 +6,10 @@ from bpy.types import Context, Gizmo, GizmoGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
+from ...ui.context import shown_chain, why_not_edit
 from ...ui.registration import registration
 from ...ui.settings.overlay import overlay_settings
-from ..setup.operators import IK2D_OT_flip, shown_chain, why_not_edit
+from ..setup.operators import IK2D_OT_flip
 from . import shapes
 from .chain_view import Sight
 from .colors import readable

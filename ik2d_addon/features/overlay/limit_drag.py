@@ -10,8 +10,8 @@ from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_
 
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
+from ...ui.context import active_armature, allowed, named_chain, why_not_edit
 from ...ui.registration import registration
-from ..setup.operators import active_armature, allowed, named_chain, why_not_edit
 from .chain_view import Sight, sight_of
 
 ENDS = ('MIN', 'MAX')

@@ -3,10 +3,10 @@
 
 from bpy.types import Panel
 
+from ...ui.context import active_armature
 from ...ui.registration import registration
 from ...ui.settings.overlay import draw_parts, overlay_settings
 from ...ui.text import draw_text
-from ..setup.operators import active_armature
 from . import draw
 from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear
 

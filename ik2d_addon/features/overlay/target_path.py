@@ -12,11 +12,12 @@ from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.sampler import finished, sample_steps
+from ...rig.scene.sampler import sample_steps
+from ...rig.scene.samples import finished
 from ...rig.scene.slide_locations import without_slides
+from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import listeners, overlay_settings
-from ..setup.operators import active_armature, allowed, shown_chain, why_no_chain
 from .figure import TargetPath
 
 # More frames than these are not looked at: the path takes every second or third of more.

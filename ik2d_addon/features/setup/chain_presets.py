@@ -15,8 +15,8 @@ from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
 from ...rig.chain.native_state import give
+from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import register_classes, unregister_classes
-from .operators import active_armature, allowed, shown_chain, why_no_chain
 
 SUBDIR = "ik2d/chain"
 # The folder that holds `presets`: those that come with the add-on.

@@ -14,9 +14,9 @@ from ...core.inputs import Floats
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane
-from ...ui.settings.chain import sync_joints
+from ...ui.settings.chain_list import add_chain, add_target, flip
+from ...ui.settings.joint_list import sync_joints
 from .chain_presets import VALUES
-from .operators import add_chain, add_target, flip
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")

@@ -4,7 +4,7 @@
 import bpy
 
 from ...core import IK2DError
-from ...rig.animation import keys, versions
+from ...rig.animation import key_faults, versions
 from ...rig.chain.native_state import stand_of
 
 SETTING = "turn_over"
@@ -22,7 +22,7 @@ def key_flip(
     animation = owner.animation_data
     if animation is not None and animation.drivers.find(path) is not None:
         raise IK2DError(f"Chain '{settings.name}': Turn Over has a driver; remove it to key a flip")
-    keys.refuse_tweak_mode(owner)
+    key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
     now = float(owner.path_resolve(path))

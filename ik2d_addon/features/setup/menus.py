@@ -10,22 +10,26 @@ from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.chain.renames import bones_of
+from ...ui.context import active_armature, active_chain, allowed, shown_chain, why_no_chain, why_not_edit
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
-from ..baking.operators import IK2D_OT_bake, IK2D_OT_solve
+from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
+from ..baking.operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve
+from ..baking.results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
+from ..ccd_steps.operator import IK2D_OT_ccd_step
+from ..doctor.mute_constraints import IK2D_OT_mute_rulers
+from ..doctor.plane_to_target import IK2D_OT_plane_to_target
+from ..drag.operator import IK2D_OT_drag
 from ..match.operators import draw_match_menu
 from .copying import copy_settings, mirror_chain
 from .operators import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
+    IK2D_OT_chain_remove,
     IK2D_OT_flip,
-    active_armature,
-    active_chain,
-    allowed,
-    shown_chain,
-    why_no_chain,
+    IK2D_OT_joints_update,
+    IK2D_OT_limits_from_bones,
     why_not_add,
-    why_not_edit,
 )
 
 
@@ -273,7 +277,59 @@ def draw_bone_menu(menu: Menu, context: Context) -> None:
 
 
 OPERATORS = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_OT_chain_activate)
-classes = (*OPERATORS, IK2D_MT_list, IK2D_MT_bone)
+# --- Menus: also what F3 searches --------------------------------------------
+
+
+class IK2D_MT_menu(Menu):
+    """Solve, bake and set up chains of bones that bend in a plane"""
+
+    bl_idname = "IK2D_MT_menu"
+    bl_label = "IK 2D"
+    bl_description = __doc__
+
+    def draw(self, _context):
+        layout = self.layout
+        layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
+        layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
+        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
+        layout.operator(IK2D_OT_worst_frame.bl_idname, icon='TIME')
+        layout.operator(IK2D_OT_mark_frames.bl_idname, icon='MARKER_HLT')
+        layout.separator()
+        layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
+        layout.operator(IK2D_OT_chain_remove.bl_idname, icon='REMOVE')
+        layout.operator(IK2D_OT_chain_move.bl_idname, text="Move Chain Up", icon='TRIA_UP').direction = 'UP'
+        layout.operator(
+            IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
+        ).direction = 'DOWN'
+        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
+        layout.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
+        layout.operator(IK2D_OT_adopt.bl_idname, text="Adopt All IK", icon='CON_KINEMATIC').all = True
+        layout.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
+        layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
+        layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
+        layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')
+        layout.operator(IK2D_OT_ccd_step.bl_idname, icon='CON_ROTLIKE')
+        layout.separator()
+        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
+        layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
+        layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
+        layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
+
+
+def draw_menu(menu: Menu, context: Context) -> None:
+    """Add the IK 2D menu to Pose and, where an armature is active, to Object."""
+    if active_armature(context) is not None:
+        menu.layout.separator()
+        menu.layout.menu(IK2D_MT_menu.bl_idname)
+
+
+# Blender's menus, and what is added to each.
+MENUS = (
+    ("VIEW3D_MT_pose_context_menu", draw_bone_menu),
+    ("VIEW3D_MT_pose", draw_menu),
+    ("VIEW3D_MT_object", draw_menu),
+)
+classes = (*OPERATORS, IK2D_MT_list, IK2D_MT_bone, IK2D_MT_menu)
 
 
 def register() -> None:
@@ -281,11 +337,15 @@ def register() -> None:
     with ExitStack() as undo:
         register_classes(classes)
         undo.callback(unregister_classes, classes)
-        bpy.types.VIEW3D_MT_pose_context_menu.append(draw_bone_menu)
+        for name, draw in MENUS:
+            menu = getattr(bpy.types, name)
+            menu.append(draw)
+            undo.callback(menu.remove, draw)
         undo.pop_all()
 
 
 def unregister() -> None:
     """Take them away again."""
-    bpy.types.VIEW3D_MT_pose_context_menu.remove(draw_bone_menu)
+    for name, draw in MENUS:
+        getattr(bpy.types, name).remove(draw)
     unregister_classes(classes)

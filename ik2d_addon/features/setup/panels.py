@@ -1,55 +1,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The sidebar tab and the menus. Everything here only draws, and looks at no key."""
 
-from contextlib import ExitStack
 from math import degrees
 
-import bpy
-from bpy.types import Context, Menu, Object, Panel, PropertyGroup, UILayout, UIList
+from bpy.types import Context, Object, Panel, PropertyGroup, UILayout, UIList
 
 from ...live.registry import problem_of_live
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import stand_of
 from ...rig.chain.renames import bones_of
-from ...ui.registration import register_classes, registration, unregister_classes
-from ...ui.text import draw_text, field, fits_as_name, row_or_column, text_width
-from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release, draw_adopt
+from ...ui.context import active_armature, shown_chain
+from ...ui.registration import registration
+from ...ui.sidebar import ChainSidebar, Sidebar
+from ...ui.text import draw_text, field, fits_as_name, text_width
+from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live, draw_toggle
-from ..baking.operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
-from ..baking.results import (
-    IK2D_OT_mark_frames,
-    IK2D_OT_worst_frame,
-    bake_is_stale,
-    has_results,
-    solve_is_stale,
-)
-from ..ccd_steps.operator import IK2D_OT_ccd_step
+from ..baking.results import has_results
 from ..doctor.findings import shared_bones
-from ..doctor.mute_constraints import IK2D_OT_mute_rulers
 from ..doctor.operators import draw_findings, problem_of
-from ..doctor.plane_to_target import IK2D_OT_plane_to_target
-from ..drag.operator import IK2D_OT_drag
 from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
 from .chain_presets import IK2D_PT_presets
-from .menus import IK2D_OT_mirror, draw_list_menu
+from .menus import draw_list_menu
 from .operators import (
     IK2D_OT_chain_add,
     IK2D_OT_chain_move,
     IK2D_OT_chain_remove,
     IK2D_OT_flip,
-    IK2D_OT_joints_update,
     IK2D_OT_limits_from_bones,
-    active_armature,
     is_flipped,
     plan_in_words,
-    shown_chain,
     why_not_add,
 )
 
-# A rig with more chains that missed than these gets a word instead of more rows.
-_MISSED_ROWS = 4
 _HOW_TO_START = (
     "Select the target, then Shift-click the armature, enter Pose Mode (Ctrl Tab) and click the last bone of"
     " the chain."
@@ -107,30 +91,7 @@ class IK2D_UL_joints(UIList):
                 right.label(text=limits)
 
 
-# --- The sidebar -------------------------------------------------------------
-
-
-class _Sidebar:
-    bl_space_type = 'VIEW_3D'
-    bl_region_type = 'UI'
-    bl_category = "IK 2D"
-
-
-class _ChainSidebar(_Sidebar):
-    """A panel for the chain that is shown."""
-
-    @classmethod
-    def poll(cls, context):
-        return shown_chain(context) is not None
-
-    def settings(self, context: Context) -> tuple[UILayout, Object, PropertyGroup]:
-        """Return the layout for settings, the armature and the chain that is shown."""
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout, active_armature(context), shown_chain(context)
-
-
-class IK2D_PT_main(_Sidebar, Panel):
+class IK2D_PT_main(Sidebar, Panel):
     """The chains of the active armature, or of the one that follows the active object"""
 
     bl_idname = "IK2D_PT_main"
@@ -175,7 +136,7 @@ class IK2D_PT_main(_Sidebar, Panel):
             draw_list_menu(column)
 
 
-class IK2D_PT_chain(_ChainSidebar, Panel):
+class IK2D_PT_chain(ChainSidebar, Panel):
     """What the active chain consists of and follows"""
 
     bl_idname = "IK2D_PT_chain"
@@ -214,7 +175,7 @@ class IK2D_PT_chain(_ChainSidebar, Panel):
         draw_live(layout, context, chain, problem)
 
 
-class IK2D_PT_stretch(_ChainSidebar, Panel):
+class IK2D_PT_stretch(ChainSidebar, Panel):
     """How far the bones of the active chain get longer or shorter to reach the target"""
 
     bl_idname = "IK2D_PT_stretch"
@@ -237,7 +198,7 @@ class IK2D_PT_stretch(_ChainSidebar, Panel):
             field(column, context, chain, "stretch_bones")
 
 
-class IK2D_PT_joints(_ChainSidebar, Panel):
+class IK2D_PT_joints(ChainSidebar, Panel):
     """How far each joint of the active chain may turn, and how willingly"""
 
     bl_idname = "IK2D_PT_joints"
@@ -305,7 +266,7 @@ def solver_name(chain: PropertyGroup, solver: str) -> str:
     return f"{name}, within limits" if any(joint.use_limit for joint in chain.joints) else name
 
 
-class IK2D_PT_solver(_ChainSidebar, Panel):
+class IK2D_PT_solver(ChainSidebar, Panel):
     """How the active chain is solved, and in which plane"""
 
     bl_idname = "IK2D_PT_solver"
@@ -338,218 +299,6 @@ class IK2D_PT_solver(_ChainSidebar, Panel):
         field(column, context, chain, "turn_over")
 
 
-class _RigSidebar(_Sidebar):
-    """A panel for all chains of the armature."""
-
-    @classmethod
-    def poll(cls, context):
-        armature = active_armature(context)
-        return armature is not None and len(armature.ik2d.chains) > 0
-
-
-class IK2D_PT_bake(_RigSidebar, Panel):
-    """Pose the chains at this frame, or key them over a range of frames"""
-
-    bl_idname = "IK2D_PT_bake"
-    bl_label = "Bake"
-    bl_description = __doc__
-
-    def draw(self, context):
-        layout, settings = self.layout, active_armature(context).ik2d
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        self._draw_range(layout.column(), context, settings)
-        several = len(settings.chains) > 1
-        buttons = layout.column(align=True)
-        self._draw_buttons(buttons, context, "", " All" if several else "", 1.5)
-        chain = shown_chain(context)
-        if several and chain is not None:
-            self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
-        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
-        for note in frozen_motion_notes(active_armature(context), context.scene):
-            draw_text(layout.box(), context, note, 'INFO')
-
-    @staticmethod
-    def _draw_buttons(column: UILayout, context: Context, chain: str, which: str, height: float) -> None:
-        """Draw Solve and Bake for one chain, or all."""
-        labels = [f"Solve{which}", f"Bake{which}"]
-        row = row_or_column(column, context, labels)
-        row.scale_y = height
-        row.operator(IK2D_OT_solve.bl_idname, text=labels[0], icon='POSE_HLT').chain = chain
-        row.operator(IK2D_OT_bake.bl_idname, text=labels[1], icon='KEY_HLT').chain = chain
-
-    @staticmethod
-    def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
-        own = settings.use_custom_range
-        owner = settings if own else context.scene
-        numbers = column.column(align=True)
-        numbers.enabled = own
-        field(numbers, context, owner, "frame_start", "Start")
-        field(numbers, context, owner, "frame_end", "End")
-        if own:
-            field(numbers, context, owner, "frame_step", "Step")
-        row = column.row()
-        row.use_property_split = False
-        row.prop(settings, "use_custom_range")
-
-
-class IK2D_PT_bake_options(_RigSidebar, Panel):
-    """Which frames get keys, on which channels, and how the bake is measured"""
-
-    bl_idname = "IK2D_PT_bake_options"
-    bl_parent_id = "IK2D_PT_bake"
-    bl_label = "Bake Options"
-    bl_description = __doc__
-    bl_options = {'DEFAULT_CLOSED'}
-
-    def draw(self, context):
-        layout, settings = self.layout, active_armature(context).ik2d
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        ticks = layout.column()
-        ticks.use_property_split = False
-        ticks.prop(settings, "on_target_keys")
-        ticks.prop(settings, "single_axis")
-        ticks.prop(settings, "use_reduce")
-        error = layout.column()
-        error.enabled = settings.use_reduce
-        field(error, context, settings, "reduce_error")
-        field(layout.column(), context, settings, "verify")
-
-
-class IK2D_PT_result(_RigSidebar, Panel):
-    """What came of the last bake and the last solve, and whether it still holds"""
-
-    bl_idname = "IK2D_PT_result"
-    bl_label = "Result"
-    bl_description = __doc__
-    bl_order = 1  # below all others, so that it pushes no button
-
-    @classmethod
-    def poll(cls, context):
-        armature = active_armature(context)
-        if armature is None or not has_results(armature):
-            return False
-        return bool(armature.ik2d.last_bake or armature.ik2d.last_solve)
-
-    def draw(self, context):
-        armature = active_armature(context)
-        settings, scene = armature.ik2d, context.scene
-        if settings.last_bake:
-            stale = bake_is_stale(armature, scene)
-            missed = [chain for chain in settings.chains if chain.missed_frames]
-            self._draw_result(context, settings.last_bake, settings.last_bake_alert, stale, missed)
-        if settings.last_solve:
-            stale = solve_is_stale(armature, scene)
-            self._draw_result(context, settings.last_solve, settings.last_solve_alert, stale, [])
-
-    def _draw_result(self, context: Context, text: str, alert: bool, stale: str, missed: list) -> None:
-        """Draw a result in a box, grey where it no longer holds: the sentence, what it missed, warnings."""
-        box = self.layout.box().column()
-        if stale:
-            draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
-        words = box.column()
-        words.active = not stale
-        sentence, _, warnings = text.partition("\n")
-        draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
-        self._draw_missed(words, context, missed)
-        if warnings:
-            draw_text(words, context, warnings, 'ERROR')
-
-    @staticmethod
-    def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
-        """Draw buttons for each chain that missed its target, which lead to these frames."""
-        for chain in missed[:_MISSED_ROWS]:
-            if len(chain.id_data.ik2d.chains) > 1:
-                column.label(text=chain.name)
-            labels = [f"Frame {chain.worst_frame}", "Mark"]
-            row = row_or_column(column, context, labels)
-            row.operator(IK2D_OT_worst_frame.bl_idname, text=labels[0], icon='TIME').chain = chain.name
-            row.operator(IK2D_OT_mark_frames.bl_idname, text=labels[1], icon='MARKER_HLT').chain = chain.name
-        if len(missed) > _MISSED_ROWS:
-            column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
-
-
-# --- Menus: also what F3 searches --------------------------------------------
-
-
-class IK2D_MT_menu(Menu):
-    """Solve, bake and set up chains of bones that bend in a plane"""
-
-    bl_idname = "IK2D_MT_menu"
-    bl_label = "IK 2D"
-    bl_description = __doc__
-
-    def draw(self, _context):
-        layout = self.layout
-        layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
-        layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
-        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
-        layout.operator(IK2D_OT_worst_frame.bl_idname, icon='TIME')
-        layout.operator(IK2D_OT_mark_frames.bl_idname, icon='MARKER_HLT')
-        layout.separator()
-        layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
-        layout.operator(IK2D_OT_chain_remove.bl_idname, icon='REMOVE')
-        layout.operator(IK2D_OT_chain_move.bl_idname, text="Move Chain Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator(
-            IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
-        ).direction = 'DOWN'
-        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
-        layout.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
-        layout.operator(IK2D_OT_adopt.bl_idname, text="Adopt All IK", icon='CON_KINEMATIC').all = True
-        layout.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
-        layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
-        layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
-        layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')
-        layout.operator(IK2D_OT_ccd_step.bl_idname, icon='CON_ROTLIKE')
-        layout.separator()
-        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
-        layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
-        layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
-        layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
-
-
-def draw_menu(menu: Menu, context: Context) -> None:
-    """Add the IK 2D menu to Pose and, where an armature is active, to Object."""
-    if active_armature(context) is not None:
-        menu.layout.separator()
-        menu.layout.menu(IK2D_MT_menu.bl_idname)
-
-
-MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_object")
-classes = (
-    IK2D_UL_chains,
-    IK2D_UL_joints,
-    IK2D_PT_main,
-    IK2D_PT_chain,
-    IK2D_PT_stretch,
-    IK2D_PT_joints,
-    IK2D_PT_solver,
-    IK2D_PT_bake,
-    IK2D_PT_bake_options,
-    IK2D_PT_result,
-    IK2D_MT_menu,
-)
-
-
-def register() -> None:
-    """Register the panels and add the menu to Blender's own."""
-    with ExitStack() as undo:
-        register_classes(classes)
-        undo.callback(unregister_classes, classes)
-        for menu in [getattr(bpy.types, name) for name in MENUS]:
-            menu.append(draw_menu)
-            undo.callback(menu.remove, draw_menu)
-        undo.pop_all()
-
-
-def unregister() -> None:
-    """Take the menu out of Blender's own and unregister the panels."""
-    for name in MENUS:
-        getattr(bpy.types, name).remove(draw_menu)
-    unregister_classes(classes)
-
-
 # Each draws a row, from the file of the operators that are in it: (layout, context).
 ROWS = (draw_adopt, draw_match, draw_native)
 
@@ -564,6 +313,7 @@ class IK2D_PT_rig(Panel):
     bl_label = "Rig"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
+    bl_order = 1  # after the panels of all other files, but for the result
 
     @classmethod
     def poll(cls, context):
@@ -574,5 +324,14 @@ class IK2D_PT_rig(Panel):
             draw_row(self.layout, context)
 
 
-classes = (IK2D_PT_rig,)
+classes = (
+    IK2D_UL_chains,
+    IK2D_UL_joints,
+    IK2D_PT_main,
+    IK2D_PT_chain,
+    IK2D_PT_stretch,
+    IK2D_PT_joints,
+    IK2D_PT_solver,
+    IK2D_PT_rig,
+)
 register, unregister = registration(classes)

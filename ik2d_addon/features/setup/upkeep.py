@@ -7,8 +7,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...rig.chain.renames import straighten
+from ...ui.context import active_chain, followers, follows
 from ..baking.results import drop_copied, keep_results
-from .operators import active_chain, followers, follows
 
 # The active object when last looked at, to notice another.
 _last_active = 0

@@ -12,6 +12,7 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions, keys, nla, versions
+from .times import animation_times, strip_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
             keys._columns(old),
         )
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
-    times = keys.strip_times(one.owner, keys.animation_times(scene, one.frames))
+    times = strip_times(one.owner, animation_times(scene, one.frames))
     interpolation = keys._CONSTANT if one.stepped else keys._BEZIER
     keys._replace_keys(curve, times, np.asarray(one.values), None, keys._BY_HAND, interpolation)
 

@@ -13,9 +13,9 @@ from ...core import IK2DError, Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
 from ..animation import versions
+from ..animation.bone_channels import ROTATION_PROPERTIES, locked_channels
 from ..animation.fcurves import column
 
-ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
 
@@ -96,20 +96,6 @@ def _joints(
     # By the sine: of a small angle the cosine says nothing.
     slants = np.arcsin(np.linalg.norm(crossed(axes, np.array(normals)), axis=1).clip(max=1.0))
     return Joints(limits, weights, fixed, axes, np.where(slants <= EXACT, 0.0, slants))
-
-
-def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
-    """Return for each rotation channel of the bone's mode whether it is locked.
-
-    Unless all four of them have locks of their own, the locks of an axis and an angle, as of a
-    quaternion, are about the axes that the bone may turn about.
-    """
-    locks = list(bone.lock_rotation)
-    if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
-        return [all(locks)] * 4  # an axis is none without all of its parts
-    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
-        return [bone.lock_rotations_4d and bone.lock_rotation_w, *locks]
-    return locks
 
 
 def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:

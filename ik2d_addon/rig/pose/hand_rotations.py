@@ -11,12 +11,12 @@ from mathutils import Matrix, Quaternion
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import keys, versions
+from ..animation.bone_channels import BoneRotation, locked_channels, matrices, rotation_property
+from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
-from ..chain.joints import locked_channels
-from ..scene.sampler import ChainSamples
+from ..scene.samples import ChainSamples
 from .kinematics import posed, tip_poses
-from .rotations import BoneRotation, matrices, rotation_property
 
 # Under a scale that differs from axis to axis a turn turns what is seen by another angle: so often, at the
 # most, what is still missing is added, until it is less than what 32 bits hold.
@@ -99,7 +99,7 @@ def own_curves(rig: RigChain) -> Curves:
 def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:
     """Return what a bake does to keys that were made by hand in its range."""
     places, found = set(_places(rig)), set()
-    start, end = sorted(keys.strip_times(rig.armature, keys.animation_times(scene, [first, last])).tolist())
+    start, end = sorted(strip_times(rig.armature, animation_times(scene, [first, last])).tolist())
     for curve in versions.existing_fcurves(rig.armature):
         if (curve.data_path, curve.array_index) in places:
             found |= {
@@ -305,7 +305,7 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
 
     Raises IK2DError where they are no numbers, or no rotation.
     """
-    shown, found = keys.strip_times(rig.armature, keys.animation_times(scene, times)), []
+    shown, found = strip_times(rig.armature, animation_times(scene, times)), []
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]
         prop = rotation_property(bone.rotation_mode)
@@ -333,7 +333,7 @@ def _locks(bone: bpy.types.PoseBone) -> list[bool]:
 
 def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves) -> dict[str, Floats]:
     """Return the channels of each hand at its last key before a frame, where it has any."""
-    first = float(keys.strip_times(rig.armature, keys.animation_times(scene, [start]))[0])
+    first = float(strip_times(rig.armature, animation_times(scene, [start]))[0])
     found = {}
     for name in rig.hands.bones if rig.hands else ():
         bone = rig.armature.pose.bones[name]

@@ -10,11 +10,12 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE, Floats
 from ..animation import keys, versions
+from ..animation.bone_channels import ROTATION_PROPERTIES, matrices
 from ..animation.fcurves import Singles, column
+from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
-from ..chain.joints import CLOSE, ROTATION_PROPERTIES, own_axis
+from ..chain.joints import CLOSE, own_axis
 from ..scene.slide_locations import noted_locations
-from .rotations import matrices
 
 Curves = dict[tuple[str, int], bpy.types.FCurve]
 
@@ -74,7 +75,7 @@ def _bounds(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float
 ) -> tuple[float, float]:
     """Return from when to when in the action the keys at some of the scene's frames are those of a bake."""
-    times = keys.strip_times(armature, keys.animation_times(scene, [first, last]))
+    times = strip_times(armature, animation_times(scene, [first, last]))
     return float(times.min()) - keys.SAME_FRAME, float(times.max()) + keys.SAME_FRAME
 
 
@@ -113,7 +114,7 @@ def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], cur
     """Return the local turns (frames, n) that curves show; bones without one stand at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
     if curves:
-        shown = keys.strip_times(rig.armature, keys.animation_times(scene, times))
+        shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
             values = _values(bone, curves, shown, _rest(bone))
             turns[:, i] = _turns(bone, rig.joints.axes[i], values)
@@ -165,7 +166,7 @@ def _curves(rig: RigChain, curves: Curves) -> Curves:
 
 def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
     """Return at which of the scene's frames something in the action takes place."""
-    animation, pace = armature.animation_data, keys.pace_of(scene)
+    animation, pace = armature.animation_data, pace_of(scene)
     if animation.use_tweak_mode:
         time = animation.nla_tweak_strip_time_to_scene(time)
     return float(time) / pace

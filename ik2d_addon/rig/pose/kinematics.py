@@ -17,7 +17,7 @@ from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
-from ..scene.sampler import ChainSamples
+from ..scene.samples import ChainSamples
 
 # What is added to the locations {bone: (frames, 3)} of some bones of a chain, by their places in it.
 Offsets = Mapping[int, Floats]

@@ -12,7 +12,8 @@ from ...core.inputs import Floats
 from ..chain.chain import RigChain, read_chain, rest_joints
 from ..chain.planes import FIRST_X, FIRST_Z, TARGET, choose_plane, plane_through
 from ..scene.live_pause import live_paused
-from ..scene.sampler import ChainSamples, finished, sample_steps
+from ..scene.sampler import sample_steps
+from ..scene.samples import ChainSamples, finished
 from .kinematics import read_linkage
 
 # The choices of a chain's plane that need no normal, the first of equals first.

@@ -13,7 +13,7 @@ from mathutils import Vector
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import actions, versions
-from ..animation.keys import animation_times
+from ..animation.times import animation_times
 from ..chain.chain import RigChain
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints

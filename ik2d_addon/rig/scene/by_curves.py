@@ -15,9 +15,9 @@ from mathutils import Matrix
 
 from ...core.inputs import Floats
 from ..animation import versions
+from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
-from ..pose.rotations import matrices, rotation_property
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")

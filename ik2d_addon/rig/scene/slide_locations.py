@@ -14,9 +14,10 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ..animation import keys, versions
+from ..animation.bone_channels import BoneChannels
+from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
-from ..pose.rotations import BoneChannels
-from .sampler import ChainSamples
+from .samples import ChainSamples
 
 
 def without_slides(
@@ -26,7 +27,7 @@ def without_slides(
     if rig.slides is None:
         return samples
     bases = samples.bases.copy()
-    for bone, noted in noted_locations(rig, keys.animation_times(scene, times)).items():
+    for bone, noted in noted_locations(rig, animation_times(scene, times)).items():
         bases[:, bone, :3, 3] = np.where(np.isnan(noted), bases[:, bone, :3, 3], noted)
     return replace(samples, bases=bases)
 
@@ -51,7 +52,7 @@ def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
                 found[bone][:, channel] = base_of(joints[bone])[channel]
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
                 if curve and versions.plays(rig.armature, curve) and keys.keep_hand_made(curve):
-                    shown = keys.strip_times(rig.armature, times)
+                    shown = strip_times(rig.armature, times)
                     found[bone][:, channel] = [curve.evaluate(time) for time in shown]
     return found
 

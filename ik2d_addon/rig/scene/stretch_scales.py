@@ -9,9 +9,9 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ..animation import keys, versions
+from ..animation.bone_channels import BoneChannels, BoneRotation
 from ..chain.chain import RigChain
 from ..chain.stretch import ALONG, scale_curve
-from ..pose.rotations import BoneChannels, BoneRotation
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:

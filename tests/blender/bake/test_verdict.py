@@ -14,8 +14,8 @@ from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Solution, Status
+from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.chain.planes import HINGES
-from ik2d_addon.rig.pose.rotations import BoneRotation
 
 REACH = 2.0
 FRAMES = [10, 12, 13, 17]

@@ -10,9 +10,10 @@ from rigs import leg_with_target
 from ik2d_addon.bake.keys import cubics
 from ik2d_addon.bake.keys.cubics import Cubics, PlayedChain, hermite, read_played
 from ik2d_addon.core import Plane
+from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.kinematics import Link, Linkage
-from ik2d_addon.rig.pose.rotations import BoneRotation, bone_rotations
+from ik2d_addon.rig.pose.rotations import bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_now
 
 TIMES = np.arange(0.0, 10.5, 0.5)

@@ -7,9 +7,9 @@ from rigs import add_leg
 
 from ik2d_addon.bake.keys.hand_keys import ASTRAY, _between, _halves, _TurnCubics, _with_handles, _woven
 from ik2d_addon.bake.keys.keying import KeyPlan, fewest, handles_of, keyed_at
+from ik2d_addon.rig.animation.bone_channels import BoneRotation, matrices
 from ik2d_addon.rig.pose.hand_rotations import angles_between
-from ik2d_addon.rig.pose.rotations import BoneRotation, matrices
-from ik2d_addon.rig.scene.sampler import finished
+from ik2d_addon.rig.scene.samples import finished
 
 TIMES = np.arange(0.0, 40.5, 0.5)
 

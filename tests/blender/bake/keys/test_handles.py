@@ -15,10 +15,12 @@ from ik2d_addon.bake.keys.cubics import hermite
 from ik2d_addon.bake.keys.handles import DOUBTFUL, doubtful_gaps, shaped_rotations
 from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.core import Status
+from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.rotations import BoneRotation, bone_rotations
-from ik2d_addon.rig.scene.sampler import finished, sample_steps
+from ik2d_addon.rig.pose.rotations import bone_rotations
+from ik2d_addon.rig.scene.sampler import sample_steps
+from ik2d_addon.rig.scene.samples import finished
 
 FINE = 1e-6  # of the reach
 MODES = ['QUATERNION', 'XYZ', 'ZYX', 'AXIS_ANGLE']

@@ -13,9 +13,9 @@ from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import keying
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.rotations import BoneRotation
 
 
 def finished(steps):

@@ -28,7 +28,8 @@ from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.pose.keyed_pose import Joins
 from ik2d_addon.rig.pose.kinematics import read_linkage
-from ik2d_addon.rig.scene.sampler import finished, sample_now
+from ik2d_addon.rig.scene.sampler import sample_now
+from ik2d_addon.rig.scene.samples import finished
 
 PLAYED_BACK = 1e-5  # of reach
 

@@ -11,7 +11,8 @@ from rigs import add_armature, add_chain, add_leg, add_target, stretching_arm
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene.sampler import finished, sample_steps
+from ik2d_addon.rig.scene.sampler import sample_steps
+from ik2d_addon.rig.scene.samples import finished
 
 
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))

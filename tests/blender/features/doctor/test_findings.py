@@ -14,13 +14,14 @@ from rigs import add_chain, add_target
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators as drawn
-from ik2d_addon.features.doctor.findings import examine, is_uneven, joints_off_plane
-from ik2d_addon.features.doctor.findings import uneven as uneven_bones
+from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.native import make_native
-from ik2d_addon.features.setup.operators import flip
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.pose.measures import is_uneven, joints_off_plane
+from ik2d_addon.rig.pose.measures import uneven as uneven_bones
+from ik2d_addon.ui.settings.chain_list import flip
 
 SAMPLES = sorted((Path(__file__).parents[3] / "sample_scenes").glob("*.blend"))
 each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

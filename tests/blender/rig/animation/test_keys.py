@@ -9,20 +9,11 @@ import pytest
 from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.keys import (
-    _replace_keys,
-    action_time,
-    animation_times,
-    check_writable,
-    keep_hand_made,
-    notes_before,
-    previewed,
-    strip_times,
-    write,
-    written,
-)
+from ik2d_addon.rig.animation.bone_channels import BoneChannels, BoneRotation
+from ik2d_addon.rig.animation.key_faults import check_writable, notes_before
+from ik2d_addon.rig.animation.keys import _replace_keys, keep_hand_made, previewed, write, written
+from ik2d_addon.rig.animation.times import action_time, animation_times, strip_times
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.pose.rotations import BoneChannels, BoneRotation
 
 FRAMES = [1.0, 3.0, 6.0]
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]])

@@ -10,6 +10,7 @@ import pytest
 from rigs import add_leg
 
 from ik2d_addon.core import IK2DError
+from ik2d_addon.rig.animation.bone_channels import locked_channels
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.joints import (
     EXACT,
@@ -17,7 +18,6 @@ from ik2d_addon.rig.chain.joints import (
     Joints,
     hinge_axis,
     is_held,
-    locked_channels,
     read_joints,
     read_limits,
     turning_axis,

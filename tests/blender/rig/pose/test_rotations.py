@@ -10,18 +10,17 @@ import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 from rigs import add_armature, add_chain, add_leg, add_target
 
-from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.chain.joints import normal_in_bone
-from ik2d_addon.rig.pose.rotations import (
+from ik2d_addon.rig.animation.bone_channels import (
     BoneRotation,
-    bone_rotations,
     channels_kept,
     matrices,
     posed,
     set_mode,
-    single_axis_notes,
     turning,
 )
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.joints import normal_in_bone
+from ik2d_addon.rig.pose.rotations import bone_rotations, single_axis_notes
 
 EULERS = ['XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX']
 MODES = [*EULERS, 'QUATERNION', 'AXIS_ANGLE']

@@ -13,7 +13,9 @@ from rigs import add_armature, add_chain, add_leg, add_target
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import by_curves, sampler
-from ik2d_addon.rig.scene.sampler import CURVES, STEP, finished, sample_steps
+from ik2d_addon.rig.scene.record import record_by_curves
+from ik2d_addon.rig.scene.sampler import CURVES, STEP, sample_steps
+from ik2d_addon.rig.scene.samples import finished
 
 MODES = ('QUATERNION', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX', 'AXIS_ANGLE')
 TIMES = [-7.0, 1.0, 2.25, 4.5, 8.0, 9.75, 15.0, 31.0, 47.5]
@@ -119,7 +121,7 @@ def hindrance(rig):
 
 
 def worked_out(rig, times=TIMES):
-    return finished(sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times))
+    return finished(record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], times))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -169,9 +171,9 @@ def test_under_remapping_what_jumps_at_a_key_jumps_on_the_same_frame():
 
 def test_whoever_runs_between_two_steps_has_his_own_warnings_of_numpy():
     rig, before = moving_leg(), np.geterr()
-    steps = sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
+    steps = record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
     assert [np.geterr() for _ in steps].count(before) > 1
-    steps = sampler._record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
+    steps = record_by_curves(bpy.context.scene, [rig], [(rig.target, rig.subtarget)], TIMES)
     assert all(np.geterr() == before for _ in steps)
 
 

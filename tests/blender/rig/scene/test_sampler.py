@@ -13,6 +13,8 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import sampler as sampling
+from ik2d_addon.rig.scene import samples
+from ik2d_addon.rig.scene.record import record_by_curves, record_stepping, settings_animated
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
 TIMES = [1.0, 2.5, 7.0, -3.25]
@@ -99,8 +101,8 @@ def test_each_chain_gets_its_own_target_and_bones():
     rigs = [read_chain(armature, chain) for chain in armature.ik2d.chains]
     _, result = steps(rigs, [3.0])
     bpy.context.scene.frame_set(3)
-    for rig, samples in zip(rigs, result.chains, strict=True):
-        assert_evaluated(rig, samples, 0)
+    for rig, taken in zip(rigs, result.chains, strict=True):
+        assert_evaluated(rig, taken, 0)
 
 
 def test_progress_counts_the_times():
@@ -246,7 +248,7 @@ def test_what_changes_between_two_samplings_is_seen_by_the_second(what, sampled_
 def test_a_sampler_leaves_nothing_when_something_fails(hindered, monkeypatch):
     rig = moving_leg()
     before = everything(), rig.armature.users, rig.target.users
-    for failing in ("_record", "_difference"):
+    for failing in ("record_stepping", "_difference"):
         monkeypatch.setattr(sampling, failing, lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError), sampling.Sampler(bpy.context.scene, [rig]) as sampler:
             steps_in(sampler, rig)
@@ -311,7 +313,7 @@ def shown_record(rig):
     """Return the targets of a chain, and what Blender has of both on the frame that is shown."""
     scene, targets = bpy.context.scene, [(rig.target, rig.subtarget)]
     with sampling._probes(scene, targets) as probes:
-        _, record = finished(sampling._record(scene, [rig], probes, [scene.frame_float]))
+        _, record = finished(record_stepping(scene, [rig], probes, [scene.frame_float]))
     bpy.context.view_layer.update()
     return targets, record
 
@@ -483,9 +485,9 @@ def test_extra_times_come_last_and_are_not_checked(sampled_in):
 def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
     armature = add_leg()
     chain = add_chain(armature, "shin", add_target({}), bend='NEGATIVE', softness=0.25, influence=0.5)
-    assert not sampling.settings_animated(armature)
+    assert not settings_animated(armature)
     armature.pose.bones["body"].keyframe_insert("location", frame=1)
-    assert not sampling.settings_animated(armature)
+    assert not settings_animated(armature)
     rig = read_chain(armature, chain)
     _, result = steps([rig], [1.0, 11.0])
     (samples,) = result.chains
@@ -507,7 +509,7 @@ def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
         strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
         if slot is not None:
             strip.action_slot = slot
-    assert sampling.settings_animated(armature)
+    assert settings_animated(armature)
     _, result = steps([rig], [1.0, 11.0])
     (samples,) = result.chains
     assert samples.softness == pytest.approx(softness)
@@ -518,11 +520,11 @@ def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
 def test_parts_are_joined_in_order():
     rig = moving_leg()
     (samples,) = steps([rig])[1].chains
-    joined = sampling.ChainSamples.joined([samples.at([2, 0]), samples.at(slice(1, 2))])
+    joined = samples.ChainSamples.joined([samples.at([2, 0]), samples.at(slice(1, 2))])
     for name in ("targets", "world", "parent", "bases", "tips", "settings"):
         assert (getattr(joined, name) == getattr(samples, name)[[2, 0, 1]]).all(), name
     rootless = dataclasses.replace(samples, parent=None)
-    assert sampling.ChainSamples.joined([rootless, rootless.at([0])]).parent is None
+    assert samples.ChainSamples.joined([rootless, rootless.at([0])]).parent is None
     assert rootless.at([0]).parent is None
 
 
@@ -532,7 +534,7 @@ def test_steps_are_run_to_their_end():
         yield 2
         return "done"
 
-    assert sampling.finished(counting()) == "done"
+    assert samples.finished(counting()) == "done"
 
 
 # --- By F-Curves ----------------------------------------------------------------------------------
@@ -542,13 +544,13 @@ MANY = np.linspace(-3.0, 12.0, 2 * sampling._MANY).tolist()
 
 def steps_taken(monkeypatch):
     """Return a list that gets the number of times of each record that Blender is stepped through."""
-    taken, recorded = [], sampling._record
+    taken, recorded = [], record_stepping
 
     def counting(scene, chains, probes, times, show=None):
         taken.append(len(times))
         return recorded(scene, chains, probes, times, show)
 
-    monkeypatch.setattr(sampling, "_record", counting)
+    monkeypatch.setattr(sampling, "record_stepping", counting)
     return taken
 
 
@@ -584,7 +586,7 @@ def test_few_times_are_stepped_through_unless_curves_are_wanted(monkeypatch):
 def test_what_blender_has_elsewhere_is_stepped_through_and_told(monkeypatch, field, told):
     rig = moving_leg()
     _, seen = steps([rig], MANY, way=sampling.STEP)
-    worked_out = sampling._record_by_curves
+    worked_out = record_by_curves
 
     def wrong(off):
         def by_curves(*arguments):
@@ -595,12 +597,12 @@ def test_what_blender_has_elsewhere_is_stepped_through_and_told(monkeypatch, fie
 
         return by_curves
 
-    monkeypatch.setattr(sampling, "_record_by_curves", wrong(4e-6))  # the leg's reach is 1.9
+    monkeypatch.setattr(sampling, "record_by_curves", wrong(4e-6))  # the leg's reach is 1.9
     _, result = steps([rig], MANY, way=sampling.CURVES)
     assert result.stepped == told
     for name in ("targets", "world", "parent", "bases", "tips", "settings"):
         assert (getattr(result.chains[0], name) == getattr(seen.chains[0], name)).all(), name
-    monkeypatch.setattr(sampling, "_record_by_curves", wrong(0.0))
+    monkeypatch.setattr(sampling, "record_by_curves", wrong(0.0))
     assert steps([rig], MANY, way=sampling.CURVES)[1].stepped == ""
 
 

@@ -8,7 +8,8 @@ from rigs import add_crane, add_target
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene.sampler import finished, sample_steps
+from ik2d_addon.rig.scene.sampler import sample_steps
+from ik2d_addon.rig.scene.samples import finished
 from ik2d_addon.rig.scene.slide_locations import (
     noted,
     noted_locations,

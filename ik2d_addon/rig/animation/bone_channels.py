@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The channels that turn a bone: their properties, locks, values and matrices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+
+import bpy
+import numpy as np
+
+from ...core.affine import Turning
+from ...core.inputs import Floats
+from . import versions
+
+pass  # REMOVED
+
+ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
+
+
+def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
+    """Return for each rotation channel of the bone's mode whether it is locked.
+
+    Unless all four of them have locks of their own, the locks of an axis and an angle, as of a
+    quaternion, are about the axes that the bone may turn about.
+    """
+    locks = list(bone.lock_rotation)
+    if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
+        return [all(locks)] * 4  # an axis is none without all of its parts
+    if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
+        return [bone.lock_rotations_4d and bone.lock_rotation_w, *locks]
+    return locks
+
+
+# An axis that is shorter is none to Blender, which then does not turn.
+_NO_AXIS = 1e-17
+# What a pose bone keeps its rotation in, each in its own mode.
+ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+
+
+def rotation_property(mode: str) -> str:
+    """Return which of ROTATIONS a pose bone in a rotation mode is turned by."""
+    named = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
+    return named.get(mode, "rotation_euler")
+
+
+@dataclass(frozen=True, eq=False)
+class BoneRotation:
+    """The values of one bone's rotation channels over the frames."""
+
+    bone: str
+    property: str  # rotation_quaternion, rotation_euler or rotation_axis_angle
+    values: Floats  # (frames, channels)
+    mode: str = ""  # the rotation mode to set the bone to; "" where it has the right one
+    turning: int | None = None  # the one channel to key, where the others are to rest at 0
+    frames: Floats | None = None  # (frames,) its own key frames; None: those of the bake
+    handles: Floats | None = None  # (2, frames, channels) before and after, at thirds; NaN: automatic
+    generated: bool = True  # whether its keys are marked as a bake's; else they count as made by hand
+
+    def keys(self, index: int) -> bool:
+        """Return whether a channel is keyed, rather than to rest at 0."""
+        return self.turning in (None, index)
+
+    def unlocked(self, armature: bpy.types.Object) -> list[int]:
+        """Return the channels that may be written; those that are locked stand at rest already."""
+        locks = locked_channels(armature.pose.bones[self.bone])
+        return [index for index in range(self.values.shape[1]) if not locks[index]]
+
+
+@dataclass(frozen=True, eq=False)
+class BoneChannels(BoneRotation):
+    """The values of some channels that are none of a bone's rotation: of its location or scale."""
+
+    channels: tuple[int, ...] = ()  # those that are written; the others are not looked at
+
+    def unlocked(self, armature: bpy.types.Object) -> list[int]:
+        """Return the channels to write: who made this has looked at the locks."""
+        return list(self.channels)
+
+
+@contextmanager
+def posed(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[None]:
+    """Show the first frame of the rotations as the pose; put the old one back if what follows fails."""
+    channels = [getattr(armature.pose.bones[rotation.bone], rotation.property) for rotation in rotations]
+    before = [tuple(values) for values in channels]
+    try:
+        for values, rotation in zip(channels, rotations, strict=True):
+            for index in rotation.unlocked(armature):
+                values[index] = rotation.values[0, index]
+        bpy.context.view_layer.update()
+        yield
+    except BaseException:
+        for values, old in zip(channels, before, strict=True):
+            values[:] = old
+        raise
+
+
+def set_mode(armature: bpy.types.Object, rotation: BoneRotation) -> None:
+    """Set a bone to the rotation mode that its rotation is for."""
+    if rotation.mode:
+        armature.pose.bones[rotation.bone].rotation_mode = rotation.mode
+
+
+@contextmanager
+def channels_kept(
+    armature: bpy.types.Object,
+    rotations: Sequence[BoneRotation],
+    only_on_error: bool = False,
+    others: Sequence[bpy.types.Object] = (),
+) -> Iterator[None]:
+    """Put back, afterwards, rotation modes and channels of the bones, which playing new keys changes.
+
+    others: objects that play the same keys.
+    """
+    names = dict.fromkeys(rotation.bone for rotation in rotations)
+    kept = dict.fromkeys((*ROTATIONS, *(rotation.property for rotation in rotations)))
+    before = [
+        (ob, bone.name, bone.rotation_mode, {name: tuple(getattr(bone, name)) for name in kept})
+        for ob in (armature, *others)
+        if ob.pose is not None
+        for bone in map(ob.pose.bones.get, names)
+        if bone is not None
+    ]
+    by_hand = [(ob, list(_animated(ob))) for ob in (armature, *others)] if only_on_error else []
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        if not (done and only_on_error):
+            if by_hand:  # what plays keys that have changed is evaluated anew, better now than later
+                bpy.context.view_layer.update()
+            for ob, channels in by_hand:
+                _show_again(ob, channels)
+            for each in before:
+                _put_back(*each)
+
+
+def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, float]]:
+    """Yield what stands where an object's F-Curves lead, be it moved by hand: (owner, name, index, value).
+
+    Not in chains' settings, which do more than stand there when they are set.
+    """
+    for curve in versions.existing_fcurves(ob):
+        owner, _, name = curve.data_path.rpartition(".")
+        if name.endswith("]") or owner.startswith("ik2d"):
+            continue
+        with suppress(ValueError, AttributeError, IndexError):
+            value = getattr(ob.path_resolve(owner) if owner else ob, name)
+            if isinstance(value, (bool, int, float)):
+                yield owner, name, -1, value
+            elif not isinstance(value, str):
+                yield owner, name, curve.array_index, value[curve.array_index]
+
+
+def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, float]]) -> None:
+    """Put back what `_animated` found; nothing where the object, or a bone of it, was deleted meanwhile."""
+    for path, name, index, value in channels:
+        with suppress(ReferenceError, ValueError, AttributeError):
+            owner = ob.path_resolve(path) if path else ob
+            if index < 0:
+                setattr(owner, name, value)
+            else:
+                getattr(owner, name)[index] = value
+
+
+def _put_back(
+    ob: bpy.types.Object, bone_name: str, mode: str, values: Mapping[str, tuple[float, ...]]
+) -> None:
+    """Give a bone a rotation mode and values; none where it was deleted meanwhile."""
+    with suppress(ReferenceError):
+        bone = ob.pose.bones.get(bone_name) if ob.pose else None
+        if bone is None:
+            return
+        bone.rotation_mode = mode  # converts values, so these come after it
+        for name, value in values.items():
+            setattr(bone, name, value)
+
+
+def matrices(mode: str, values: Floats) -> Floats:
+    """Return the rotations (frames, 3, 3) that Blender makes of rotation channels (frames, channels)."""
+    turn, shape = turning(mode, values), (3, len(values))
+    return np.stack([np.broadcast_to(turn(axis[:, None]), shape).T for axis in np.eye(3)], axis=2)
+
+
+def turning(mode: str, values: Floats) -> Turning:
+    """Return what turns places as Blender does by rotation channels (frames, channels)."""
+    if mode == 'QUATERNION':
+        return partial(_turned_by, np.ascontiguousarray(values.T))
+    if mode == 'AXIS_ANGLE':
+        sizes = np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
+        half, axes = values[:, :1] / 2.0, values[:, 1:] / np.where(sizes > _NO_AXIS, sizes, np.nan)
+        return partial(_turned_by, np.concatenate((np.cos(half), np.sin(half) * axes), axis=1).T)
+    return partial(_turned_in_order, mode, values)
+
+
+def _turned_by(quaternions: Floats, places: Floats) -> Floats:
+    """Return places (3, frames) turned by quaternions (4, frames) of any length.
+
+    With w and the vector u of one:  v + 2 / |q|^2 (w u x v + u x (u x v)).
+    """
+    w, u = quaternions[0], quaternions[1:]
+    across = _crossed(u, places)
+    turned: Floats = 2.0 / (quaternions * quaternions).sum(axis=0) * (w * across + _crossed(u, across))
+    return places + turned
+
+
+def _turned_in_order(order: str, angles: Floats, places: Floats) -> Floats:
+    """Return places (3, frames) turned by Euler angles (frames, 3), about one axis after the other."""
+    for letter in order:
+        axis = 'XYZ'.index(letter)
+        if angles[:, axis].any():
+            following, last = (axis + 1) % 3, (axis + 2) % 3
+            cosines, sines = np.cos(angles[:, axis]), np.sin(angles[:, axis])
+            turned = np.empty((3, len(angles)))
+            turned[axis] = places[axis]
+            turned[following] = cosines * places[following] - sines * places[last]
+            turned[last] = sines * places[following] + cosines * places[last]
+            places = turned
+    return places
+
+
+def _crossed(a: Floats, b: Floats) -> Floats:
+    """Return the cross products of vectors (3, frames)."""
+    return np.array((a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]))

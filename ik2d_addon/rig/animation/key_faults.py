@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps an armature's channels from taking keys, and what to do about it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from ...core import IK2DError
+from ...core.inputs import Floats
+from . import actions as made
+from . import nla, versions
+from .actions import KnownChannels
+from .bone_channels import ROTATIONS, BoneChannels, BoneRotation, rotation_property
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What keeps keys from being written, or from playing as written."""
+
+    kind: str  # LOCKED, SAMPLES, MUTED, MODIFIED, SHARED, DRIVEN, MIXED, MODE or SILENT
+    sentence: str
+    blocks: bool = False  # whether no key can be written
+
+
+def check_writable(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float] | Floats
+) -> list[str]:
+    """Return a sentence for each thing that will keep keys from playing as written, or that they end.
+
+    frames: as in `written`, in order. Raises IK2DError where a channel cannot take keys; nothing has been
+    written then.
+    """
+    warnings = []
+    holder = versions.existing_channels(armature)
+    known = KnownChannels(holder) if holder is not None else None
+    for fault in faults(armature, rotations, known):
+        if fault.blocks:
+            raise IK2DError(fault.sentence)
+        warnings.append(fault.sentence)
+    paths = {path_of(armature, rotation): rotation.bone for rotation in rotations}
+    return warnings + list(nla.frozen_motion(armature, paths, float(frames[0]), float(frames[-1])))
+
+
+def faults(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None = None
+) -> Iterator[Fault]:
+    """Yield what keeps keys of some channels from being written or from playing, what blocks them first.
+
+    known: the armature's, where many are asked for. Looks at no keys, so that a panel may ask.
+    """
+    late = []
+    for fault in (*_curve_faults(armature, rotations, known), *_group_faults(armature, rotations, known)):
+        if fault.blocks:
+            yield fault
+        else:
+            late.append(fault)
+    yield from late
+    for ob in versions.sharing_channels(armature):
+        if any(_moves(ob, rotation) for rotation in rotations):
+            yield Fault(
+                'SHARED',
+                f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too;"
+                " give it a copy",
+            )
+    for sentence in _silenced(armature, rotations):
+        yield Fault('MODE', sentence)
+    if reason := nla.why_silent(armature):
+        yield Fault('SILENT', reason)
+    animation = armature.animation_data
+    if animation is None:
+        return
+    driven = {rotation.bone for rotation in rotations if any(drivers_of(armature, rotation))}
+    for bone in sorted(driven):
+        yield Fault('DRIVEN', f"'{armature.name}': bone '{bone}' is driven; drivers win over keys")
+    if animation.action_influence < 1.0 or animation.action_blend_type != 'REPLACE':
+        yield Fault(
+            'MIXED',
+            f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1",
+        )
+
+
+def _curve_faults(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None
+) -> Iterator[Fault]:
+    holder = known or versions.existing_channels(armature)
+    if holder is None:
+        return
+    for rotation in rotations:
+        mode = armature.pose.bones[rotation.bone].path_from_id("rotation_mode")
+        if holder.fcurves.find(mode) is not None:
+            yield Fault(
+                'MODE',
+                f"'{armature.name}': the rotation mode of bone '{rotation.bone}' is animated;"
+                " delete its keys to bake",
+                blocks=True,
+            )
+    for rotation in rotations:
+        for curve in curves_of(armature, rotation, known):
+            name = f"'{armature.name}': channel {curve.data_path}"
+            if curve.lock or (curve.group and curve.group.lock):
+                yield Fault('LOCKED', f"{name} is locked; unlock it to bake", blocks=True)
+            if len(curve.sampled_points):
+                yield Fault('SAMPLES', f"{name} holds samples; turn them into keys to bake", blocks=True)
+            if curve.mute:
+                yield Fault('MUTED', f"{name} is muted: its keys do not play; unmute it")
+            if any(not modifier.mute for modifier in curve.modifiers):
+                yield Fault(
+                    'MODIFIED', f"{name} has F-Curve modifiers, which act on top of the keys; mute them"
+                )
+
+
+def _written(rotation: BoneRotation) -> Sequence[int]:
+    """Return which channels of a property count: of a location or scale, those to be written alone."""
+    if isinstance(rotation, BoneChannels):
+        return rotation.channels
+    return range(rotation.values.shape[1])
+
+
+def curves_of(
+    armature: bpy.types.Object, rotation: BoneRotation, known: KnownChannels | None = None
+) -> list[bpy.types.FCurve]:
+    """Return the F-Curves that a bone's channels have by now. known: the armature's, as in `faults`."""
+    holder = known or versions.existing_channels(armature)
+    if holder is None:
+        return []
+    path = path_of(armature, rotation)
+    found = (holder.fcurves.find(path, index=index) for index in _written(rotation))
+    return [curve for curve in found if curve is not None]
+
+
+def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:
+    """Return the drivers of a bone's channels that act."""
+    animation = armature.animation_data
+    if animation is None or not len(animation.drivers):
+        return []
+    path = path_of(armature, rotation)
+    found = (animation.drivers.find(path, index=index) for index in _written(rotation))
+    return [curve for curve in found if curve is not None and not curve.mute]
+
+
+def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
+    """Return a sentence for each thing that a bake of these bones will change outside its frames.
+
+    frames: in order; the first and the last will do. Looks at no keys, so that a panel may ask.
+    """
+    posed = [bone for bone in map(armature.pose.bones.get, bones) if bone is not None]
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)): bone.name for bone in posed}
+    return list(nla.frozen_motion(armature, paths, float(frames[0]), float(frames[-1])))
+
+
+def _group_faults(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None
+) -> Iterator[Fault]:
+    """Yield what is wrong with each group that keys go into."""
+    for name, group in groups_of(armature, rotations, known).items():
+        if group.lock:
+            yield Fault(
+                'LOCKED',
+                f"'{armature.name}': channel group '{name}' is locked; unlock it to bake",
+                blocks=True,
+            )
+        elif group.mute and versions.heeds_muted_groups(armature):
+            yield Fault(
+                'MUTED',
+                f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it",
+            )
+        elif group.mute:
+            yield Fault(
+                'MUTED',
+                f"'{armature.name}': channel group '{name}' is muted, which Blender heeds in NLA strips only:"
+                " its keys play until the action becomes one; unmute it",
+            )
+
+
+def groups_of(
+    armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None = None
+) -> dict[str, bpy.types.ActionGroup]:
+    """Return the channel groups that keys go into, by name. known: the armature's, as in `faults`."""
+    holder = known or versions.existing_channels(armature)
+    groups: dict[str, bpy.types.ActionGroup] = {}
+    if holder is None:
+        return groups
+    for rotation in rotations:
+        path = path_of(armature, rotation)
+        for index in rotation.unlocked(armature):
+            curve = holder.fcurves.find(path, index=index)
+            if curve is not None:
+                group = curve.group
+            else:
+                group = made.group_for(holder, rotation.bone) if rotation.keys(index) else None
+            if group is not None:
+                groups[group.name] = group
+    return groups
+
+
+def _moves(ob: bpy.types.Object, rotation: BoneRotation) -> bool:
+    """Return whether keys of a bone move a bone of another object too."""
+    bone = ob.pose.bones.get(rotation.bone) if ob.pose else None
+    if bone is None:
+        return False
+    return isinstance(rotation, BoneChannels) or rotation_property(bone.rotation_mode) == rotation.property
+
+
+def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[str]:
+    """Yield a sentence for each bone whose keys in its former rotation mode no longer play."""
+    changed = [rotation for rotation in rotations if rotation.mode]
+    if not changed:
+        return
+    keyed = {curve.data_path for curve in versions.existing_fcurves(armature)} | nla.strip_paths(armature)
+    for rotation in changed:
+        bone = armature.pose.bones[rotation.bone]
+        old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
+        if keyed.intersection(old):
+            yield (
+                f"'{armature.name}': bone '{rotation.bone}' has keys in another rotation mode; they stay, but"
+                f" do not play, not outside the baked frames either, in {rotation.mode} Euler"
+            )
+
+
+def refuse_tweak_mode(armature: bpy.types.Object) -> None:
+    """Raise IK2DError for an armature in the NLA's tweak mode, where keys cannot be previewed."""
+    if armature.animation_data and armature.animation_data.use_tweak_mode:
+        raise IK2DError(
+            f"'{armature.name}' is in the NLA's tweak mode, where chains that hang on one another cannot be"
+            " baked together; leave it (Tab in the NLA editor), or bake them one by one"
+        )
+
+
+def path_of(armature: bpy.types.Object, rotation: BoneRotation) -> str:
+    return str(armature.pose.bones[rotation.bone].path_from_id(rotation.property))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a posed chain is from what its plane and its rest pose say."""
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.affine import is_constant
+from ...core.inputs import Floats
+from ..animation.bone_channels import BoneRotation, rotation_property
+from ..chain.chain import RigChain, rest_joints
+from ..chain.hands import REST
+from ..scene.slide_locations import slide_channels
+from .rotations import bone_rotations
+
+# A scale is even if what it makes of lengths differs by less than this part from axis to axis.
+EVEN = 1e-3
+
+
+def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotation]:
+    """Return the channels that a bake of a chain writes, with the values of the rest pose."""
+    count = len(rig.bones)
+    return [
+        *bone_rotations(rig, np.zeros((1, count)), single_axis),
+        *slide_channels(rig, np.zeros((1, count, 3))),
+        *(_hand_at_rest(rig.armature.pose.bones[name]) for name in (rig.hands.bones if rig.hands else ())),
+    ]
+
+
+def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
+    channels = rotation_property(bone.rotation_mode)
+    return BoneRotation(bone.name, channels, np.array([REST[channels]]))
+
+
+# --- What makes the pose another one than was solved -------------------------
+
+
+def is_uneven(matrices: Floats) -> bool:
+    """Return whether any of the matrices (frames, 3, 3) stretches some directions more than others."""
+    return bool(uneven(matrices[:, None])[0])
+
+
+def uneven(matrices: Floats) -> NDArray[np.bool_]:
+    """Return the same (k,) of several bones (frames, k, 3, 3)."""
+    if is_constant(matrices):
+        matrices = matrices[:1]
+    squares = np.swapaxes(matrices, -1, -2) @ matrices
+    size = (squares[..., 0, 0] + squares[..., 1, 1] + squares[..., 2, 2]) / 3.0
+    off = np.abs(squares - size[..., None, None] * np.eye(3)).max(axis=(0, 2, 3), initial=0.0)
+    found: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
+    return found
+
+
+def uneven_above(rig: RigChain) -> str:
+    """Return which bone above the chain is scaled unevenly: as posed now, else any may be."""
+    above = rig.pose_bones[0].parent_recursive
+    for bone in reversed(above):  # the topmost; those below have it from there
+        if is_uneven(np.array(bone.matrix, np.float64)[None, :3, :3]):
+            return f"bone '{bone.name}'"
+    return f"bone '{above[0].name}', or one above it," if above else f"bone '{rig.bones[0]}'"
+
+
+def uneven_words(chain: str, what: str) -> str:
+    """Say that something is scaled unevenly."""
+    return (
+        f"Chain '{chain}': {what} is scaled unevenly, so the bones change their length"
+        " as they turn; apply the scale to get exact results"
+    )
+
+
+# --- What leaves the plane ---------------------------------------------------
+
+
+def askew_words(rig: RigChain) -> str:
+    """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
+    worst = int(np.argmax(rig.joints.slants))
+    slant = np.degrees(rig.joints.slants[worst])
+    return (
+        f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
+        " unlock it, change its roll, or try the plane Hinges"
+    )
+
+
+def off_plane_words(chain: str, far: str) -> str:
+    """Say that joints are off one plane, by a length in words."""
+    return (
+        f"Chain '{chain}': its joints are up to {far} off one plane; it is solved as seen along the plane's"
+        " normal"
+    )
+
+
+def joints_off_plane(rig: RigChain) -> float:
+    """Return how far the joints are off the plane in rest, as a part of the chain's reach."""
+    reach = np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum()
+    return rig.off_plane / float(reach)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The samples of a chain over frames, as arrays."""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import IK2DError
+from ...core.affine import are_finite, is_constant, picked, product
+from ...core.inputs import Floats
+from ..chain.chain import RigChain
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSamples:
+    """What one chain needs to know of the scene, over the frames."""
+
+    targets: Floats  # (frames, 3) in the world
+    world: Floats  # (frames, 4, 4) the armature object's matrix
+    parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
+    bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
+    tips: Floats  # (frames, 3) where the tip stands, in the world
+    settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
+    # Of a chain with hands, (frames, 3, 3) the target's axes in the world, and (frames, k, 3, 3) those of the
+    # hands in the armature's pose space, as they stand
+    aims: Floats | None = None
+    hands: Floats | None = None
+
+    @property
+    def softness(self) -> Floats:
+        """(frames,) 0..1."""
+        return self.settings[:, 0]
+
+    @property
+    def bend(self) -> Floats:
+        """(frames,) +1 or -1."""
+        return self.settings[:, 1]
+
+    @property
+    def influence(self) -> Floats:
+        """(frames,) 0..1."""
+        return self.settings[:, 2]
+
+    def at(self, rows: Sequence[int] | NDArray[np.intp] | slice) -> "ChainSamples":
+        """Return the samples of some of the frames alone."""
+        columns: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        given = {name: values for name, values in columns.items() if values is not None}
+        return replace(self, **{name: picked(values, rows) for name, values in given.items()})
+
+    def with_settings(
+        self,
+        softness: Floats | float | None = None,
+        bend: Floats | float | None = None,
+        influence: Floats | float | None = None,
+    ) -> "ChainSamples":
+        """Return the samples with other settings, one for all frames or (frames,); None: as they are."""
+        settings = self.settings.copy()
+        for column, values in enumerate((softness, bend, influence)):
+            if values is not None:
+                settings[:, column] = values
+        return replace(self, settings=settings)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[ChainSamples]") -> "ChainSamples":
+        """Return the samples of one chain, one part after the other."""
+        columns: dict[str, Any] = {}
+        for part in fields(cls):
+            values = [getattr(one, part.name) for one in parts]
+            columns[part.name] = None if values[0] is None else np.concatenate(values)
+        return cls(**columns)
+
+
+def finished(steps: Generator[Any, None, _Result]) -> _Result:
+    """Run steps to their end and return the result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            result: _Result = finished.value
+            return result
+
+
+def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
+    """Return at which frames all that a chain is solved for are finite numbers, and it has a size."""
+    found: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
+    return found
+
+
+def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
+    """Yield at which frames (frames,) each thing is as it has to be, and what to say where it is not."""
+    yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
+    held = samples.world if samples.parent is None else product(samples.world, samples.parent)
+    above = f"armature '{chain.armature.name}', or a bone above the chain,"
+    yield are_finite(held), f"{above} has no finite place"
+    linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
+    sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
+    yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
+    for i, bone in enumerate(chain.pose_bones):
+        own = samples.bases[:, i, :3, : 3 if bone.bone.use_connect else 4]
+        yield are_finite(own), f"bone '{bone.name}' has no finite location or scale"
+    for name, values in zip(("Softness", "Bend", "Influence"), samples.settings.T, strict=True):
+        yield np.isfinite(values), f"its setting {name} has no value that it may have"
+
+
+def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
+    """Raise IK2DError where there is nothing to solve for: see `_conditions`."""
+    for good, problem in _conditions(chain, samples):
+        if not good.all():
+            time = times[int(np.argmin(good))]
+            raise IK2DError(f"Chain '{chain.name}': {problem} at frame {time:g}; mend its animation there")

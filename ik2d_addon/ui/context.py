@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the interface is about: the active armature, its chain, and why nothing can be done."""
+
+import bpy
+from bpy.types import Context, Object, Operator, PropertyGroup
+
+from ..core import IK2DError
+
+# The armature that was found last by one of its targets: a place to look first, no more.
+_last_found = ""
+
+
+def active_chain(armature: Object) -> PropertyGroup | None:
+    """Return the chain whose settings are shown, or None."""
+    chains, index = armature.ik2d.chains, armature.ik2d.active_index
+    return chains[index] if 0 <= index < len(chains) else None
+
+
+# --- Reading the context -----------------------------------------------------
+
+
+def active_armature(context: Context) -> Object | None:
+    """Return the active object if it is an armature, else the armature with a chain that follows it.
+
+    Of several, it is one whose active chain does, else the first.
+    """
+    active = context.object
+    if active is None or active.type == 'ARMATURE':
+        return active
+    global _last_found
+    # Each button asks this anew whenever it is drawn: look where it was before, then at all objects.
+    known = context.scene.objects.get(_last_found)
+    if known is not None and follows(active_chain(known), active):
+        return known
+    found = followers(context.scene, active)
+    chosen = [armature for armature in found if follows(active_chain(armature), active)]
+    armature = next(iter(chosen or found), None)
+    _last_found = armature.name if armature is not None else ""
+    return armature
+
+
+def follows(chain: PropertyGroup | None, target: Object) -> bool:
+    """Return whether there is a chain, and this is its target."""
+    return chain is not None and chain.target == target
+
+
+def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
+    """Return the armatures of a scene that have a chain to a target."""
+    if target.users < 2:  # its collection alone: a chain would be another user
+        return []
+    return [
+        ob
+        for ob in scene.objects
+        if ob.type == 'ARMATURE'
+        and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
+        and any(chain.target == target for chain in ob.ik2d.chains)
+    ]
+
+
+def shown_chain(context: Context) -> PropertyGroup | None:
+    """Return the chain that the sidebar shows: the active one, or one that follows the active object."""
+    armature = active_armature(context)
+    if armature is None:
+        return None
+    chain, target = active_chain(armature), context.object
+    if target == armature or follows(chain, target):
+        return chain
+    return next(other for other in armature.ik2d.chains if other.target == target)
+
+
+def named_chain(context: Context, name: str) -> PropertyGroup:
+    """Return the active armature's chain of that name, for "" the one shown.
+
+    Raises IK2DError where there is none.
+    """
+    armature = active_armature(context)
+    chain = armature.ik2d.chains.get(name) if name else shown_chain(context)
+    if chain is None:
+        missing = f"'{name}'" if name else "to take"
+        raise IK2DError(f"Armature '{armature.name}' has no chain {missing}")
+    return chain
+
+
+def why_not_edit(context: Context) -> str:
+    """Say why the chains of the active armature cannot be edited now; "" where they can."""
+    armature = active_armature(context)
+    if armature is None:
+        return "Make an armature the active object, or the target of one of its chains"
+    if not armature.is_editable:
+        return f"Armature '{armature.name}' is linked: make a library override of it first"
+    if armature.mode not in {'OBJECT', 'POSE'}:
+        return "Switch to Object Mode or Pose Mode"
+    return ""
+
+
+def why_no_chain(context: Context) -> str:
+    """Say why there is no chain to work on now; "" where the sidebar shows one that can be edited."""
+    return why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first")
+
+
+def why_not_solve(context: Context) -> str:
+    """Say why nothing can be solved now; "" where something can."""
+    reason = why_not_edit(context)
+    if reason:
+        return reason
+    chains = active_armature(context).ik2d.chains
+    if not chains:
+        return "Add a chain first"
+    return "" if any(chain.enabled for chain in chains) else "Enable a chain first"
+
+
+# --- Operators ---------------------------------------------------------------
+
+
+def allowed(operator: type[Operator], reason: str) -> bool:
+    """Show the reason on the greyed-out button."""
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason

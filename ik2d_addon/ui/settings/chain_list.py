@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chains of an armature: add, remove, order and flip them, and take limits from its bones."""
+
+import bpy
+import numpy as np
+from bpy.types import Object, PoseBone, PropertyGroup
+
+from ...core import IK2DError
+from ...features.adopt.keep import give_back
+from ...features.native import remove_native
+from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
+from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
+from ...rig.chain.native_state import stand_of
+from ...rig.chain.renames import bone_names, unique_name
+from ...rig.chain.slides import slide_directions
+from ...rig.scene.slide_locations import base_of
+from ..context import active_chain
+from .adopted import is_adopted
+from .joint_list import sync_joints
+
+# The radius of a target made for a chain, as a part of its last bone's length.
+TARGET_SIZE = 0.15
+
+# --- The list of chains: functions that scripts can call ---------------------
+
+
+def add_chain(
+    armature: Object,
+    tip: str,
+    bone_count: int | None = None,
+    target: Object | None = None,
+    subtarget: str = "",
+):
+    """Add a chain that ends in the bone `tip`, make it the active one and return it.
+
+    Without `bone_count` it has two bones, or one where the tip has no parent. Raises IK2DError, with
+    nothing changed, where there is no such bone or the hierarchy has fewer bones.
+    """
+    if bone_count is None:
+        bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
+    chain_bones(armature, tip, bone_count)
+    settings = armature.ik2d
+    taken = {other.name for other in settings.chains}
+    name = unique_name(tip, taken, bone_names(armature) - {tip})
+    chain = settings.chains.add()
+    chain.name, chain.tip, chain.bone_count = name, tip, bone_count
+    chain.target, chain.subtarget = target, subtarget
+    settings.active_index = len(settings.chains) - 1
+    return chain
+
+
+def remove_chain(armature: Object) -> str:
+    """Remove the active chain and return its name; its neighbour becomes the active one.
+
+    What makes it native goes with it, and IK constraints that it was adopted from are given back.
+    """
+    settings, chain = armature.ik2d, active_chain(armature)
+    if chain is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
+    remove_native(armature, chain)
+    chain = active_chain(armature)
+    if is_adopted(chain):
+        give_back(chain)
+    name = drop_chain(armature, settings.active_index)
+    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
+    return name
+
+
+def drop_chain(armature: Object, index: int) -> str:
+    """Remove the chain at a place of the list, and nothing else; return its name."""
+    chains = armature.ik2d.chains
+    name = str(chains[index].name)
+    try:
+        chains.remove(index)
+    except TypeError as error:  # how Blender refuses it for an override
+        raise IK2DError(f"Chain '{name}' comes from the linked library: disable it instead") from error
+    return name
+
+
+def move_chain(armature: Object, step: int) -> None:
+    """Move the active chain down by `step` places in the list, up where negative, as far as the list goes."""
+    settings = armature.ik2d
+    if active_chain(armature) is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain to move")
+    index = max(0, min(settings.active_index + step, len(settings.chains) - 1))
+    settings.chains.move(settings.active_index, index)
+    settings.active_index = index
+
+
+def flip(chain: PropertyGroup) -> None:
+    """Have a chain bend to its other side: a native one by its control, at once."""
+    stand = stand_of(chain)
+    if stand is not None:
+        stand["bend"] = 1.0 if stand.get("bend", 1.0) < 0.0 else -1.0
+        stand.update_tag()
+        return
+    chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
+    chain.id_data.update_tag()  # the viewport may show it
+
+
+def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:
+    """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow."""
+    bone = armature.pose.bones[tip]
+    target = bpy.data.objects.new(f"{tip} Target", None)
+    collection.objects.link(target)
+    target.location = armature.matrix_world @ bone.tail
+    target.empty_display_type = 'SPHERE'
+    scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
+    target.empty_display_size = max(TARGET_SIZE * bone.length * scale, 1e-6)
+    return target
+
+
+def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
+    """Make Blender's own limits on the bones the chain's: all others become free.
+
+    Returns how many joints are limited, and the bones whose limits say nothing of turns in the plane.
+    Raises IK2DError for a chain without bones or without a plane.
+    """
+    bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
+    plane = bend_plane(chain, bones, rest_joints(bones))
+    ranges, slanted = limits_of_bones(bones, plane)
+    sync_joints(chain)
+    for joint in chain.joints:
+        joint.use_limit = joint.name in ranges
+        if joint.use_limit:
+            joint.limit_min, joint.limit_max = ranges[joint.name]
+    open_ended = take_slides(chain, bones)
+    chain.left_out = left_out_in_words(slanted, limits_elsewhere(bones), open_ended)
+    return len(ranges), slanted
+
+
+def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
+    """Make what Limit Location constraints leave to bones their slides; others stay as they are.
+
+    Returns the bones that are limited on one side alone.
+    """
+    joints = [chain.joints[bone.name] for bone in bones]
+    bases = np.array(
+        [
+            np.where(joint.slid, base_of(joint), bone.location)
+            for joint, bone in zip(joints, bones, strict=True)
+        ]
+    )
+    own = joints[-1].use_slide and not (len(joints) > 1 and joints[-2].use_slide)
+    ranges, open_ended = slides_of_bones(bones, slide_directions(bones), bases, own)
+    for joint in joints:
+        if joint.name in ranges:
+            joint.slide_min, joint.slide_max = ranges[joint.name]
+            joint.use_slide = joint.slide_min < joint.slide_max
+    return open_ended
+
+
+def left_out_in_words(slanted: list[str], elsewhere: list[str], open_ended: list[str]) -> str:
+    """Return a sentence for each kind of limit that could not be taken; "" where all were."""
+    sentences = []
+    if open_ended:
+        sentences.append(
+            f"Left out the slides of {_quoted(open_ended)}: their Limit Location has no minimum or no maximum"
+        )
+    if slanted:
+        sentences.append(
+            f"Left out {_quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
+            " which Blender's limits are about"
+        )
+    if elsewhere:
+        sentences.append(
+            f"Left out {_quoted(elsewhere)}: their Limit Rotation is not in Local Space, so it is no limit on"
+            " a joint"
+        )
+    return "\n".join(sentences)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

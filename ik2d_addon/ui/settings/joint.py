@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a chain stores of each joint."""
+
+from math import pi
+
+from bpy.props import (
+    BoolProperty,
+    BoolVectorProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import PropertyGroup
+
+from ...live.registry import RIGS
+
+OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+HIDDEN = {'HIDDEN'}
+GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
+
+
+def solving_changed(_settings, _context):
+    """Have live chains look at their settings again."""
+    RIGS.mark()
+
+
+# What settings have in common: those that say how a chain is solved; of these the ones that may be animated;
+# and what the add-on itself notes beside them.
+ANIMATED = {"override": OVERRIDABLE, "update": solving_changed}
+SETTING = {**ANIMATED, "options": set()}
+NOTE = {"override": OVERRIDABLE, "options": HIDDEN}
+
+
+def _minimum_changed(joint, _context):
+    RIGS.mark()
+    if joint.limit_max < joint.limit_min:  # also ends the update that this itself sets off
+        joint.limit_max = joint.limit_min
+
+
+def _maximum_changed(joint, _context):
+    RIGS.mark()
+    if joint.limit_min > joint.limit_max:
+        joint.limit_min = joint.limit_max
+
+
+def _shortest_changed(joint, _context):
+    RIGS.mark()
+    if joint.slide_max < joint.slide_min:
+        joint.slide_max = joint.slide_min
+
+
+def _longest_changed(joint, _context):
+    RIGS.mark()
+    if joint.slide_min > joint.slide_max:
+        joint.slide_min = joint.slide_max
+
+
+class IK2D_PG_place(PropertyGroup):
+    """Where a bone stood in the rest pose when it last had the name that is stored beside this."""
+
+    head: FloatVectorProperty(name="Head", description="Head of the bone, in rest", **NOTE)
+    tail: FloatVectorProperty(name="Tail", description="Tail of the bone, in rest", **NOTE)
+    parent: StringProperty(name="Parent", description="Parent of the bone", **NOTE)
+    index: IntProperty(
+        name="Index",
+        description="Place of the bone among all bones; -1 where it is not known",
+        default=-1,
+        **NOTE,
+    )
+    count: IntProperty(name="Count", description="How many bones there were", **NOTE)
+
+
+class IK2D_PG_joint(PropertyGroup):
+    """What the joint at one bone's head may do."""
+
+    name: StringProperty(
+        name="Bone",
+        description="Bone that turns about this joint, its head",
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    use_limit: BoolProperty(
+        name="Limit",
+        description="Keep the joint's angle, in the chain's plane, between Min and Max",
+        default=False,
+        **SETTING,
+    )
+    limit_min: FloatProperty(
+        name="Min",
+        description="Smallest angle, relative to the rest pose and positive towards the Positive bend",
+        default=-pi,
+        soft_min=-2.0 * pi,
+        soft_max=2.0 * pi,
+        subtype='ANGLE',
+        override=OVERRIDABLE,
+        update=_minimum_changed,
+        options=set(),
+    )
+    limit_max: FloatProperty(
+        name="Max",
+        description="Largest angle, relative to the rest pose and positive towards the Positive bend",
+        default=pi,
+        soft_min=-2.0 * pi,
+        soft_max=2.0 * pi,
+        subtype='ANGLE',
+        override=OVERRIDABLE,
+        update=_maximum_changed,
+        options=set(),
+    )
+    weight: FloatProperty(
+        name="Weight",
+        description="How willingly the joint turns beside the others, in CCD chains; 0 holds it in all",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype='FACTOR',
+        **SETTING,
+    )
+    is_scaled: BoolProperty(
+        name="Scaled", description="Whether a solve or a bake has changed the bone's Y Scale", **NOTE
+    )
+    scale_base: FloatProperty(
+        name="Scale Base", description="Y Scale that the bone had before", default=1.0, **NOTE
+    )
+    scale_posed: FloatProperty(
+        name="Scale Posed", description="Y Scale that the last solve has posed", **NOTE
+    )
+    use_slide: BoolProperty(
+        name="Slide",
+        description=(
+            "Let the bone slide along itself, as pistons and telescopes do: it moves the next bone of the"
+            " chain; the last bone moves itself"
+        ),
+        default=False,
+        **SETTING,
+    )
+    slide_min: FloatProperty(
+        name="Min",
+        description="Length that is added to the bone at the least; negative where it slides in",
+        default=0.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        subtype='DISTANCE',
+        override=OVERRIDABLE,
+        update=_shortest_changed,
+        options=set(),
+    )
+    slide_max: FloatProperty(
+        name="Max",
+        description="Length that is added to the bone at the most, where it slides out",
+        default=1.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        subtype='DISTANCE',
+        override=OVERRIDABLE,
+        update=_longest_changed,
+        options=set(),
+    )
+    slid: BoolVectorProperty(
+        name="Slid",
+        description="Channels of the bone's location that a solve or bake has moved",
+        size=3,
+        **NOTE,
+    )
+    slide_base: FloatVectorProperty(
+        name="Slide Base",
+        description="Location that the bone had in these channels before",
+        size=3,
+        precision=6,
+        **NOTE,
+    )
+    place: PointerProperty(
+        name="Place",
+        description="Where the bone stood last, to find it again when it is renamed",
+        type=IK2D_PG_place,
+        **NOTE,
+    )
+
+
+OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}

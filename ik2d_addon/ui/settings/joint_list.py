@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The joints of a chain, kept in step with its bones."""
+
+from ...core import IK2DError
+from ...rig.chain.chain import chain_bones
+from ...rig.chain.renames import follow_joints
+
+# --- The joints of a chain ---------------------------------------------------
+
+
+def joints_wanted(chain) -> list[str]:
+    """Return the names of the chain's bones, root to tip; none where it has no such bones."""
+    armature = chain.id_data
+    if armature.pose is None:  # an armature that no scene has shown yet
+        return []
+    try:
+        return [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count)]
+    except IK2DError:
+        return []
+
+
+def joints_missing(chain) -> list[str]:
+    """Return the chain's bones that have no joint, as after the rig was edited."""
+    return [name for name in joints_wanted(chain) if name not in chain.joints]
+
+
+def sync_joints(chain) -> None:
+    """Give the chain one joint for each of its bones, root to tip; a bone that stays keeps its settings.
+
+    Runs by itself when the tip or the number of bones changes. Settings of bones that leave the chain
+    lie in `chain.dormant` until they are in it again. A chain with no such bones keeps what it has, so
+    that a slip of the pen loses nothing; so does one that comes from a linked library.
+    """
+    follow_joints(chain)
+    wanted = joints_wanted(chain)
+    if not wanted or wanted == [joint.name for joint in chain.joints]:
+        return
+    kept = {joint.name: _kept(joint) for joint in [*chain.dormant, *chain.joints]}
+    chain.joints.clear()  # not those of a library, which an override cannot remove
+    for name in joints_missing(chain):
+        _add_joint(chain.joints, name, kept.get(name, {}))
+    chain.dormant.clear()
+    for name, values in kept.items():
+        if values and name not in chain.joints and name not in chain.dormant:
+            _add_joint(chain.dormant, name, values)
+    follow_joints(chain)
+
+
+def _kept(joint) -> dict:
+    """Return what a joint is set to; nothing where it is as a new one."""
+    if not any(joint.is_property_set(key) for key in JOINT_SETTINGS):
+        return {}
+    values = {key: getattr(joint, key) for key in JOINT_SETTINGS}
+    for key in ("slid", "slide_base"):
+        values[key] = tuple(values[key])  # a copy: the joint goes
+    place = {key: getattr(joint.place, key) for key in PLACE}
+    for key in ("head", "tail"):
+        place[key] = tuple(place[key])
+    return {**values, "place": place}
+
+
+def _add_joint(joints, name: str, values: dict) -> None:
+    joint = joints.add()
+    joint.name = name
+    for key in JOINT_SETTINGS:
+        if key in values:
+            setattr(joint, key, values[key])
+    for key, value in values.get("place", {}).items():
+        setattr(joint.place, key, value)
+
+
+PLACE = ("head", "tail", "parent", "index", "count")
+
+
+JOINT_SETTINGS = (
+    "use_limit",
+    "limit_min",
+    "limit_max",
+    "weight",
+    "is_scaled",
+    "scale_base",
+    "scale_posed",
+    "use_slide",
+    "slide_min",
+    "slide_max",
+    "slid",
+    "slide_base",
+)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an armature stores: `Object.ik2d`."""
+
+from contextlib import ExitStack
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import PropertyGroup
+
+from ..registration import register_classes, unregister_classes
+from . import adopted
+from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
+from .joint import GROWING, NOTE, OVERRIDABLE, IK2D_PG_joint, IK2D_PG_place
+
+
+def _reduce_changed(settings, _context):
+    if settings.use_reduce and settings.on_target_keys:  # it is either the one or the other
+        settings.on_target_keys = False
+
+
+def _on_target_keys_changed(settings, _context):
+    if settings.on_target_keys and settings.use_reduce:
+        settings.use_reduce = False
+
+
+def _own_range_changed(settings, context):
+    """Start from the scene's range; but a range that somebody set stays."""
+    scene, names = context.scene, ("frame_start", "frame_end")
+    if settings.use_custom_range:
+        if not any(settings.is_property_set(name) for name in names):
+            for name in names:
+                setattr(settings, name, getattr(scene, name))
+    elif all(getattr(settings, name) == getattr(scene, name) for name in names):
+        for name in names:
+            settings.property_unset(name)
+
+
+class IK2D_PG_settings(PropertyGroup):
+    """All that IK 2D stores on an armature object."""
+
+    chains: CollectionProperty(
+        name="Chains",
+        type=IK2D_PG_chain,
+        override=GROWING,
+        options=set(),
+    )
+    active_index: IntProperty(
+        name="Active Chain",
+        description="Chain whose settings are shown",
+        min=0,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    use_custom_range: BoolProperty(
+        name="Own Range",
+        description="Bake a range of its own instead of the scene's, whose numbers it starts from",
+        default=False,
+        override=OVERRIDABLE,
+        options=set(),
+        update=_own_range_changed,
+    )
+    frame_start: IntProperty(
+        name="Start", description="First frame to bake", default=1, override=OVERRIDABLE, options=set()
+    )
+    frame_end: IntProperty(
+        name="End", description="Last frame to bake", default=250, override=OVERRIDABLE, options=set()
+    )
+    frame_step: IntProperty(
+        name="Step",
+        description="Frames from one key to the next",
+        default=1,
+        min=1,
+        soft_max=10,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    use_reduce: BoolProperty(
+        name="Reduce Keys",
+        description="Leave out the keys that the tip can do without",
+        default=False,
+        override=OVERRIDABLE,
+        update=_reduce_changed,
+        options=set(),
+    )
+    reduce_error: FloatProperty(
+        name="Max Error",
+        description="Furthest that the tip may stray for it, on the frames and between them",
+        default=0.001,
+        min=1e-6,
+        soft_max=0.1,
+        subtype='DISTANCE',
+        precision=4,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    on_target_keys: BoolProperty(
+        name="On Target Keys",
+        description="Key only the frames on which the target itself has keys, the first and the last",
+        default=False,
+        override=OVERRIDABLE,
+        update=_on_target_keys_changed,
+        options=set(),
+    )
+    single_axis: BoolProperty(
+        name="Single Axis",
+        description=(
+            "Set the bones to an Euler order in which one channel turns them in the plane, so that each has"
+            " a single curve to edit. Changes their rotation mode"
+        ),
+        default=False,
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    verify: EnumProperty(
+        name="Verify",
+        description="Play the finished bake back and measure where the tips really are",
+        items=(
+            ('SAMPLE', "Sample", "Some fifty frames: spread over the range, and where most may be wrong"),
+            ('ALL', "All Frames", "Every frame, and half-way to the next"),
+            ('NONE', "Nothing", "Trust the solver"),
+        ),
+        default='SAMPLE',
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    last_bake: StringProperty(
+        name="Last Bake",
+        description="What came of the last bake",
+        override=OVERRIDABLE,
+        options=set(),
+    )
+    last_bake_alert: BoolProperty(
+        name="Last Bake Alert",
+        description="Whether the last bake missed a target or gave a warning",
+        default=False,
+        **NOTE,
+    )
+    bake_mark: StringProperty(
+        name="Bake Mark",
+        description="Range and options of the last bake, to see whether it still holds",
+        **NOTE,
+    )
+    last_solve: StringProperty(name="Last Solve", description="What came of the last solve", **NOTE)
+    last_solve_alert: BoolProperty(
+        name="Last Solve Alert",
+        description="Whether the last solve missed a target or gave a warning",
+        default=False,
+        **NOTE,
+    )
+    owner: StringProperty(
+        name="Owner", description="Object that the results are about: a copy of it has none", **NOTE
+    )
+
+
+classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_PG_settings)
+
+
+def register() -> None:
+    with ExitStack() as undo:
+        adopted.register()
+        undo.callback(adopted.unregister)
+        register_classes(classes)
+        undo.callback(unregister_classes, classes)
+        bpy.types.Object.ik2d = PointerProperty(
+            name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE, options=set()
+        )
+        undo.pop_all()
+
+
+def unregister() -> None:
+    del bpy.types.Object.ik2d
+    unregister_classes(classes)
+    adopted.unregister()

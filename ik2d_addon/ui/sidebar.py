@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the panels of the sidebar have in common."""
+
+from bpy.types import Context, Object, PropertyGroup, UILayout
+
+from .context import active_armature, shown_chain
+
+# --- The sidebar -------------------------------------------------------------
+
+
+class Sidebar:
+    bl_space_type = 'VIEW_3D'
+    bl_region_type = 'UI'
+    bl_category = "IK 2D"
+
+
+class ChainSidebar(Sidebar):
+    """A panel for the chain that is shown."""
+
+    @classmethod
+    def poll(cls, context):
+        return shown_chain(context) is not None
+
+    def settings(self, context: Context) -> tuple[UILayout, Object, PropertyGroup]:
+        """Return the layout for settings, the armature and the chain that is shown."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout, active_armature(context), shown_chain(context)
+
+
+class RigSidebar(Sidebar):
+    """A panel for all chains of the armature."""
+
+    @classmethod
+    def poll(cls, context):
+        armature = active_armature(context)
+        return armature is not None and len(armature.ik2d.chains) > 0
