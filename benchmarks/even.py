@@ -93,8 +93,8 @@ def _least(
 
     best = np.inf
     for start in range(starts):
-        lean, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
-        begin = rest + (lean + rng.normal(0.0, spread, rest.size)) / rest.size * (start > 0)
+        plain, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
+        begin = rest + (plain + rng.normal(0.0, spread, rest.size)) / rest.size * (start > 0)
         begin = begin + rng.normal(0.0, 0.01, rest.size)
         found = minimize(
             lambda angles: ((angles - rest) ** 2).sum(),
@@ -189,9 +189,9 @@ def _least_slid(
     bounds = [(None, None)] * m + [tuple(ends) for ends in chain.slide_ranges / outer]
     best = np.inf
     for start in range(starts):
-        lean, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
+        plain, spread = rng.uniform(-7.0, 7.0), rng.uniform(0.0, 2.0)
         begin = begin_rest.copy()
-        begin[:m] += (lean + rng.normal(0.0, spread, m)) / max(m, 1) * (start > 0) + rng.normal(0.0, 0.01, m)
+        begin[:m] += (plain + rng.normal(0.0, spread, m)) / max(m, 1) * (start > 0) + rng.normal(0.0, 0.01, m)
         begin[m:] = rng.uniform(*(chain.slide_ranges / outer).T)
         found = minimize(
             lambda pose: ((pose - begin_rest) ** 2).sum(),

@@ -16,19 +16,25 @@ from ..rig.animation import key_faults, keys
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
 from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
-from ..rig.chain.hands import hands_noted
+from ..rig.chain.hands import hands_remembered
 from ..rig.chain.native_state import natives_muted, natives_still
 from ..rig.chain.order import in_order
 from ..rig.pose.hand_rotations import own_turns
-from ..rig.pose.keyed_pose import Joins, joins_of, replaced_notes, standing_now, turns_without_chain
+from ..rig.pose.keyed_pose import (
+    NeighborPoses,
+    keyed_pose_now,
+    neighbor_poses,
+    replaced_notes,
+    turns_without_chain,
+)
 from ..rig.pose.rotations import bone_rotations, single_axis_notes
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import Sampler, sample_alone, sample_now, sample_steps
 from ..rig.scene.samples import ChainSamples, finished
-from ..rig.scene.slide_locations import noted, slide_channels, without_slides
-from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
+from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
+from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
@@ -180,10 +186,10 @@ def _bake_rigs(
         if (chain.solved.influence < 1.0).any():
             warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
     with (
-        noted(rigs),
-        hands_noted(rigs),
+        slides_remembered(rigs),
+        hands_remembered(rigs),
         keys.written(armature_object, times, rotations),
-        scales_noted([chain.solved.rig for chain in solved]),
+        scales_remembered([chain.solved.rig for chain in solved]),
     ):
         checking = play_back(sampler, solved, plan, options.verify)
         played = yield from _counted(checking, 0, len(plan.times))
@@ -234,11 +240,11 @@ def solve(
                 _posed_chain(scene, chain, samples.with_settings(influence=1.0) if fully else samples)
                 for chain, samples in zip(found, sampling.chains, strict=True)
             ]
-            poses.enter_context(noted([chain.rig for chain in found]))
-            poses.enter_context(hands_noted([chain.rig for chain in found]))
+            poses.enter_context(slides_remembered([chain.rig for chain in found]))
+            poses.enter_context(hands_remembered([chain.rig for chain in found]))
             poses.enter_context(posed(armature_object, rotations_of(new)))  # what hangs on them sees it
             scales = [scale for chain in new for scale in chain.scales]
-            poses.enter_context(scales_noted(ready, scales))
+            poses.enter_context(scales_remembered(ready, scales))
             solved += new
         solved = _as_given(solved, rigs)
         played = look_now(scene, solved)
@@ -264,21 +270,26 @@ def _solved_now(
 ) -> SolvedChain:
     """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
     now = without_slides(scene, rig, now, [scene.frame_float])
-    samples, times, joins, beyond = now, [scene.frame_float], Joins(), None
+    samples, times, neighbors, beyond = now, [scene.frame_float], NeighborPoses(), None
     if rig.has_memory:
         way = _way_to(scene, rig, now) if alone else None
-        samples, times, joins, beyond = way or (now, times, Joins(standing_now(scene, rig)), None)
+        samples, times, neighbors, beyond = way or (
+            now,
+            times,
+            NeighborPoses(keyed_pose_now(scene, rig)),
+            None,
+        )
     if fully:
         samples = samples.with_settings(influence=1.0)
-    without = _without(scene, rig, samples, times)
-    found = finished(solve_chain(rig, samples, times, joins, beyond, without))
+    other_turns = _without(scene, rig, samples, times)
+    found = finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
     # Without what it says of how the range joins the keys around it: nothing is keyed.
     return replace(found.at([times.index(scene.frame_float)]), rig=rig)
 
 
 def _way_to(
     scene: bpy.types.Scene, rig: RigChain, now: ChainSamples
-) -> tuple[ChainSamples, list[float], Joins, ChainSamples | None] | None:
+) -> tuple[ChainSamples, list[float], NeighborPoses, ChainSamples | None] | None:
     """Return what solve_chain takes to come to the current frame as a bake of the sidebar's range would.
 
     None where the frame lies outside of the range, or the whole scene would have to be stepped through.
@@ -292,11 +303,11 @@ def _way_to(
         plan = plan_keys(scene, [rig], frames, options.reduce, options.on_target_keys)
     except IK2DError:  # a target without keys is no hindrance here
         plan = KeyPlan.every(frames)
-    (joins,) = joins_of(scene, [rig], frames[0], frames[-1])
-    others = [time for time in plan.times if (time < frame or joins.after) and time != frame]
-    extra = [joins.after.frame] if joins.after else []
+    (neighbors,) = neighbor_poses(scene, [rig], frames[0], frames[-1])
+    others = [time for time in plan.times if (time < frame or neighbors.after) and time != frame]
+    extra = [neighbors.after.frame] if neighbors.after else []
     if not others:
-        return now, [frame], joins, None
+        return now, [frame], neighbors, None
     sampling = sample_alone(scene, [rig], others, extra)
     if sampling is None:
         return None
@@ -304,7 +315,7 @@ def _way_to(
     row = int(np.searchsorted(others, frame))
     parts = [samples.at(slice(row)), now, samples.at(slice(row, len(others)))]
     beyond = samples.at([len(others)]) if extra else None
-    return ChainSamples.joined(parts), [*others[:row], frame, *others[row:]], joins, beyond
+    return ChainSamples.joined(parts), [*others[:row], frame, *others[row:]], neighbors, beyond
 
 
 def _without(
@@ -343,9 +354,11 @@ def solve_frames(
             ready = with_drivers_checked(ready, options.force)
             full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped
             rigs_there = list(map(facing_target, ready, sampling.chains))
-            joins = joins_of(scene, rigs_there, times[0], times[-1])
+            neighbors = neighbor_poses(scene, rigs_there, times[0], times[-1])
             new = []
-            for place, (rig, shown, join) in enumerate(zip(rigs_there, sampling.chains, joins, strict=True)):
+            for place, (rig, shown, join) in enumerate(
+                zip(rigs_there, sampling.chains, neighbors, strict=True)
+            ):
                 own = without_slides(scene, rig, shown, sampled)
                 if fully:
                     own = own.with_settings(influence=1.0)
@@ -354,8 +367,8 @@ def solve_frames(
                 if plan.half_way:
                     half_way = own.at(slice(len(times), len(times) + len(plan.half_way)))
                 there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
-                without = _without(scene, rig, samples, times)
-                solving = solve_chain(rig, samples, times, join, there, without)
+                other_turns = _without(scene, rig, samples, times)
+                solving = solve_chain(rig, samples, times, join, there, other_turns)
                 chain = yield from _counted(solving, part, total)
                 channels = join.before.channels if join.before else None
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
@@ -374,8 +387,10 @@ def _frames_beyond(
 ) -> dict[str, float]:
     """Return, of chains with memory, the frame of the keys after the times that their path is to join."""
     remembering = [rig for rig in rigs if rig.has_memory]
-    joins = joins_of(scene, remembering, times[0], times[-1]) if remembering else []
-    return {rig.name: join.after.frame for rig, join in zip(remembering, joins, strict=True) if join.after}
+    neighbors = neighbor_poses(scene, remembering, times[0], times[-1]) if remembering else []
+    return {
+        rig.name: join.after.frame for rig, join in zip(remembering, neighbors, strict=True) if join.after
+    }
 
 
 def _counted(

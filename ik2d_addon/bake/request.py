@@ -15,7 +15,7 @@ from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.renames import straighten
 from ..rig.pose.measures import channels_at_rest
-from ..rig.scene.bone_constraints import reaching_of, with_rulers
+from ..rig.scene.bone_constraints import reaching_of, with_other_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .keys.keying import plan_keys
 from .playback import VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE
@@ -127,7 +127,7 @@ def read_rigs(
     if faults and (names is not None or not rigs):
         raise IK2DError(faults[0])
     reaching = reaching_of(armature)
-    ruled = [with_rulers(rig, frames[0], frames[-1], reaching) for rig in rigs]
+    ruled = [with_other_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
     return ruled, [f"Left out: {fault}" for fault in faults]
 
 

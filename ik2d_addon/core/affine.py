@@ -11,7 +11,7 @@ from .inputs import Floats
 from .plane import crossed as crossed
 
 # What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
-Turning = Callable[[Floats], Floats]
+Rotate = Callable[[Floats], Floats]
 
 
 def inverse(matrices: Floats) -> Floats:

@@ -21,9 +21,9 @@ from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
-from .plain_hands import LeanHands, is_lean, turned_by
+from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
-from .plain_solve import Lean, read_lean
+from .plain_solve import PlainSolver, plain_solver
 from .status import MEMORY, NATIVE, Outcome
 from .writing import (
     changes_lengths,
@@ -59,11 +59,11 @@ class LiveChain:
         self.rig = rig
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
-        self.straight: Lean | None = None  # of a straight chain, in its own plane
+        self.straight: PlainSolver | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
         self._above: str | None = above.name if above else None
-        self._held: _Held | None = None
-        self._frame: _Frame | None = None
+        self._held: _RigState | None = None
+        self._frame: _FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
         self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
         self._owner = 0  # the scene that posed it last
@@ -77,12 +77,12 @@ class LiveChain:
         shown = self.armature.evaluated_get(depsgraph)
         if not shown.is_evaluated:
             return None
-        frame = _Frame(self, scene, depsgraph, shown)
+        frame = _FrameState(self, scene, depsgraph, shown)
         held = self._held
         if held is None or not held.holds(frame):
-            held = self._held = _Held(self, frame, None)
+            held = self._held = _RigState(self, frame, None)
         elif not held.faces(frame):
-            held = self._held = _Held(self, frame, held)
+            held = self._held = _RigState(self, frame, held)
         turns = held.turns(self, frame)
         if self.rig.hands is not None:
             self._hands = held.hands_turned(self, frame, turns)
@@ -130,7 +130,7 @@ class LiveChain:
         return bool(held.beside) and write_lengths(held.rig, frame.own, held.beside) or turned
 
 
-class _Frame:
+class _FrameState:
     """What a depsgraph shows of what a chain hangs on and follows."""
 
     __slots__ = (
@@ -172,10 +172,10 @@ class _Frame:
             self.target = target.matrix_world.translation
 
 
-class _Held:
+class _RigState:
     """A chain as its bones' locations and scales have it held, and its plane."""
 
-    def __init__(self, chain: LiveChain, frame: _Frame, before: "_Held | None") -> None:
+    def __init__(self, chain: LiveChain, frame: _FrameState, before: "_RigState | None") -> None:
         """Read it. before: where it differs in nothing but the plane of a straight chain."""
         rig = chain.rig
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
@@ -191,16 +191,16 @@ class _Held:
         self._changes_lengths = changes_lengths(rig)
         self.beside: list[BoneChannels] = []  # the channels beside the rotations
         self.solved: SolvedChain | None = None  # where bones change their lengths
-        self.lean: Lean | None = read_lean(rig, samples, chain.straight)
+        self.plain: PlainSolver | None = plain_solver(rig, samples, chain.straight)
         if chain._straight and chain.straight is None:
-            chain.straight = self.lean if rig is chain.rig else read_lean(chain.rig, samples)
-            self.lean = read_lean(rig, samples, chain.straight)
-        self.lean_hands: LeanHands | None = None
-        if rig.hands is not None and self.lean is not None and is_lean(rig, rig.hands):
-            self.lean_hands = LeanHands(rig, rig.hands)
+            chain.straight = self.plain if rig is chain.rig else plain_solver(chain.rig, samples)
+            self.plain = plain_solver(rig, samples, chain.straight)
+        self.plain_hands: PlainHands | None = None
+        if rig.hands is not None and self.plain is not None and are_plain(rig, rig.hands):
+            self.plain_hands = PlainHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
         self._turns: list[float] = []
-        if self.lean is not None:
+        if self.plain is not None:
             self._prepare(samples)
 
     def _prepare(self, samples: ChainSamples) -> None:
@@ -223,7 +223,7 @@ class _Held:
         self._into: Affine = ()
         self._to_world: Affine = ()
 
-    def holds(self, frame: _Frame) -> bool:
+    def holds(self, frame: _FrameState) -> bool:
         """Return whether the bones stand, and are scaled, as they were."""
         for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
             if self._changes_lengths and bone.rotation_mode == mode:  # it reads the others on each frame
@@ -232,20 +232,20 @@ class _Held:
                 return False
         return self._faces is None or self._settle(frame)
 
-    def faces(self, frame: _Frame) -> bool:
+    def faces(self, frame: _FrameState) -> bool:
         """Return whether the plane is still the same."""
         return self._faces is None or self._faces.hold(*self._in_rest(frame))
 
-    def faced(self, rig: RigChain, frame: _Frame) -> RigChain:
+    def faced(self, rig: RigChain, frame: _FrameState) -> RigChain:
         """Do for a straight chain what `facing_target` does, by the target in rest space alone."""
         points = np.array([self._in_rest(frame)])
         plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
         return rig if plane is None else rig.in_plane(plane, TARGET)
 
-    def turns(self, chain: LiveChain, frame: _Frame) -> list[float]:
+    def turns(self, chain: LiveChain, frame: _FrameState) -> list[float]:
         """Return the turns (n,), in plain numbers where that is enough."""
         is_plain = frame.influence == 1.0 and abs(frame.bend) == 1.0
-        if self.lean is None or not is_plain or not self._settle(frame):
+        if self.plain is None or not is_plain or not self._settle(frame):
             return self._whole(chain, frame)
         x, y, z = self._in_rest(frame)
         seen = (x, y, z, frame.bend, frame.softness)
@@ -253,16 +253,16 @@ class _Held:
             return self._turns
         a, b, c = x - self._origin[0], y - self._origin[1], z - self._origin[2]
         flat_x, flat_y, height = (u * a + v * b + w * c for u, v, w in self._axes)
-        answer = self.lean.solve(flat_x, flat_y, frame.bend, frame.softness)
+        answer = self.plain.solve(flat_x, flat_y, frame.bend, frame.softness)
         if answer is None:
             return self._whole(chain, frame)
         self.outcome = Outcome(answer.status, self._outside, (answer.residual, height, answer.softened))
         self._seen, self._turns = seen, answer.turns
         return answer.turns
 
-    def _settle(self, frame: _Frame) -> bool:
+    def _settle(self, frame: _FrameState) -> bool:
         """Follow the armature and the bone above the chain; return False where they have no size."""
-        if self.lean is None:
+        if self.plain is None:
             return False
         if self._into and frame.world == self._world and frame.base == self._base:
             return True
@@ -275,7 +275,7 @@ class _Held:
         self._into = found or ()
         return found is not None
 
-    def _in_rest(self, frame: _Frame) -> tuple[float, float, float]:
+    def _in_rest(self, frame: _FrameState) -> tuple[float, float, float]:
         """Return the target in the chain's rest space."""
         return moved(self._into, *frame.target)
 
@@ -286,27 +286,27 @@ class _Held:
         scales = [sum(v * v for v in turned(self._to_world, *axis)) ** 0.5 for axis in (along, normal)]
         return in_plane * scales[0], abs(height) * scales[1]
 
-    def hands_turned(self, chain: LiveChain, frame: _Frame, turns: list[float]) -> list[BoneRotation]:
+    def hands_turned(self, chain: LiveChain, frame: _FrameState, turns: list[float]) -> list[BoneRotation]:
         """Return how the hands turn with turns (n,) of the bones, in plain matrices where that is enough."""
         rig = self.rig
         if rig.hands is None:
             return []
-        if self.lean_hands is not None and frame.influence == 1.0 and not own_curves(rig):
+        if self.plain_hands is not None and frame.influence == 1.0 and not own_curves(rig):
             turned = turned_by(rig.hands, frame.world, frame.aim)
-            found = self.lean_hands.rotations(turns, frame.own, frame.base, turned)
+            found = self.plain_hands.rotations(turns, frame.own, frame.base, turned)
             if found is not None:
                 return found
         own = own_turns_now(frame.scene, rig)
         return hands_now(rig, _samples(chain, frame), turns, own, self.solved)
 
-    def _whole(self, chain: LiveChain, frame: _Frame) -> list[float]:
+    def _whole(self, chain: LiveChain, frame: _FrameState) -> list[float]:
         """Return the turns (n,) by the bake's own way."""
         self._seen = ()
         rig, samples, times = self.rig, _samples(chain, frame), [frame.scene.frame_float]
         refuse_unsolvable(rig, samples, times)
-        without = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
+        other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_own_slides(frame.scene, rig, samples)
-        solved = finished(solve_chain(rig, samples, times, without=without))
+        solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
         self.beside = channels_of(solved) if self._changes_lengths else []
         self.solved = solved if self._changes_lengths else None
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
@@ -341,7 +341,7 @@ class _Faces:
         return not self._is_own and abs(offset.dot(self._own)) <= _IN_PLANE * aside
 
 
-def _samples(chain: LiveChain, frame: _Frame) -> ChainSamples:
+def _samples(chain: LiveChain, frame: _FrameState) -> ChainSamples:
     """Return the frame as a bake would have sampled it."""
     rig = chain.rig
     bases = [

@@ -21,7 +21,7 @@ _ROUNDS = 2
 _UNEVEN = 1e-3
 
 
-class LeanHands:
+class PlainHands:
     """The hands of a chain whose bones all take what their parents do, in 3x3 matrices of 32 bits."""
 
     def __init__(self, rig: RigChain, hands: Hands) -> None:
@@ -100,7 +100,7 @@ def turned_by(hands: Hands, world: Matrix, aim: Matrix | None) -> Matrix:
     return axes_of(world.to_3x3()).transposed() @ axes_of(aim) @ Matrix(hands.offset.tolist())
 
 
-def is_lean(rig: RigChain, hands: Hands) -> bool:
+def are_plain(rig: RigChain, hands: Hands) -> bool:
     """Return whether the bones of a chain and its hands take all that their parents do, and have no locks."""
     bones = [rig.armature.pose.bones[name] for name in hands.bones]
     if any(any(bone.lock_rotation) or bone.lock_rotation_w for bone in bones):

@@ -42,7 +42,7 @@ class Answer:
     softened: bool = False
 
 
-class Lean:
+class PlainSolver:
     """A chain as it is held, in plain numbers."""
 
     def __init__(self, rig: RigChain, chain: Chain, links: tuple[Link, ...], unturned: np.ndarray) -> None:
@@ -97,7 +97,7 @@ class Lean:
             x, y = a * x + b * y + end_x, c * x + d * y + end_y
         return x, y
 
-    def looks_like(self, other: "Lean") -> bool:
+    def looks_like(self, other: "PlainSolver") -> bool:
         """Return whether two chains have the same lengths and rest, but for what 32 bits cannot hold."""
         lengths = np.abs(np.subtract(self.lengths, other.lengths)).max()
         angles = np.abs(np.subtract(self.unturned[1:], other.unturned[1:])).max()
@@ -129,29 +129,29 @@ class Lean:
 class _Two:
     """The analytic solve of two bones."""
 
-    def __init__(self, lean: Lean, bend: float) -> None:
-        self.lean, self.bend = lean, bend
+    def __init__(self, plain: PlainSolver, bend: float) -> None:
+        self.plain, self.bend = plain, bend
 
     def turns(self, x: float, y: float, reached: bool) -> list[float]:
         """Return the local turns (2,); where the target is reached, aimed again at what they miss by."""
-        lean = self.lean
+        plain = self.plain
         distance = hypot(x, y)
         turns = self._once(x, y, distance)
         if reached and distance > 0.0:
-            part = min(max(distance, lean.inner), lean.outer) / distance
+            part = min(max(distance, plain.inner), plain.outer) / distance
             wanted_x, wanted_y = x * part, y * part
             for _ in range(CORRECTIONS):
-                tip_x, tip_y = lean.tip(turns)
+                tip_x, tip_y = plain.tip(turns)
                 off_x, off_y = wanted_x - tip_x, wanted_y - tip_y
-                if abs(off_x) <= lean.fine and abs(off_y) <= lean.fine:
+                if abs(off_x) <= plain.fine and abs(off_y) <= plain.fine:
                     break
                 x, y = x + off_x, y + off_y
                 turns = self._once(x, y, hypot(x, y))
         return turns
 
     def _once(self, x: float, y: float, distance: float) -> list[float]:
-        first, second = self.lean.lengths
-        own_first, own_second = self.lean.unturned
+        first, second = self.plain.lengths
+        own_first, own_second = self.plain.unturned
         angle1, angle2 = two_bone_pose(first, second, x, y, distance, self.bend)
         if distance == 0.0:  # at the root every direction is as good: keep the one that was
             angle1 = own_first
@@ -161,30 +161,30 @@ class _Two:
 class _Even:
     """The pose of least bend of a chain whose root turns freely."""
 
-    def __init__(self, lean: Lean, bend: float) -> None:
-        chain = lean.chain
-        self.lean = lean
-        part = _joined(chain, np.array(lean.unturned))
-        self.size = part.reach * lean.outer
-        self.family = lean.family(part, bend)
+    def __init__(self, plain: PlainSolver, bend: float) -> None:
+        chain = plain.chain
+        self.plain = plain
+        part = _joined(chain, np.array(plain.unturned))
+        self.size = part.reach * plain.outer
+        self.family = plain.family(part, bend)
         # Of the family's angles a: turn = share (a[k] - rest[k]) of each inner joint of the chain.
         rest = part.rest.tolist()
         self.shares = [
             (k, share, rest[k]) for k, share in zip(part.joint.tolist(), part.part.tolist(), strict=True)
         ]
         # Where its distances are wanted that it has not, joints of no weight stand in the way.
-        self.nearest = self.family.nearest * self.size - lean.tolerance
-        self.farthest = self.family.farthest * self.size + lean.tolerance
+        self.nearest = self.family.nearest * self.size - plain.tolerance
+        self.farthest = self.family.farthest * self.size + plain.tolerance
 
     def turns(self, x: float, y: float, reached: bool) -> list[float] | None:
         """Return the local turns (n,); where the target is reached, by Blender's forward kinematics.
 
         The distance decides how the inner joints turn; then the root turns the tip to the target.
         """
-        lean, family, size = self.lean, self.family, self.size
+        plain, family, size = self.plain, self.family, self.size
         if not reached:
             return self._missing(x, y)
-        a, b, c, d, _, _ = lean.links[0]
+        a, b, c, d, _, _ = plain.links[0]
         determinant = a * d - b * c
         x, y = (d * x - b * y) / determinant, (a * y - c * x) / determinant  # as the root has it, unturned
         distance = hypot(x, y)
@@ -192,27 +192,27 @@ class _Even:
             return None
         found = family.find(distance / size)
         turns = self._inner(found)
-        arm_x, arm_y = lean.arm(turns)
+        arm_x, arm_y = plain.arm(turns)
         wanted = min(max(distance, family.nearest * size), family.farthest * size)
         off = wanted - hypot(arm_x, arm_y)
-        if abs(off) > lean.fine:
+        if abs(off) > plain.fine:
             turns = self._inner(family.nudged(found, distance / size, off / size))
-            arm_x, arm_y = lean.arm(turns)
+            arm_x, arm_y = plain.arm(turns)
         if distance > 0.0:
             turns[0] = remainder(atan2(y, x) - atan2(arm_y, arm_x), TURN)
         return turns
 
     def _missing(self, x: float, y: float) -> list[float]:
         """Return the local turns (n,) for a target out of reach, by the solver's own forward kinematics."""
-        lean = self.lean
+        plain = self.plain
         turns = self._inner(self.family.find(hypot(x, y) / self.size))
-        tip_x, tip_y, heading = lean.lengths[0], 0.0, 0.0
-        for length, turn, own in zip(lean.lengths[1:], turns[1:], lean.unturned[1:], strict=True):
+        tip_x, tip_y, heading = plain.lengths[0], 0.0, 0.0
+        for length, turn, own in zip(plain.lengths[1:], turns[1:], plain.unturned[1:], strict=True):
             heading += own + turn
             tip_x += length * cos(heading)
             tip_y += length * sin(heading)
         if x or y:
-            turns[0] = remainder(atan2(y, x) - atan2(tip_y, tip_x) - lean.unturned[0], TURN)
+            turns[0] = remainder(atan2(y, x) - atan2(tip_y, tip_x) - plain.unturned[0], TURN)
         return turns
 
     def _inner(self, found) -> list[float]:
@@ -226,7 +226,7 @@ def _joined(chain: Chain, rest: np.ndarray) -> Joined:
     return joined(chain.lengths / chain.reach[1], weights, rest[1:])
 
 
-def read_lean(rig: RigChain, samples: ChainSamples, like: Lean | None = None) -> Lean | None:
+def plain_solver(rig: RigChain, samples: ChainSamples, like: PlainSolver | None = None) -> PlainSolver | None:
     """Return a chain in plain numbers as one frame has it held; None where it is out of the ordinary.
 
     like: the same chain in another plane, whose families of poses are taken where it looks the same there.
@@ -253,7 +253,7 @@ def read_lean(rig: RigChain, samples: ChainSamples, like: Lean | None = None) ->
         # Joints that stay at rest, by their weights or their places, would stand in the family's way.
         if part.rest.size == 0 or part.root or abs(part.reach - 1.0) > 1e-12:
             return None
-    lean = Lean(rig, chain, linkage.links, unturned)
-    if like is not None and rig.solver == 'EVEN' and lean.looks_like(like):
-        lean.families = like.families
-    return lean
+    plain = PlainSolver(rig, chain, linkage.links, unturned)
+    if like is not None and rig.solver == 'EVEN' and plain.looks_like(like):
+        plain.families = like.families
+    return plain

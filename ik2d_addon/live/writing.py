@@ -21,8 +21,8 @@ from ..rig.chain.joints import EXACT, own_axis
 from ..rig.pose.hand_rotations import OwnTurns
 from ..rig.pose.kinematics import rotations_of
 from ..rig.scene.samples import ChainSamples
-from ..rig.scene.slide_locations import base_of, noted, slide_channels
-from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_noted
+from ..rig.scene.slide_locations import base_of, slide_channels, slides_remembered
+from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 
 
 class BoneWriter:
@@ -197,7 +197,7 @@ def write_lengths(
     if not changed:
         return False
     scales = [one for one in channels if one.property == "scale"]
-    with noted([rig]), scales_noted([rig], scales):
+    with slides_remembered([rig]), scales_remembered([rig], scales):
         for bone, name, index, value in changed:
             getattr(rig.armature.pose.bones[bone], name)[index] = value
     return True

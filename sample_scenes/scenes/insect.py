@@ -289,7 +289,7 @@ def _surroundings() -> None:
     ]
     blade = shapes.material("Grass", (0.16, 0.34, 0.06), roughness=0.7)
     pebbles = [shapes.ball("Pebble", (0, 0, 0), 1.0, look) for look in stones]
-    blades = [_blade(blade, lean) for lean in (0.25, -0.4)]
+    blades = [_blade(blade, plain) for plain in (0.25, -0.4)]
     for kind, count in ((pebbles, 46), (blades, 30)):
         for i in range(count):
             x, y = chance.uniform(0.0, DISTANCE), _clear(chance, kind is blades)
@@ -311,8 +311,8 @@ def _clear(chance: random.Random, far: bool) -> float:
     return chance.uniform(2.0, 7.0) if far else chance.choice((-1, 1, 1)) * chance.uniform(1.75, 5.0)
 
 
-def _blade(look, lean: float) -> bpy.types.Object:
+def _blade(look, plain: float) -> bpy.types.Object:
     """Make a blade of grass."""
-    left = [(-0.04, 0.0), (-0.03 + 0.3 * lean, 0.5), (lean, 1.0)]
-    right = [(0.03 + 0.3 * lean, 0.5), (0.04, 0.0)]
+    left = [(-0.04, 0.0), (-0.03 + 0.3 * plain, 0.5), (plain, 1.0)]
+    right = [(0.03 + 0.3 * plain, 0.5), (0.04, 0.0)]
     return shapes.plate("Blade", left + right, 0.02, look, bevel=0.0)

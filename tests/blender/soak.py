@@ -29,13 +29,14 @@ from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay import draw
+from ik2d_addon.features.setup import chain_presets
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.ui.settings.overlay import PARTS, overlay_settings
 
 REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.
 CLOSE, SAME = 2e-5, 1e-5
-PRESETS = sorted(str(path) for path in Path(draw.__file__).parent.glob("presets/**/*.py"))
+PRESETS = sorted(str(path) for path in Path(chain_presets.FOLDER).glob("presets/**/*.py"))
 GREY = (0.24, 0.24, 0.24)
 
 

@@ -79,8 +79,8 @@ def test_without_a_chain_there_is_nothing_to_apply_it_to() -> None:
 
 def test_a_preset_sets_the_controls_of_a_native_chain() -> None:
     armature, _ = leg_with_target()
-    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    controls = make_native(armature, armature.ik2d.chains[0]).controls
     soft = next(path for path in SHIPPED if path.stem == "Soft_Limb")
     assert bpy.ops.ik2d.preset_apply(filepath=str(soft)) == {'FINISHED'}
     chain = armature.ik2d.chains[0]
-    assert stand["softness"] == chain.softness > 0.0 and "stretch" not in stand
+    assert controls["softness"] == chain.softness > 0.0 and "stretch" not in controls

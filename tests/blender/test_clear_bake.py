@@ -6,9 +6,8 @@ import pytest
 from rigs import add_chain, add_target, animation_of, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.keys.clearing import clear_keys
+from ik2d_addon.bake.keys.clearing import clear_bake, clear_keys
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.baking.operators import clear_bake
 
 
 def baked_leg():

@@ -150,7 +150,7 @@ def test_limits_hold_while_dragged():
     drag = hold(armature)
     for step in range(12):
         drag.to((0.1 * step, 0.1 * step))
-        turn = drag.grip.standing.turns[1]
+        turn = drag.held_chain.keyed_pose.turns[1]
         assert 0.2 - 1e-6 <= turn <= 0.6 + 1e-6
 
 
@@ -323,7 +323,7 @@ def test_a_live_chain_is_dragged_like_any_other_and_its_bones_get_no_keys():
 
 def test_a_native_chain_is_dragged_with_its_control_put_back_and_its_bones_get_no_keys():
     armature, target = leg()
-    stand = make_native(armature, armature.ik2d.chains[0]).stand
+    controls = make_native(armature, armature.ik2d.chains[0]).controls
     bpy.context.scene.frame_set(2)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
@@ -331,10 +331,10 @@ def test_a_native_chain_is_dragged_with_its_control_put_back_and_its_bones_get_n
     drag = hold(armature)
     drag.to((0.1, 0.1))
     drag.flip()
-    assert stand["bend"] == -1.0
+    assert controls["bend"] == -1.0
     assert (evaluated_tip(armature, "shin") - evaluated_place(target)).length < 1e-5 * REACH
     drag.put_back()
-    assert everything(armature, target) == before and stand["bend"] == 1.0
+    assert everything(armature, target) == before and controls["bend"] == 1.0
     bpy.ops.ik2d.drag(offset=(0.2, 0.1))
     assert not animation_of(armature) and ("location", 1) in animation_of(target)
 

@@ -567,11 +567,11 @@ def test_a_native_chain_has_no_hands():
 
 @pytest.mark.parametrize("lean", [True, False])
 @pytest.mark.parametrize("mode", MODES)
-def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, lean):
+def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, plain):
     armature, target, chain = add_walker()
     foot = armature.pose.bones["foot"]
     foot.rotation_mode = mode
-    if not lean:
+    if not plain:
         armature.data.bones["foot"].inherit_scale = 'AVERAGE'
     armature.matrix_world = Matrix.LocRotScale((1, 0, 0), Euler((0.2, 0.1, 0.9)), (-1.4, 1.4, 1.4))
     bpy.context.view_layer.update()
@@ -579,7 +579,7 @@ def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, lean):
     nod(target, {1: 0.0, 24: 1.3})
     chain.live = True
     live = turns_on(FRAMES, armature)
-    assert (RIGS.chains[key_of(chain)]._held.lean_hands is not None) == lean
+    assert (RIGS.chains[key_of(chain)]._held.plain_hands is not None) == plain
     bake(armature)
     assert apart(turns_on(FRAMES, armature), live) < NOISE
 

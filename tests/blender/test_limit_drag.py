@@ -9,13 +9,13 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import solve
-from ik2d_addon.features.overlay.chain_view import Sight, sight_of
+from ik2d_addon.features.overlay.chain_view import ChainView, view_chain
 from ik2d_addon.features.overlay.gizmos import button_place, handle_places
 from ik2d_addon.features.overlay.limit_drag import direction_at, set_limit
 from ik2d_addon.rig.chain.chain import read_chain
 
 
-def posed_leg() -> tuple[bpy.types.Object, Sight]:
+def posed_leg() -> tuple[bpy.types.Object, ChainView]:
     """Return the leg with a limited knee, solved, and how it stands."""
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
@@ -25,7 +25,7 @@ def posed_leg() -> tuple[bpy.types.Object, Sight]:
     bpy.context.view_layer.update()
     solve(armature)
     bpy.context.view_layer.update()
-    return armature, sight_of(read_chain(armature, chain), chain)
+    return armature, view_chain(read_chain(armature, chain), chain)
 
 
 @pytest.mark.parametrize(
@@ -63,27 +63,29 @@ def test_the_operator_sets_a_number() -> None:
 @pytest.mark.parametrize("direction", [-2.5, -0.3, 0.0, 1.1, 3.0])
 @pytest.mark.parametrize("view", [(5.0, 0.0, 0.0), (-4.0, 3.0, 1.0), (0.5, 6.0, 2.0)])
 def test_a_line_of_sight_says_a_direction_from_the_joint(direction, view) -> None:
-    _, sight = posed_leg()
-    flat = sight.joints[1] + 0.7 * np.array((math.cos(direction), math.sin(direction)))
-    point = (sight.to_world @ (*flat, 0.0, 1.0))[:3]
+    _, chain_view = posed_leg()
+    flat = chain_view.joints[1] + 0.7 * np.array((math.cos(direction), math.sin(direction)))
+    point = (chain_view.to_world @ (*flat, 0.0, 1.0))[:3]
     origin = point + view
-    found = direction_at(sight, 1, origin, -np.array(view))
+    found = direction_at(chain_view, 1, origin, -np.array(view))
     assert math.remainder(found - direction, 2 * math.pi) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_plane_seen_from_its_edge_says_nothing() -> None:
-    _, sight = posed_leg()
-    assert direction_at(sight, 1, (1, -5, 3), (0, 1, 0)) is None
+    _, chain_view = posed_leg()
+    assert direction_at(chain_view, 1, (1, -5, 3), (0, 1, 0)) is None
 
 
 @pytest.mark.parametrize("least", [0.0, 5.0])
 def test_handles_are_on_the_ends_of_the_fan_or_further_out(least) -> None:
-    _, sight = posed_leg()
-    low, high, _ = sight.fan(1)
-    places = [sight.flat(place)[:2] - sight.joints[1] for place in handle_places(sight, 1, least)]
+    _, chain_view = posed_leg()
+    low, high, _ = chain_view.fan(1)
+    places = [
+        chain_view.flat(place)[:2] - chain_view.joints[1] for place in handle_places(chain_view, 1, least)
+    ]
     for place, direction in zip(places, (low, high), strict=True):
         assert math.remainder(math.atan2(place[1], place[0]) - direction, 2 * math.pi) == pytest.approx(0)
-        assert np.hypot(*place) * sight.scale >= least
+        assert np.hypot(*place) * chain_view.scale >= least
 
 
 @pytest.mark.parametrize("range_", [(0.3, 0.3), (-math.pi, math.pi)])
@@ -91,15 +93,15 @@ def test_handles_that_would_meet_stand_apart(range_) -> None:
     armature, _ = posed_leg()
     chain = armature.ik2d.chains[0]
     chain.joints[1].limit_min, chain.joints[1].limit_max = range_
-    sight = sight_of(read_chain(armature, chain), chain)
-    first, second = handle_places(sight, 1, 0.0)
+    chain_view = view_chain(read_chain(armature, chain), chain)
+    first, second = handle_places(chain_view, 1, 0.0)
     assert np.linalg.norm(second - first) > 0.05
 
 
 def test_a_free_joint_has_no_handles_and_one_bone_no_button() -> None:
-    armature, sight = posed_leg()
-    assert handle_places(sight, 0, 0.0) is None
-    assert button_place(sight, 0.0) is not None
+    armature, chain_view = posed_leg()
+    assert handle_places(chain_view, 0, 0.0) is None
+    assert button_place(chain_view, 0.0) is not None
     chain = armature.ik2d.chains[0]
     chain.bone_count = 1
-    assert button_place(sight_of(read_chain(armature, chain), chain), 0.0) is None
+    assert button_place(view_chain(read_chain(armature, chain), chain), 0.0) is None

@@ -78,17 +78,22 @@ def test_of_native_chains_the_controls_are_mirrored_and_copied():
     place = (0.5, -0.3, 0.6)
     add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X').target.location = place
     bpy.context.view_layer.update()
-    stand = make_native(armature, armature.ik2d.chains[0]).stand
-    stand["bend"], stand["softness"], stand["influence"] = -1.0, 0.1, 0.5
+    controls = make_native(armature, armature.ik2d.chains[0]).controls
+    controls["bend"], controls["softness"], controls["influence"] = -1.0, 0.1, 0.5
     assert bpy.ops.ik2d.mirror() == {'FINISHED'}
     chain, other = armature.ik2d.chains
     assert not is_native(other) and (other.softness, other.influence) == (pytest.approx(0.1), 0.5)
     make_native(armature, other)
     bpy.context.view_layer.update()
     assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
-    stand["bend"], stand["softness"], stand["influence"], armature.ik2d.active_index = 1.0, 0.0, 1.0, 0
+    controls["bend"], controls["softness"], controls["influence"], armature.ik2d.active_index = (
+        1.0,
+        0.0,
+        1.0,
+        0,
+    )
     assert bpy.ops.ik2d.mirror() == {'FINISHED'}
-    stand.update_tag()
+    controls.update_tag()
     bpy.context.view_layer.update()
     assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
     assert np.abs(joints(armature, "R")[2] - MIRROR * place).max() < 1e-5

@@ -138,9 +138,9 @@ def test_keyed_settings_come_along(setting):
         setattr(chain, setting, value)
         chain.keyframe_insert(setting, frame=frame)
     settings_kept(armature, chain, tolerance=3e-5)
-    stand = chain.native_stand
+    controls = chain.native_stand
     bpy.context.scene.frame_set(8)
-    assert stand[setting] == 1.0
+    assert controls[setting] == 1.0
 
 
 def test_a_keyed_bend_comes_along():
@@ -172,11 +172,11 @@ def test_a_driven_influence_comes_along():
 def test_controls_on_the_stand_rule_the_pose_and_the_bake():
     armature, chain = random_limb(np.random.default_rng(47))
     swing(chain)
-    stand = make_native(armature, chain).stand
+    controls = make_native(armature, chain).controls
     before = poses(armature, FRAMES)
     for frame, side in ((1, 1.0), (5, -1.0)):
-        stand["bend"] = side
-        stand.keyframe_insert('["bend"]', frame=frame)
+        controls["bend"] = side
+        controls.keyframe_insert('["bend"]', frame=frame)
     after = poses(armature, FRAMES)
     apart = np.abs(after - before)
     assert apart[0].max() < 1e-6 and apart[4:].max() > 0.01  # it jumps in between
@@ -197,7 +197,7 @@ def test_flip_bend_flips_the_native_chain_at_once_or_over_frames():
     bpy.context.scene.frame_set(1)
     assert bpy.ops.ik2d.flip(frames=7) == {'FINISHED'}
     bpy.context.scene.frame_set(8)
-    assert native.stand["turn_over"] == pytest.approx(1.0)
+    assert native.controls["turn_over"] == pytest.approx(1.0)
     assert errors_on((1, 8), armature, chain).max() < EXACT * reach_of(chain)
 
 
@@ -213,8 +213,8 @@ def test_a_limited_native_chain_says_that_it_cannot_turn_over_slowly():
 
 def test_influence_leaves_the_keys_their_part():
     armature, chain, native = native_leg()
-    native.stand["influence"] = 0.0
-    native.stand.update_tag()
+    native.controls["influence"] = 0.0
+    native.controls.update_tag()
     assert (
         evaluated_tip(armature, "shin") - armature.matrix_world @ armature.data.bones["shin"].tail_local
     ).length < 1e-5
@@ -372,7 +372,7 @@ def test_removing_leaves_no_trace(make, dump, tmp_path):
 
 def test_what_was_taken_away_by_hand_is_no_hindrance():
     armature, chain, native = native_leg()
-    bpy.data.objects.remove(native.stand)
+    bpy.data.objects.remove(native.controls)
     bone = armature.pose.bones["thigh"]
     bone.constraints.remove(bone.constraints[0])
     remove_native(armature, chain)

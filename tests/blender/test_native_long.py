@@ -186,11 +186,11 @@ def test_influence_leads_from_the_bones_own_keys_to_the_pose():
     rest, _ = played(armature, frames=3)
     native = make_native(armature, chain)
     full, _ = played(armature, frames=3)
-    native.stand["influence"] = 0.0
-    native.stand.update_tag()
+    native.controls["influence"] = 0.0
+    native.controls.update_tag()
     assert np.abs(played(armature, frames=3)[0] - rest).max() < 1e-6
-    native.stand["influence"] = 1.0
-    native.stand.update_tag()
+    native.controls["influence"] = 1.0
+    native.controls.update_tag()
     assert np.array_equal(played(armature, frames=3)[0], full)
 
 
@@ -201,8 +201,8 @@ def test_a_turn_over_leads_through_the_stretched_chain():
     bpy.context.scene.frame_set(1)
     native, spans = make_native(armature, chain), []
     for over in (0.0, 0.25, 0.5, 0.75, 1.0):
-        native.stand["turn_over"] = over
-        native.stand.update_tag()
+        native.controls["turn_over"] = over
+        native.controls.update_tag()
         bpy.context.view_layer.update()
         pose = joints(armature)
         spans.append(np.linalg.norm(pose[-1] - pose[0]))
@@ -227,7 +227,7 @@ def test_a_copy_with_its_empties_follows_its_own_target():
     armature, chain, target = chain_of(lengths, 0.2)
     key_targets(armature, target, lengths, 17, frames=5)
     native = make_native(armature, chain)
-    for ob in (armature, target, native.stand, native.probe):
+    for ob in (armature, target, native.controls, native.target_copy):
         ob.hide_viewport = False
         ob.select_set(True)
     bpy.ops.object.duplicate()

@@ -193,7 +193,7 @@ def test_chain_remove_removes_the_active_chain(active, left, then_active):
     assert bpy.ops.ik2d.chain_remove() == {'FINISHED'}
     assert [chain.name for chain in armature.ik2d.chains] == list(left)
     assert context.active_chain(armature).name == then_active
-    assert chain_list.remove_chain(armature) == then_active
+    assert operators.remove_chain(armature) == then_active
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import ik2d_addon
 from ik2d_addon.features.setup import menus
-from ik2d_addon.ui.settings import chain as properties
+from ik2d_addon.ui.settings import rig as properties
 
 OPERATORS = ("chain_add", "chain_remove", "solve", "bake")
 

@@ -237,11 +237,15 @@ def test_a_mirrored_rig_bends_as_its_mirror_image():
 @pytest.mark.parametrize("mirror", [1, -1])
 def test_a_rig_that_is_moved_turned_scaled_and_parented_over_time(mirror):
     armature, chain = build("offset")
-    holder, grip = (bpy.data.objects.new(name, None) for name in ("Holder", "Grip"))
-    for ob in (holder, grip):
+    holder, held_chain = (bpy.data.objects.new(name, None) for name in ("Holder", "HeldChain"))
+    for ob in (holder, held_chain):
         bpy.context.scene.collection.objects.link(ob)
-    armature.parent, grip.parent = grip, holder
-    grip.location, grip.rotation_euler, grip.scale = (1, -2, 3), (0.2, 0, 1.0), (mirror * 0.5, 0.5, 0.5)
+    armature.parent, held_chain.parent = held_chain, holder
+    held_chain.location, held_chain.rotation_euler, held_chain.scale = (
+        (1, -2, 3),
+        (0.2, 0, 1.0),
+        (mirror * 0.5, 0.5, 0.5),
+    )
     animate(holder, location=((0, 0, 0), (4, 1, -2)), rotation_euler=((0, 0, 0), (1.0, -2.0, 3.0)))
     animate(holder, scale=((1, 1, 1), (3, 3, 3)))
     animate(armature, rotation_euler=((0, 0.4, 0), (0, -0.4, 0.9)), location=((0, 0, 1), (0, 2, 0)))

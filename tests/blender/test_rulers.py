@@ -9,10 +9,10 @@ from rigs import add_armature, add_chain, add_leg, add_target, animation_of, eva
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor.mute_constraints import ruler_lines
+from ik2d_addon.features.doctor.mute_constraints import other_control_lines
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene.bone_constraints import find_rulers, mute_rulers, sentences
+from ik2d_addon.rig.scene.bone_constraints import mute_constraints, other_controls, sentences
 
 FIRST, LAST = 11, 20
 PLACES = {1: (0, 0.2, 0.3), 15: (0, -0.9, 0.8), 40: (0, 0.8, 0.6)}
@@ -40,10 +40,10 @@ def add_ik(armature, bone, count, tail=True, name="IK"):
     return constraint
 
 
-def rulers_of(armature, chain=None, first=FIRST, last=LAST):
+def other_controls_of(armature, chain=None, first=FIRST, last=LAST):
     """Return what rules the (only) chain over some frames."""
     bpy.context.view_layer.update()
-    return find_rulers(read_chain(armature, chain or armature.ik2d.chains[0]), first, last)
+    return other_controls(read_chain(armature, chain or armature.ik2d.chains[0]), first, last)
 
 
 def errors(armature, chain, frames):
@@ -74,7 +74,7 @@ def test_ik_below_the_chain_rules_the_bones_that_its_length_reaches(count, tail,
     """And those are the bones that Blender turns: measured on the evaluated pose."""
     armature, _chain = leg_with_foot()
     constraint = add_ik(armature, "foot", count, tail)
-    assert [ruler.bones for ruler in rulers_of(armature)] == ([ruled] if ruled else [])
+    assert [ruler.bones for ruler in other_controls_of(armature)] == ([ruled] if ruled else [])
     turned = []
     for name in ("thigh", "shin"):
         turns = []
@@ -95,7 +95,7 @@ def test_the_warning_names_constraint_and_bone_in_one_line_before_and_after_the_
         "Chain 'shin': bones 'thigh' and 'shin' are ruled by the IK constraint 'IK' of bone 'foot' below it;"
         " mute it for these frames, or disable it"
     )
-    assert sentences("shin", rulers_of(armature)) == [wanted]
+    assert sentences("shin", other_controls_of(armature)) == [wanted]
     report = bake(armature, frame_start=FIRST, frame_end=LAST, options=BakeOptions(verify='ALL'))
     assert [w for w in report.warnings if "ruled by" in w] == [wanted]
     assert report.chains[0].max_error > 0.1  # it does rule them
@@ -110,7 +110,7 @@ def test_a_spline_below_the_chain_rules_it_too():
     spline.points.add(2)
     constraint = armature.pose.bones["foot"].constraints.new('SPLINE_IK')
     constraint.target, constraint.chain_count = curve, 2
-    assert [(ruler.kind, ruler.bones) for ruler in rulers_of(armature)] == [('SPLINE_IK', ("shin",))]
+    assert [(ruler.kind, ruler.bones) for ruler in other_controls_of(armature)] == [('SPLINE_IK', ("shin",))]
 
 
 def own(armature, kind, bone="shin", **settings):
@@ -143,7 +143,7 @@ def test_not_a_word_on_what_cannot_act(case):
     armature, chain = leg_with_foot()
     kind, settings = QUIET[case]
     own(armature, kind, **settings)
-    assert rulers_of(armature) == []
+    assert other_controls_of(armature) == []
     assert not bake(armature, frame_start=FIRST, frame_end=LAST).warnings
     assert max(errors(armature, chain, range(FIRST, LAST + 1)).values()) < 2e-5
 
@@ -165,17 +165,17 @@ def test_what_acts_is_named(case):
     if "target" in settings:
         settings = {**settings, "target": add_target({1: (0.3, 0.4, 0.5)}, "Other")}
     constraint = own(armature, kind, **settings)
-    (line,) = sentences("shin", rulers_of(armature))
+    (line,) = sentences("shin", other_controls_of(armature))
     assert f"bone 'shin' is ruled by its own constraint '{constraint.name}'" in line
 
 
 def test_a_limit_that_the_joint_keeps_itself_is_not_mentioned():
     armature, chain = leg_with_foot()
     own(armature, 'LIMIT_ROTATION', use_limit_x=True, min_x=-2.0, max_x=2.0, **LOCAL)
-    assert rulers_of(armature)
+    assert other_controls_of(armature)
     joint = chain.joints["shin"]
     joint.use_limit, joint.limit_min, joint.limit_max = True, -1.0, 1.0
-    assert not rulers_of(armature)
+    assert not other_controls_of(armature)
 
 
 def test_many_bones_with_the_same_constraint_are_one_line():
@@ -188,7 +188,7 @@ def test_many_bones_with_the_same_constraint_are_one_line():
     other = add_target({1: (1, 2, 3)}, "Other")
     for name in list(bones)[:9]:
         own(armature, 'COPY_ROTATION', name, target=other)
-    lines = sentences("b11", rulers_of(armature))
+    lines = sentences("b11", other_controls_of(armature))
     assert lines == [
         "Chain 'b11': bones 'b0', 'b1', 'b2' and 6 more are ruled by Copy Rotation constraints of their own;"
         " mute them for these frames, or disable them"
@@ -206,9 +206,9 @@ def test_influence_that_is_keyed_counts_where_it_acts():
         constraint.keyframe_insert("influence", frame=frame)
     bpy.context.scene.frame_set(1)
     assert constraint.influence == 0.0
-    assert rulers_of(armature, first=1, last=30) == []
-    assert len(rulers_of(armature, first=1, last=35)) == 1
-    assert len(rulers_of(armature, first=36, last=50)) == 1
+    assert other_controls_of(armature, first=1, last=30) == []
+    assert len(other_controls_of(armature, first=1, last=35)) == 1
+    assert len(other_controls_of(armature, first=36, last=50)) == 1
 
 
 def test_influence_that_is_driven_counts_and_the_driver_is_named_as_the_way_out():
@@ -216,10 +216,10 @@ def test_influence_that_is_driven_counts_and_the_driver_is_named_as_the_way_out(
     constraint = add_ik(armature, "foot", 0)
     constraint.influence = 0.0
     constraint.driver_add("influence").driver.expression = "frame > 15"
-    rulers = rulers_of(armature)
+    rulers = other_controls_of(armature)
     assert [ruler.driven for ruler in rulers] == [True]
     assert "its influence is driven" in sentences("shin", rulers)[0]
-    muted, driven = mute_rulers(armature, rulers, bpy.context.scene, FIRST, LAST)
+    muted, driven = mute_constraints(armature, rulers, bpy.context.scene, FIRST, LAST)
     assert (muted, driven) == ([], rulers)
     assert animation_of(armature) == {}
 
@@ -228,7 +228,9 @@ def test_influence_that_is_driven_counts_and_the_driver_is_named_as_the_way_out(
 
 
 def mute(armature, first=FIRST, last=LAST):
-    return mute_rulers(armature, rulers_of(armature, first=first, last=last), bpy.context.scene, first, last)
+    return mute_constraints(
+        armature, other_controls_of(armature, first=first, last=last), bpy.context.scene, first, last
+    )
 
 
 @pytest.mark.parametrize("keyed", [None, "before", "across"])
@@ -243,14 +245,14 @@ def test_muted_for_a_part_the_bake_reaches_there_and_all_else_plays_as_before(ke
     before = influences(armature, constraint, outside)
     muted, driven = mute(armature)
     assert (len(muted), driven) == (1, [])
-    assert rulers_of(armature) == []
+    assert other_controls_of(armature) == []
     assert not constraint.mute
     after = influences(armature, constraint, outside)
     assert max(abs(before[frame] - after[frame]) for frame in outside) < 1e-5
     report = bake(armature, frame_start=FIRST, frame_end=LAST, options=BakeOptions(verify='ALL'))
     assert report.all_reached and not report.warnings
     assert max(errors(armature, chain, range(FIRST, LAST + 1)).values()) < 2e-5
-    assert len(rulers_of(armature, first=1, last=40)) == 1
+    assert len(other_controls_of(armature, first=1, last=40)) == 1
 
 
 def influences(armature, constraint, frames):
@@ -300,11 +302,11 @@ def test_one_click_mutes_them_and_one_undo_brings_them_back():
     settings.use_custom_range, settings.frame_start, settings.frame_end = True, FIRST, LAST
     bpy.context.view_layer.objects.active = armature
     bpy.ops.ed.undo_push(message="before")
-    assert bpy.ops.ik2d.mute_rulers('EXEC_DEFAULT', True) == {'FINISHED'}
-    assert rulers_of(armature) == [] and animation_of(armature)
+    assert bpy.ops.ik2d.mute_constraints('EXEC_DEFAULT', True) == {'FINISHED'}
+    assert other_controls_of(armature) == [] and animation_of(armature)
     bpy.ops.ed.undo()
     armature = bpy.data.objects["Rig"]
-    assert len(rulers_of(armature)) == 1 and animation_of(armature) == {}
+    assert len(other_controls_of(armature)) == 1 and animation_of(armature) == {}
 
 
 def test_a_click_that_can_do_nothing_says_why():
@@ -312,13 +314,13 @@ def test_a_click_that_can_do_nothing_says_why():
     bpy.context.view_layer.objects.active = armature
     bpy.context.view_layer.update()
     with pytest.raises(RuntimeError, match="No constraint rules the chain's bones on these frames"):
-        bpy.ops.ik2d.mute_rulers()
+        bpy.ops.ik2d.mute_constraints()
     add_ik(armature, "foot", 0).driver_add("influence").driver.expression = "frame > 15"
     bpy.context.scene.frame_end = 100  # the leg bakes a part
     armature.ik2d.use_custom_range, armature.ik2d.frame_end = True, LAST
     bpy.context.view_layer.update()
     with pytest.raises(RuntimeError, match="influence of 'IK' of bone 'foot' is driven"):
-        bpy.ops.ik2d.mute_rulers()
+        bpy.ops.ik2d.mute_constraints()
 
 
 # --- No noise, and no waiting -----------------------------------------------------------------------
@@ -356,7 +358,7 @@ def test_seven_hundred_bones_are_looked_through_about_as_fast_as_python_goes_thr
     looks, reads = [], []
     for _ in range(20):
         start = process_time()  # whatever else runs beside
-        assert len(ruler_lines(bpy.context, armature, chain)) == 1
+        assert len(other_control_lines(bpy.context, armature, chain)) == 1
         middle = process_time()
         assert sum(not held.mute for bone in armature.pose.bones for held in bone.constraints) == 1381
         looks.append(middle - start)

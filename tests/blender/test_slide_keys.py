@@ -22,8 +22,8 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, bake_steps
+from ik2d_addon.bake.keys.clearing import clear_bake
 from ik2d_addon.cli.program import run
-from ik2d_addon.features.baking.operators import clear_bake
 from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
 

@@ -20,9 +20,9 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
+from ik2d_addon.bake.keys.clearing import clear_bake
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.baking.operators import clear_bake
 from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.stretch import scale_curve

@@ -18,8 +18,8 @@ from ik2d_addon.ui.text import wrapped
 
 MODULES = [import_module(name, "ik2d_addon") for name in ik2d_addon._MODULES]
 CLASSES = [cls for module in MODULES for cls in getattr(module, "classes", ())]
-# Those that change nothing that undo brings back, or are dragged.
-OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes)
+# Those that change nothing that undo brings back, are dragged, or are Blender's own in all but name.
+OTHER_OPERATORS = (*target_path.classes, *limit_drag.classes, chain_presets.IK2D_OT_preset_add)
 OPERATORS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Operator) and cls not in OTHER_OPERATORS]
 PANELS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Panel)]
 MENUS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Menu)]

@@ -17,7 +17,7 @@ from ik2d_addon.features.doctor.findings import Finding, Mend
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.key_faults import Fault
 from ik2d_addon.rig.chain.chain import RigChain
-from ik2d_addon.rig.pose.keyed_pose import Joins
+from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
 
 # Those that hold words and numbers alone.
 PLAIN = BakeOptions, Apart, Fault, Finding, Mend
@@ -99,4 +99,4 @@ def test_defaults_say_that_nothing_special_is_known():
         "hands": None,
         "native": None,
     }
-    assert defaults(Joins) == {"before": None, "after": None, "lost": ()}
+    assert defaults(NeighborPoses) == {"before": None, "after": None, "lost": ()}

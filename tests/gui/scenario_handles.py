@@ -31,9 +31,9 @@ def handle(end):
     gizmos = importlib.import_module(f"{ADDON}.ui.gizmos")
     overlay = importlib.import_module(f"{ADDON}.ui.overlay")
     with bpy.context.temp_override(**context_of_view()):
-        sight = overlay.sight_shown(bpy.context)
-        place = gizmos.Vector(gizmos.lifted(sight, sight.joints[1]))
-        found = gizmos.handle_places(sight, 1, gizmos.least_radius(bpy.context, place))[end]
+        chain_view = overlay.chain_view_shown(bpy.context)
+        place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
+        found = gizmos.handle_places(chain_view, 1, gizmos.least_radius(bpy.context, place))[end]
     return at(found)
 
 
@@ -42,9 +42,9 @@ def flip_button():
     gizmos = importlib.import_module(f"{ADDON}.ui.gizmos")
     overlay = importlib.import_module(f"{ADDON}.ui.overlay")
     with bpy.context.temp_override(**context_of_view()):
-        sight = overlay.sight_shown(bpy.context)
-        place = gizmos.Vector(gizmos.lifted(sight, sight.joints[1]))
-        found = gizmos.button_place(sight, gizmos.least_radius(bpy.context, place))
+        chain_view = overlay.chain_view_shown(bpy.context)
+        place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
+        found = gizmos.button_place(chain_view, gizmos.least_radius(bpy.context, place))
     return at(found)
 
 

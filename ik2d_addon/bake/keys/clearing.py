@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 
 import bpy
 import numpy as np
+from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.animation import keys, versions
 from ...rig.animation.bone_channels import ROTATIONS
+from ...rig.animation.times import action_time
 from ...rig.chain.chain import RigChain
-from ...rig.chain.hands import forget_posed, posed_hands, put_hands_back
+from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
+from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.slide_locations import put_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
@@ -150,3 +153,46 @@ def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:
 def is_locked(curve: bpy.types.FCurve) -> bool:
     """Return whether an F-Curve or its group is locked."""
     return bool(curve.lock or (curve.group and curve.group.lock))
+
+
+def forget_bake(chain: PropertyGroup) -> None:
+    """Forget what came of a chain's last bake; of the rig's, where no chain has any left."""
+    for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
+        chain.property_unset(name)
+    settings = chain.id_data.ik2d
+    if not any(other.last_bake for other in settings.chains):
+        for name in ("last_bake", "last_bake_alert", "bake_mark"):
+            settings.property_unset(name)
+
+
+def clear_bake(
+    armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
+) -> int:
+    """Remove the keys that bakes made of a chain, or of all; between two frames, or everywhere.
+
+    Keys made by hand stay. Returns how many went. Raises IK2DError for a chain that there is not, and
+    for an action that a library owns.
+    """
+    stored = armature.ik2d.chains
+    if chain and chain not in stored:
+        raise IK2DError(f"Armature '{armature.name}' has no chain '{chain}'")
+    chains = [stored[chain]] if chain else list(stored)
+    start, end = (
+        None if frame is None else action_time(armature, bpy.context.scene, frame)
+        for frame in (frame_start, frame_end)
+    )
+    removed = clear_keys(armature, all_bones(chains), start, end)
+    if removed and frame_start is None and frame_end is None:
+        put_back(armature, all_bones(chains))
+        for cleared in chains:
+            forget_bake(cleared)
+    return removed
+
+
+def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
+    """Return the bones of some chains, with the hands that these turn, each once."""
+    names = (
+        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *hands_with_keys(chain)]
+        for chain in chains
+    )
+    return list(dict.fromkeys(name for bones in names for name in bones))

@@ -13,7 +13,7 @@ from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain
-from ...rig.pose.keyed_pose import Joins
+from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.scene.samples import ChainSamples, solvable
@@ -86,9 +86,9 @@ def solve_chain(
     rig: RigChain,
     samples: ChainSamples,
     times: Sequence[float],
-    joins: Joins = NOTHING_TO_JOIN,
+    neighbors: NeighborPoses = NOTHING_TO_JOIN,
     beyond: ChainSamples | None = None,
-    without: Floats | None = None,
+    other_turns: Floats | None = None,
     starts: Pose | None = None,
     linkage: Linkage | None = None,
 ) -> Steps[SolvedChain]:
@@ -100,25 +100,25 @@ def solve_chain(
     frame from instead. linkage: that of the samples, where it was read before.
     """
     try:
-        problem = Problem.of(rig, samples, joins, linkage)
+        problem = Problem.of(rig, samples, neighbors, linkage)
         yield 0
         if problem.may_fall_short:
             problem = yield from lengthened(problem, starts)
-        aimed = yield from _aimed(problem, times, joins, beyond, starts)
+        aimed = yield from _aimed(problem, times, neighbors, beyond, starts)
         if (np.abs(samples.bend) < 1.0).any():
-            aimed = yield from _turned_over(problem, samples.bend, aimed)
+            aimed = yield from _flip_over(problem, samples.bend, aimed)
         solution, turns = problem.judged(aimed.solution), aimed.turns
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
     linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
-    if without is not None:
-        turns = _blended(rig, turns, without, samples.influence)
+    if other_turns is not None:
+        turns = _blended(rig, turns, other_turns, samples.influence)
         slides = None if slides is None else samples.influence[:, None] * slides
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = product(samples.world, linkage.to_pose)
-    tips = aimed.tips if without is None else None
+    tips = aimed.tips if other_turns is None else None
     miss = problem.points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
@@ -128,7 +128,7 @@ def solve_chain(
     size = float(sizes.max())
     along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, joins))),
+        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, neighbors))),
         turns=turns,
         angles=aimed.angles,
         solution=solution,
@@ -182,7 +182,7 @@ class _Aimed:
 def _aimed(
     problem: Problem,
     times: Sequence[float],
-    joins: Joins,
+    neighbors: NeighborPoses,
     beyond: ChainSamples | None,
     starts: Pose | None,
 ) -> Steps[_Aimed]:
@@ -195,7 +195,7 @@ def _aimed(
     if not problem.rig.has_memory:
         solution = _numbers_going_on(problem, solution)
     elif beyond is not None:
-        solution = yield from _led(problem, solution, times, joins, beyond)
+        solution = yield from _led(problem, solution, times, neighbors, beyond)
     lengths, slides = problem.lengths, solution.slides
     intended, angles = tips_of(lengths + slides, solution.angles), solution.angles
     turns = problem.turns(angles)
@@ -221,7 +221,7 @@ def _aimed(
     return _Aimed(replace(solution, slides=slides), turns, angles, tips)
 
 
-def _turned_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
+def _flip_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
     """Return the same between both sides on the frames on which the chain turns over: see turning.py.
 
     bend: (frames,) -1..+1; aimed: at the nearer side.
@@ -294,7 +294,11 @@ def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
 
 
 def _led(
-    problem: Problem, solution: Solution, times: Sequence[float], joins: Joins, beyond: ChainSamples
+    problem: Problem,
+    solution: Solution,
+    times: Sequence[float],
+    neighbors: NeighborPoses,
+    beyond: ChainSamples,
 ) -> Steps[Solution]:
     """Return the solution with its last frames led to the pose of the keys after them.
 
@@ -302,7 +306,7 @@ def _led(
     nearer to it: that of the time that is left until then. Corrections take it to its target from
     there. A lead that misses a target which the path reached is not followed.
     """
-    after, rig = joins.after, problem.rig
+    after, rig = neighbors.after, problem.rig
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
@@ -316,7 +320,7 @@ def _led(
     if first:
         last, time = Pose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
     else:
-        last, time = problem.start, joins.before.frame if joins.before else times[0] - 1.0
+        last, time = problem.start, neighbors.before.frame if neighbors.before else times[0] - 1.0
     parts = [solution.at(range(first))]
     for row in range(first, m):
         way = problem.angles_of(after.turns, row) - last.angles
@@ -332,39 +336,39 @@ def _led(
     return Solution.joined(parts)
 
 
-def _blended(rig: RigChain, turns: Floats, without: Floats, influence: Floats) -> Floats:
+def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Floats) -> Floats:
     """Return turns (frames, n) between those without the chain and the solved ones, by its influence.
 
     Free joints go the shorter way round at the first frame, and that way on; joints with limits go the
     way that lies within these.
     """
-    shortest = np.unwrap(wrapped(without - turns), axis=0)
+    shortest = np.unwrap(wrapped(other_turns - turns), axis=0)
     middle = np.where(rig.joints.held, np.nan_to_num(rig.joints.limits).mean(axis=1), 0.0)
-    inside = middle + wrapped(without - middle) - turns
+    inside = middle + wrapped(other_turns - middle) - turns
     blended: Floats = turns + (1.0 - influence)[:, None] * np.where(rig.joints.held, inside, shortest)
     return blended
 
 
-def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], joins: Joins) -> Iterator[str]:
+def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: NeighborPoses) -> Iterator[str]:
     """Yield a sentence for each end of the frames from which a bone turns far to the keys beside it.
 
     And for keys there that hold no usable numbers.
     """
-    for frame in joins.lost:
+    for frame in neighbors.lost:
         yield (
             f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
             " and are not joined; delete them"
         )
     if not rig.has_memory:  # what stands there is the target's doing
         return
-    for side, at, standing in (("before", 0, joins.before), ("after", -1, joins.after)):
-        if standing is None:
+    for side, at, keyed_pose in (("before", 0, neighbors.before), ("after", -1, neighbors.after)):
+        if keyed_pose is None:
             continue
-        apart = np.degrees(np.abs(wrapped(standing.turns - turns[at])))
+        apart = np.degrees(np.abs(wrapped(keyed_pose.turns - turns[at])))
         bone = int(np.argmax(apart))
-        if apart[bone] > JUMP * abs(standing.frame - times[at]):
+        if apart[bone] > JUMP * abs(keyed_pose.frame - times[at]):
             yield (
                 f"Chain '{rig.name}': frame {times[at]:g} does not join the keys {side} it, at frame"
-                f" {standing.frame:g}: bone '{rig.bones[bone]}' turns by {apart[bone]:.0f} degrees; bake more"
-                " frames, or delete those keys"
+                f" {keyed_pose.frame:g}: bone '{rig.bones[bone]}' turns by {apart[bone]:.0f} degrees; bake"
+                " more frames, or delete those keys"
             )

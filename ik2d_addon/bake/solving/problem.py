@@ -27,7 +27,7 @@ from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.ccd import turned_over
 from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain
-from ...rig.pose.keyed_pose import Joins
+from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ...rig.scene.samples import ChainSamples
 
@@ -50,7 +50,7 @@ _SAME_LENGTH = 1e-6
 _ASKEW = 1e-3
 # So many frames of two bones from one yield to the next; with Even so many angles, within limits fewer.
 _BLOCK, _ANGLES, _LIMITED_ANGLES = 8192, 8192, 128
-NOTHING_TO_JOIN = Joins()
+NOTHING_TO_JOIN = NeighborPoses()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Problem:
         cls,
         rig: RigChain,
         samples: ChainSamples,
-        joins: Joins = NOTHING_TO_JOIN,
+        neighbors: NeighborPoses = NOTHING_TO_JOIN,
         linkage: Linkage | None = None,
     ) -> "Problem":
         """Bring the samples into the space in which the chain's plane stands still."""
@@ -115,8 +115,8 @@ class Problem:
             angles_before(headings),
             samples.softness,
             np.where(samples.bend < 0.0, -1.0, 1.0),  # the nearer side, where it turns over
-            joins.before.turns if joins.before else None,
-            joins.before.slides if joins.before else None,
+            neighbors.before.turns if neighbors.before else None,
+            neighbors.before.slides if neighbors.before else None,
             gains,
             askew,
         )

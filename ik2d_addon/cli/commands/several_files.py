@@ -66,7 +66,7 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
 def _door(opens_scene: bool) -> list[str]:
     """Return the command that came here, up to the command of ours."""
     if opens_scene:
-        return [sys.executable, "-m", __package__.rpartition(".")[0]]
+        return [sys.executable, "-m", __package__.rpartition(".cli.")[0]]
     if bpy.data.filepath:
         raise IK2DError(
             f"Blender has opened '{bpy.data.filepath}'; to bake several files, name all of them after bake"
@@ -165,7 +165,7 @@ def _end(code: int) -> str:
 
 def _environment() -> dict[str, str]:
     """Return this process's environment, in which another finds this package, and tells in UTF-8."""
-    checkout = str(Path(__file__).parents[2])
+    checkout = str(Path(__file__).parents[3])
     paths = [checkout, os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,

@@ -164,8 +164,8 @@ class IK2D_OT_release(Operator):
 def draw_adopt(layout: UILayout, context: Context) -> None:
     """Draw the buttons that adopt and release, and how far the active chain's pose is from its IK's."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
-    row.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
-    row.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
+    row.operator("ik2d.adopt", icon='CON_KINEMATIC')
+    row.operator("ik2d.release", icon='LOOP_BACK')
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return

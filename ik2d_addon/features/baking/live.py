@@ -37,9 +37,9 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     if not chain.live:
         return
     if has_memory(chain):
-        column.operator(IK2D_OT_start_from_rest.bl_idname, icon='LOOP_BACK')
+        column.operator("ik2d.start_from_rest", icon='LOOP_BACK')
     if not context.scene.render.use_lock_interface:
-        column.operator(IK2D_OT_lock_interface.bl_idname, icon='LOCKED')
+        column.operator("ik2d.lock_interface", icon='LOCKED')
 
 
 class IK2D_OT_start_from_rest(Operator):

@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that solve and bake; from the window a bake runs in slices, and Escape cancels it."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from time import perf_counter
 
-import bpy
 from bpy.props import IntProperty, StringProperty
-from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import clear_keys, locked_channels
+from ...bake.keys.clearing import all_bones, clear_bake, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
-from ...rig.animation.times import action_time, animation_times
+from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
-from ...rig.chain.hands import hands_with_keys
-from ...rig.chain.renames import bones_of
-from ...rig.scene.slide_locations import put_back
 from ...ui.context import active_armature, allowed, why_not_edit, why_not_solve
 from ...ui.registration import registration
-from .results import forget_bake, store_bake, store_solve
+from .results import store_bake, store_solve
 
 # Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
 # that a view that is slow to draw makes a bake last no more than twice as long; but within bounds.
@@ -33,39 +29,6 @@ def chosen_bake(
     """Bake a chain, or all enabled ones, as `bake_steps` does, with the options that the sidebar shows."""
     options = chosen_options(armature.ik2d)
     return (yield from bake_steps(armature, [chain] if chain else None, start, end, step, options=options))
-
-
-def clear_bake(
-    armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
-) -> int:
-    """Remove the keys that bakes made of a chain, or of all; between two frames, or everywhere.
-
-    Keys made by hand stay. Returns how many went. Raises IK2DError for a chain that there is not, and
-    for an action that a library owns.
-    """
-    stored = armature.ik2d.chains
-    if chain and chain not in stored:
-        raise IK2DError(f"Armature '{armature.name}' has no chain '{chain}'")
-    chains = [stored[chain]] if chain else list(stored)
-    start, end = (
-        None if frame is None else action_time(armature, bpy.context.scene, frame)
-        for frame in (frame_start, frame_end)
-    )
-    removed = clear_keys(armature, all_bones(chains), start, end)
-    if removed and frame_start is None and frame_end is None:
-        put_back(armature, all_bones(chains))
-        for cleared in chains:
-            forget_bake(cleared)
-    return removed
-
-
-def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:
-    """Return the bones of some chains, with the hands that these turn, each once."""
-    names = (
-        [*bones_of(chain.id_data.data, chain.tip, chain.bone_count), *hands_with_keys(chain)]
-        for chain in chains
-    )
-    return list(dict.fromkeys(name for bones in names for name in bones))
 
 
 def select_baked(armature: Object, report: BakeReport) -> None:

@@ -7,8 +7,8 @@ from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text, field, row_or_column
-from .operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve, frozen_motion_notes
-from .results import IK2D_OT_mark_frames, IK2D_OT_worst_frame, bake_is_stale, has_results, solve_is_stale
+from .operators import frozen_motion_notes
+from .results import bake_is_stale, has_results, solve_is_stale
 
 # A rig with more chains that missed than these gets a word instead of more rows.
 _MISSED_ROWS = 4
@@ -32,7 +32,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
         chain = shown_chain(context)
         if several and chain is not None:
             self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
-        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
+        layout.operator("ik2d.clear_bake", icon='X')
         for note in frozen_motion_notes(active_armature(context), context.scene):
             draw_text(layout.box(), context, note, 'INFO')
 
@@ -42,8 +42,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
         labels = [f"Solve{which}", f"Bake{which}"]
         row = row_or_column(column, context, labels)
         row.scale_y = height
-        row.operator(IK2D_OT_solve.bl_idname, text=labels[0], icon='POSE_HLT').chain = chain
-        row.operator(IK2D_OT_bake.bl_idname, text=labels[1], icon='KEY_HLT').chain = chain
+        row.operator("ik2d.solve", text=labels[0], icon='POSE_HLT').chain = chain
+        row.operator("ik2d.bake", text=labels[1], icon='KEY_HLT').chain = chain
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
@@ -131,8 +131,8 @@ class IK2D_PT_result(RigSidebar, Panel):
                 column.label(text=chain.name)
             labels = [f"Frame {chain.worst_frame}", "Mark"]
             row = row_or_column(column, context, labels)
-            row.operator(IK2D_OT_worst_frame.bl_idname, text=labels[0], icon='TIME').chain = chain.name
-            row.operator(IK2D_OT_mark_frames.bl_idname, text=labels[1], icon='MARKER_HLT').chain = chain.name
+            row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
+            row.operator("ik2d.mark_frames", text=labels[1], icon='MARKER_HLT').chain = chain.name
         if len(missed) > _MISSED_ROWS:
             column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
 

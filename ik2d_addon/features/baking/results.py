@@ -10,13 +10,14 @@ from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
+from ...bake.keys.clearing import forget_bake
 from ...bake.request import FRAMES
 from ...core import IK2DError
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.context import active_armature, allowed, named_chain, shown_chain
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
-from .staleness import Animated, bake_mark, changed_since, options_mark, solve_mark
+from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
 
 # Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
 _NAME_BYTES = 50
@@ -34,11 +35,11 @@ def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None
     settings.last_solve_alert = bool(report.warnings) or not report.all_reached
     for chain in settings.chains:
         chain.last_solve = chain.solve_mark = ""
-    animated = Animated.of(armature)
+    animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_solve = "\n".join([result.sentence(), *result.warnings])
         _store_plane(chain, result)
-        chain.solve_mark = solve_mark(chain, scene, animated)
+        chain.solve_mark = solve_fingerprint(chain, scene, animated)
 
 
 def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
@@ -51,12 +52,12 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
     settings, scene = _owned(armature), scene or bpy.context.scene
     settings.last_bake = "\n".join([report.sentence(), *report.warnings])
     settings.last_bake_alert = bool(report.warnings) or not report.all_reached
-    settings.bake_mark = options_mark(settings, scene)
+    settings.bake_mark = options_fingerprint(settings, scene)
     if report.left_out:  # what came of these before is not theirs any more
         for chain in settings.chains:
             if chain.enabled and problem_of(armature, chain):
                 forget_bake(chain)
-    animated = Animated.of(armature)
+    animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_bake = "\n".join([result.sentence(), *result.warnings])
         chain.bake_reached = result.reached
@@ -64,17 +65,7 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
         chain.worst_frame = worst_missed_frame(result) if runs else -1
-        chain.bake_mark = bake_mark(chain, animated)
-
-
-def forget_bake(chain: PropertyGroup) -> None:
-    """Forget what came of a chain's last bake; of the rig's, where no chain has any left."""
-    for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
-        chain.property_unset(name)
-    settings = chain.id_data.ik2d
-    if not any(other.last_bake for other in settings.chains):
-        for name in ("last_bake", "last_bake_alert", "bake_mark"):
-            settings.property_unset(name)
+        chain.bake_mark = bake_fingerprint(chain, animated)
 
 
 def forget_solve(chain: PropertyGroup) -> None:
@@ -143,18 +134,20 @@ def _identity(armature: Object) -> str:
 
 def bake_is_stale(armature: Object, scene: Scene) -> str:
     """Return what has changed since the last bake, in words; "" where nothing has."""
-    settings, animated = armature.ik2d, Animated.of(armature)
+    settings, animated = armature.ik2d, AnimatedPaths.of(armature)
     for chain in settings.chains:
-        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_mark(chain, animated))):
+        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_fingerprint(chain, animated))):
             return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
-    return changed_since(settings.bake_mark, options_mark(settings, scene))
+    return changed_since(settings.bake_mark, options_fingerprint(settings, scene))
 
 
 def solve_is_stale(armature: Object, scene: Scene) -> str:
     """Return what has changed since the last solve, in words; "" where nothing has."""
-    settings, animated = armature.ik2d, Animated.of(armature)
+    settings, animated = armature.ik2d, AnimatedPaths.of(armature)
     for chain in settings.chains:
-        if chain.solve_mark and (what := changed_since(chain.solve_mark, solve_mark(chain, scene, animated))):
+        if chain.solve_mark and (
+            what := changed_since(chain.solve_mark, solve_fingerprint(chain, scene, animated))
+        ):
             return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
     return ""
 

@@ -18,7 +18,7 @@ from ...bake.keys.clearing import baked_paths
 from ...rig.animation.fcurves import column
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.hands import posed_hands
-from ...rig.chain.native_state import stand_of
+from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
 from ..native.controls import NAMES
@@ -48,14 +48,14 @@ _VERSION, _BEFORE = "2", ("settings:", "options:")
 
 
 @dataclass(frozen=True)
-class Animated:
+class AnimatedPaths:
     """What animates an armature, looked up once for all of its chains."""
 
     curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place among all
     settings: frozenset[str]  # names of the settings of chains that have keys or drivers
 
     @classmethod
-    def of(cls, armature: Object) -> "Animated":
+    def of(cls, armature: Object) -> "AnimatedPaths":
         """Look it up."""
         curves: dict[str, list[tuple[int, FCurve]]] = {}
         for place, curve in enumerate(existing_fcurves(armature)):
@@ -70,13 +70,13 @@ class Animated:
         return [curve for _, curve in sorted(found, key=lambda each: each[0])]
 
 
-def bake_mark(chain: PropertyGroup, animated: Animated | None = None) -> str:
+def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None) -> str:
     """Return the mark of a chain's bake: settings, target, keys.
 
     animated: what animates its armature, for whoever asks for the marks of many chains.
     """
     armature = chain.id_data
-    animated = animated or Animated.of(armature)
+    animated = animated or AnimatedPaths.of(armature)
     paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
     return _mark(
         settings=_settings(chain, animated.settings),
@@ -85,13 +85,13 @@ def bake_mark(chain: PropertyGroup, animated: Animated | None = None) -> str:
     )
 
 
-def solve_mark(chain: PropertyGroup, scene: Scene, animated: Animated | None = None) -> str:
+def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
     """Return the mark of a chain's solve: settings, the frame, the target and the pose on it.
 
     animated: as in `bake_mark`.
     """
     armature = chain.id_data
-    animated = animated or Animated.of(armature)
+    animated = animated or AnimatedPaths.of(armature)
     bones = [
         armature.pose.bones[name] for name in (*_bones(chain), *posed_hands(chain)) if _has(armature, name)
     ]
@@ -111,7 +111,7 @@ def solve_mark(chain: PropertyGroup, scene: Scene, animated: Animated | None = N
     )
 
 
-def options_mark(settings: PropertyGroup, scene: Scene) -> str:
+def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
     """Return the mark of a rig's frame range and options."""
     own = settings.use_custom_range
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
@@ -157,10 +157,10 @@ def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
 
 def _controls(chain: PropertyGroup) -> Iterator[Any]:
     """Yield what the controls of a native chain are set to, and their keys."""
-    stand = stand_of(chain)
-    if stand is not None:
-        yield [(name, stand[name]) for name in NAMES if name in stand]
-        yield [_samples(curve) for curve in existing_fcurves(stand)]
+    controls = controls_of(chain)
+    if controls is not None:
+        yield [(name, controls[name]) for name in NAMES if name in controls]
+        yield [_samples(curve) for curve in existing_fcurves(controls)]
 
 
 def _values(group: PropertyGroup, left_out: set[str], animated: frozenset[str]) -> list:

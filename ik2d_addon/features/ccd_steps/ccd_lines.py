@@ -10,7 +10,7 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 
 from ...core.inputs import Floats
-from ..baking.staleness import solve_mark
+from ..baking.staleness import solve_fingerprint
 
 # Light lines on dark, wider ones can be read in every theme.
 _TIP, _TARGET, _UNDER = (1.0, 0.62, 0.16, 1.0), (0.3, 0.75, 1.0, 1.0), (0.0, 0.0, 0.0, 0.7)
@@ -74,7 +74,7 @@ class _Shown:
         """Return whether pose, target and frame are still those of the step."""
         armature = bpy.data.objects.get(self.armature)
         chain = armature.ik2d.chains.get(self.chain) if armature is not None else None
-        return chain is not None and solve_mark(chain, bpy.context.scene) == self.mark
+        return chain is not None and solve_fingerprint(chain, bpy.context.scene) == self.mark
 
 
 _shown: _Shown | None = None

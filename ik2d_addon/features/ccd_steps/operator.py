@@ -13,7 +13,7 @@ from ...core.inputs import Floats
 from ...rig.chain.chain import read_chain
 from ...ui.context import active_armature, allowed, named_chain, why_no_chain
 from ...ui.registration import registration
-from ..baking.staleness import solve_mark
+from ..baking.staleness import solve_fingerprint
 from . import ccd_lines
 from .step import CCDStep, step_pose
 
@@ -21,7 +21,7 @@ from .step import CCDStep, step_pose
 def next_joint(chain: PropertyGroup, count: int) -> int:
     """Return which joint is next: the tip's, unless the last step is what the pose still shows."""
     walk = chain.ccd_walk
-    goes_on = walk.mark and walk.mark == solve_mark(chain, bpy.context.scene)
+    goes_on = walk.mark and walk.mark == solve_fingerprint(chain, bpy.context.scene)
     return walk.joint if goes_on and walk.joint < count else count - 1
 
 
@@ -39,7 +39,7 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     step = step_pose(scene, rig, None if whole else joint)
     walk = chain.ccd_walk
     walk.joint = (joint - 1) % len(rig.bones)
-    walk.mark = solve_mark(chain, scene)
+    walk.mark = solve_fingerprint(chain, scene)
     figure = _figure(armature, chain, before, joint, float(step.turned[joint]), whole)
     ccd_lines.show(figure, armature.name, chain.name, walk.mark)
     return step, joint

@@ -31,7 +31,7 @@ from ...rig.pose.measures import (
     uneven_above,
     uneven_words,
 )
-from ...rig.scene.bone_constraints import find_rulers, sentences
+from ...rig.scene.bone_constraints import other_controls, sentences
 
 # How bones inherit scale from their parents where an uneven one does not reach them.
 _UNSCALED = ('NONE', 'AVERAGE')
@@ -199,11 +199,11 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
 
 
 def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
-    rulers = find_rulers(rig, first, last)
+    rulers = other_controls(rig, first, last)
     lines = sentences(rig.name, rulers)
     if not lines:
         return
-    mends = [Mend('MUTE_RULERS', "Mute for These Frames")]
+    mends = [Mend('MUTE_CONSTRAINTS', "Mute for These Frames")]
     if any(ruler.kind == 'IK' for ruler in rulers):
         mends.append(Mend('ADOPT', "Adopt IK"))
     yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(mends))

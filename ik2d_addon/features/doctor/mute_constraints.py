@@ -3,32 +3,32 @@
 
 from bpy.types import Context, Object, Operator, PropertyGroup
 
+from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
-from ...rig.scene.bone_constraints import Ruler, find_rulers, mute_rulers, sentences
+from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls, sentences
 from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import registration
-from ..baking.operators import chosen_range
 
 
-def rulers_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Ruler]:
+def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) -> list[OtherControl]:
     """Return what will rule a chain's bones on the frames that the sidebar shows; [] for a faulty chain."""
     first, last, _step = chosen_range(armature, context.scene)
     try:
-        return find_rulers(read_chain(armature, chain), first, last)
+        return other_controls(read_chain(armature, chain), first, last)
     except IK2DError:
         return []
 
 
-def ruler_lines(context: Context, armature: Object, chain: PropertyGroup) -> list[str]:
+def other_control_lines(context: Context, armature: Object, chain: PropertyGroup) -> list[str]:
     """Return a sentence for each thing that will rule the chain's bones."""
-    return sentences(chain.name, rulers_of(context, armature, chain))
+    return sentences(chain.name, other_controls_of(context, armature, chain))
 
 
-class IK2D_OT_mute_rulers(Operator):
+class IK2D_OT_mute_constraints(Operator):
     """Mute the constraints that rule the active chain's bones, on the frames to bake alone"""
 
-    bl_idname = "ik2d.mute_rulers"
+    bl_idname = "ik2d.mute_constraints"
     bl_label = "Mute for These Frames"
     bl_options = {'REGISTER', 'UNDO'}
 
@@ -39,12 +39,12 @@ class IK2D_OT_mute_rulers(Operator):
     def execute(self, context):
         armature = active_armature(context)
         first, last, _step = chosen_range(armature, context.scene)
-        rulers = rulers_of(context, armature, shown_chain(context))
+        rulers = other_controls_of(context, armature, shown_chain(context))
         if not rulers:
             self.report({'ERROR'}, "No constraint rules the chain's bones on these frames")
             return {'CANCELLED'}
         try:
-            muted, driven = mute_rulers(armature, rulers, context.scene, first, last)
+            muted, driven = mute_constraints(armature, rulers, context.scene, first, last)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
@@ -61,5 +61,5 @@ class IK2D_OT_mute_rulers(Operator):
         return {'FINISHED'}
 
 
-classes = (IK2D_OT_mute_rulers,)
+classes = (IK2D_OT_mute_constraints,)
 register, unregister = registration(classes)

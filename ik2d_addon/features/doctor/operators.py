@@ -8,24 +8,21 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
 
+from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...live.changes import fingerprint
 from ...live.registry import Key, key_of
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.chain import RigChain
-from ...rig.chain.native_state import stand_of
+from ...rig.chain.native_state import controls_of
 from ...rig.pose.target_plane import keep_plane
 from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, row_or_column
-from ..baking.operators import chosen_range
-from ..setup.operators import IK2D_OT_flip, IK2D_OT_joints_update, IK2D_OT_use_bone
 from .findings import Finding, Mend, findings, reading
 from .fixes import mend
-from .mute_constraints import IK2D_OT_mute_rulers
-from .plane_to_target import IK2D_OT_plane_to_target
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4
@@ -33,11 +30,11 @@ _ROWS = 4
 _UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 # Ways that have operators of their own, and what is drawn beside them.
 _OPERATORS = {
-    'USE_BONE': (IK2D_OT_use_bone.bl_idname, 'BONE_DATA'),
-    'MUTE_RULERS': (IK2D_OT_mute_rulers.bl_idname, 'HIDE_ON'),
-    'PLANE_TO_TARGET': (IK2D_OT_plane_to_target.bl_idname, 'ORIENTATION_NORMAL'),
-    'FLIP': (IK2D_OT_flip.bl_idname, 'MOD_MIRROR'),
-    'UPDATE_JOINTS': (IK2D_OT_joints_update.bl_idname, 'FILE_REFRESH'),
+    'USE_BONE': ("ik2d.use_bone", 'BONE_DATA'),
+    'MUTE_CONSTRAINTS': ("ik2d.mute_constraints", 'HIDE_ON'),
+    'PLANE_TO_TARGET': ("ik2d.plane_to_target", 'ORIENTATION_NORMAL'),
+    'FLIP': ("ik2d.flip", 'MOD_MIRROR'),
+    'UPDATE_JOINTS': ("ik2d.joints_update", 'FILE_REFRESH'),
     'ADOPT': ("ik2d.adopt", 'CON_KINEMATIC'),
 }
 _WAYS = (
@@ -111,7 +108,7 @@ def read(chain: PropertyGroup) -> RigChain | str:
     # After an undo the objects are others, though they are the same.
     if isinstance(found, str):
         return found
-    return replace(found, armature=armature, target=chain.target, native=stand_of(chain))
+    return replace(found, armature=armature, target=chain.target, native=controls_of(chain))
 
 
 def _print(armature: Object, chain: PropertyGroup) -> Any:
@@ -186,7 +183,7 @@ def _draw_mends(column: UILayout, context: Context, chain: PropertyGroup, findin
 
 
 def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
-    name, icon = _OPERATORS.get(one.way, (IK2D_OT_mend.bl_idname, 'TOOL_SETTINGS'))
+    name, icon = _OPERATORS.get(one.way, ("ik2d.mend", 'TOOL_SETTINGS'))
     button = row.operator(name, text=one.label, icon=icon)
     if one.way not in _OPERATORS:
         button.way, button.chain = one.way, chain.name

@@ -3,11 +3,11 @@
 
 from bpy.types import Operator
 
+from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...rig.pose.target_plane import plane_to_target
 from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
 from ...ui.registration import registration
-from ..baking.operators import chosen_range
 
 
 class IK2D_OT_plane_to_target(Operator):

@@ -15,7 +15,7 @@ from ...rig.chain.chain import RigChain, chain_bones, rest_joints
 from ...rig.chain.joints import normal_in_bone, read_joints
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from ...rig.chain.stored_values import refuse_broken_rest
-from ...rig.pose.keyed_pose import standing_now
+from ...rig.pose.keyed_pose import keyed_pose_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
@@ -80,7 +80,7 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
         joints=read_joints(settings, bones, [normal_in_bone(plane, bone) for bone in bones]),
         plane_taken=taken,
     )
-    limits = _limits(rig, bones, standing_now(scene, rig).turns)
+    limits = _limits(rig, bones, keyed_pose_now(scene, rig).turns)
     return replace(rig, joints=replace(rig.joints, limits=limits))
 
 

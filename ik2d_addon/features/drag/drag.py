@@ -16,16 +16,16 @@ from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
-from ...rig.chain.native_state import acts, stand_of
+from ...rig.chain.native_state import acts, controls_of
 from ...rig.chain.renames import bones_of
 from ...rig.pose.target_moves import TargetMove, why_fixed
-from ...rig.scene.bone_constraints import with_rulers
+from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.record import settings_animated
 from ...ui.context import active_chain
 from ...ui.settings.chain_list import flip
 from .bones_without_chain import loose_chain, usual_count
-from .grip import Grip
+from .held_chain import HeldChain
 from .pointing import DragPlane
 
 # What a joint remembers of its bone while this slides or stretches.
@@ -93,8 +93,8 @@ class Drag:
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
         self._side = self.bend
-        point = self.grip.held_point() if self.target is not None else self.grip.tip
-        self.plane = DragPlane.of(point, self.grip.normal)
+        point = self.held_chain.held_point() if self.target is not None else self.held_chain.tip
+        self.plane = DragPlane.of(point, self.held_chain.normal)
 
     def _take(self, bone_count: int) -> None:
         """Read the chain, or so many bones, as they stand."""
@@ -103,12 +103,12 @@ class Drag:
         else:
             rig = self._chain_with_target()
         now = self.scene.frame_float
-        rig = with_rulers(rig, now, now)
-        self.grip = Grip.of(self.scene, rig, settled=self.chain is not None)
-        self.bend = self.grip.bend
+        rig = with_other_controls(rig, now, now)
+        self.held_chain = HeldChain.of(self.scene, rig, settled=self.chain is not None)
+        self.bend = self.held_chain.bend
         self.target = None
         if (rig.target, rig.subtarget) != (self.armature, self.tip):
-            self.target = TargetMove.of(rig.target, rig.subtarget, self.grip.target)
+            self.target = TargetMove.of(rig.target, rig.subtarget, self.held_chain.target)
         hands = rig.hands.bones if rig.hands is not None else ()
         for bone in (*rig.pose_bones, *(self.armature.pose.bones[name] for name in hands)):
             for name in (rotation_property(bone.rotation_mode), "location", "scale"):
@@ -132,7 +132,7 @@ class Drag:
     @property
     def bone_count(self) -> int:
         """How many bones are held."""
-        return len(self.grip.rig.bones)
+        return len(self.held_chain.rig.bones)
 
     @property
     def most_bones(self) -> int:
@@ -144,15 +144,15 @@ class Drag:
         self.offset = np.array(offset, np.float64)
         point = self.plane.at(self.offset)
         for attempt in (0, 1):
-            self.solved = self.grip.solved(point, self.bend)
-            self.grip.show(self.solved)
+            self.solved = self.held_chain.solved(point, self.bend)
+            self.held_chain.show(self.solved)
             if self.target is not None:
                 self.target.to(point)
             bpy.context.view_layer.update()
             # An armature that hangs on the target went along: once more from where it is now.
-            if attempt or not self.grip.is_held_elsewhere():
+            if attempt or not self.held_chain.is_held_elsewhere():
                 return
-            self.grip.read_again()
+            self.held_chain.read_again()
 
     def flip(self) -> None:
         """Have the chain bend to its other side, and stay where it is held."""
@@ -168,7 +168,7 @@ class Drag:
             self._put_bones_back()
             bpy.context.view_layer.update()
             self._take(count)
-            self.plane = DragPlane.of(self.plane.point, self.grip.normal)
+            self.plane = DragPlane.of(self.plane.point, self.held_chain.normal)
             self.to(self.offset)
 
     def put_back(self) -> None:
@@ -179,17 +179,17 @@ class Drag:
         if self.chain is not None and self.chain.bend != self._bend:
             self.chain.bend = self._bend
         if self._control_now() != self._control:
-            stand = stand_of(self.chain)
-            stand["bend"] = self._control
-            stand.update_tag()
+            controls = controls_of(self.chain)
+            controls["bend"] = self._control
+            controls.update_tag()
         if self.chain is not None and self.chain.hands_posed != self._hands_posed:
             self.chain.hands_posed = self._hands_posed
         bpy.context.view_layer.update()
 
     def _control_now(self) -> float:
         """Return the control of a native chain that is its bend; 0 without one."""
-        stand = stand_of(self.chain) if self.chain is not None else None
-        return float(stand["bend"]) if stand is not None else 0.0
+        controls = controls_of(self.chain) if self.chain is not None else None
+        return float(controls["bend"]) if controls is not None else 0.0
 
     def _put_bones_back(self) -> None:
         for (bone, name), values in self._kept.items():
@@ -211,7 +211,7 @@ class Drag:
         # A live or native chain has its pose from the target alone.
         follows = self.chain is not None and (self.chain.live or acts(self.chain))
         if not (self.target is not None and follows):
-            for written in self.grip.written:
+            for written in self.held_chain.written:
                 bone = self.armature.pose.bones[written.bone]
                 indices = written.unlocked(self.armature)
                 moved.append(Moved(bone, written.property, indices, generated=self.target is not None))
@@ -240,7 +240,7 @@ class Drag:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know of the chain."""
-        return self.grip.rig.warnings
+        return self.held_chain.rig.warnings
 
 
 def _notes(joint: PropertyGroup) -> dict[str, Any]:

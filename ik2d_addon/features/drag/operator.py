@@ -47,7 +47,7 @@ class RegionView:
     def __init__(self, region: bpy.types.Region, data: bpy.types.RegionView3D) -> None:
         self.region, self.data = region, data
 
-    def sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+    def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
         """Return where the line of sight through a pixel begins, and its direction."""
         start = view3d_utils.region_2d_to_origin_3d(self.region, self.data, pixel)
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.data, pixel), np.float64)

@@ -22,7 +22,7 @@ PRECISION = 0.1
 class View(Protocol):
     """What looks at the plane. Pixels are the region's."""
 
-    def sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+    def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
         """Return where the line of sight through a pixel begins, (3,), and its unit direction (3,)."""
 
     def pixel(self, point: Floats) -> tuple[float, float] | None:
@@ -123,8 +123,8 @@ class Pointer:
 
     def _seen(self, view: View, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
         """Return the offset of what a pixel shows of the plane; held: the pixel of its point."""
-        start, direction = view.sight(pixel)
-        middle = view.sight(held)[1]
+        start, direction = view.chain_view(pixel)
+        middle = view.chain_view(held)[1]
         if self.axis is not None:
             way = self.plane.along(self.plane.axis(self.axis), start, direction)
             return None if way is None else way * np.eye(2)[self.axis]
@@ -143,8 +143,8 @@ class Pointer:
 
 def step_length(view: View, point: Floats, held: Sequence[float]) -> float:
     """Return the length of a step of snapping at a point (3,): the power of ten next over STEP_PIXELS."""
-    start, direction = view.sight(held)
-    beside, other = view.sight((held[0] + STEP_PIXELS, held[1]))
+    start, direction = view.chain_view(held)
+    beside, other = view.chain_view((held[0] + STEP_PIXELS, held[1]))
     depth = (point - start) @ direction
     aside = beside + other * (((point - beside) @ direction) / (other @ direction))
     length = float(np.linalg.norm(aside - (start + depth * direction)))

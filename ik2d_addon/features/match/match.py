@@ -22,7 +22,7 @@ from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, value
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_still
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.keyed_pose import Joins, joins_of, standing_now
+from ...rig.pose.keyed_pose import NeighborPoses, keyed_pose_now, neighbor_poses
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples, finished
@@ -273,11 +273,11 @@ def _solved(
 ) -> SolvedChain:
     """Return the chain solved as a bake of these frames would, whatever its influence."""
     samples = without_slides(scene, rig, samples, times).with_settings(influence=1.0)
-    joins = Joins()
+    neighbors = NeighborPoses()
     if rig.has_memory:
-        (joins,) = joins_of(scene, [rig], times[0], times[-1])
-        joins = Joins(standing_now(scene, rig)) if len(times) == 1 else joins
-    return finished(solve_chain(rig, samples, times, joins))
+        (neighbors,) = neighbor_poses(scene, [rig], times[0], times[-1])
+        neighbors = NeighborPoses(keyed_pose_now(scene, rig)) if len(times) == 1 else neighbors
+    return finished(solve_chain(rig, samples, times, neighbors))
 
 
 def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:

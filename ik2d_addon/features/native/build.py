@@ -42,8 +42,8 @@ _TURNED = 1e-5
 class Native:
     """What was made of a native chain."""
 
-    stand: bpy.types.Object
-    probe: bpy.types.Object
+    controls: bpy.types.Object
+    target_copy: bpy.types.Object
     constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
     drivers: int
     warnings: tuple[str, ...] = ()  # what is otherwise than a bake of the chain would have it
@@ -101,17 +101,17 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     own = list(constraints_of(settings))
     for _, constraint in own:
         constraint.mute = False
-    stand, probe = settings.native_stand, settings.native_probe
+    controls, target_copy = settings.native_stand, settings.native_probe
     names = tuple((bone.name, one.name) for bone, one in own)
-    return Native(stand, probe, names, 0, _warnings(settings))
+    return Native(controls, target_copy, names, 0, _warnings(settings))
 
 
 def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     """Return what the influence blends with that a bake would not: its own keys, and a pose without keys."""
-    armature, stand = settings.id_data, settings.native_stand
-    drivers = stand.animation_data.drivers if stand.animation_data else ()
-    curves = (*versions.existing_fcurves(stand), *drivers)
-    if stand["influence"] == 1.0 and all(curve.data_path != path_of("influence") for curve in curves):
+    armature, controls = settings.id_data, settings.native_stand
+    drivers = controls.animation_data.drivers if controls.animation_data else ()
+    curves = (*versions.existing_fcurves(controls), *drivers)
+    if controls["influence"] == 1.0 and all(curve.data_path != path_of("influence") for curve in curves):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     start = f"Chain '{settings.name}': its Influence blends with"
@@ -147,7 +147,7 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
     while {name, scale_name(name)} & taken:
         name, number = f"{_NAME} {settings.name}.{number:03d}", number + 1
     before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
-    settings.native_stand, settings.native_probe = empties.stand, empties.probe
+    settings.native_stand, settings.native_probe = empties.controls, empties.target_copy
     settings.native_constraint, settings.native_before = name, " ".join(before)
     if settings.live:
         settings.live = False
@@ -155,7 +155,7 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
 
 def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
     """Make the properties and the constraints of a chain whose empties are there."""
-    add_controls(empties.stand, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
+    add_controls(empties.controls, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []
@@ -171,10 +171,10 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
     for _, constraint in made:
         drive(armature, f"{constraint.path_from_id()}.influence", "influence", empties)
-    drivers = (armature.animation_data, empties.stand.animation_data)
+    drivers = (armature.animation_data, empties.controls.animation_data)
     return Native(
-        empties.stand,
-        empties.probe,
+        empties.controls,
+        empties.target_copy,
         tuple((bone.name, constraint.name) for bone, constraint in made),
         sum(len(animation.drivers) for animation in drivers),
     )

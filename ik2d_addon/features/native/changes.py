@@ -61,10 +61,10 @@ def _bones(settings: bpy.types.PropertyGroup) -> list[str]:
     return bones_of(armature.data, settings.tip, settings.bone_count) if armature.pose else []
 
 
-def _follows(probe: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> bool:
+def _follows(target_copy: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> bool:
     return any(
         one.type == 'COPY_LOCATION' and one.target == target and one.subtarget == subtarget
-        for one in probe.constraints
+        for one in target_copy.constraints
     )
 
 

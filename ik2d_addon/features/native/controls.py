@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controls of a native chain: properties of its stand, which may be keyed and driven like any other."""
+"""The controls of a native chain: properties of an empty, which may be keyed and driven like any other."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -39,12 +39,12 @@ NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH))
 
 
 def add_controls(
-    stand: bpy.types.Object, settings: bpy.types.PropertyGroup, controls: tuple[Control, ...]
+    owner: bpy.types.Object, settings: bpy.types.PropertyGroup, controls: tuple[Control, ...]
 ) -> None:
-    """Give a stand the controls as the chain is set, with the keys and drivers that the settings have."""
+    """Give an empty the controls as the chain is set, with the keys and drivers that the settings have."""
     for control in controls:
-        stand[control.name] = _value(settings, control)
-        stand.id_properties_ui(control.name).update(
+        owner[control.name] = _value(settings, control)
+        owner.id_properties_ui(control.name).update(
             min=control.least,
             max=control.most,
             soft_min=control.least,
@@ -54,8 +54,8 @@ def add_controls(
         )
     with ExitStack() as undo:
         for control in controls:
-            _carry_keys(stand, settings, control, undo)
-            _carry_driver(stand, settings, control)
+            _carry_keys(owner, settings, control, undo)
+            _carry_driver(owner, settings, control)
         undo.pop_all()
 
 
@@ -115,13 +115,13 @@ def _as_control(control: Control) -> Callable[[float], float]:
 
 
 def _carry_keys(
-    stand: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control, undo: ExitStack
+    owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control, undo: ExitStack
 ) -> None:
     """Give a control the keys that the chain's setting has."""
     source = _curve(settings, control)
     if source is None or not len(source.keyframe_points):
         return
-    curve = actions.fcurve(actions.channels(stand, undo), path_of(control.name), 0, "Native", undo)
+    curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
     curve.extrapolation, curve.mute = source.extrapolation, source.mute
     changed, points = _as_control(control), curve.keyframe_points
     points.add(len(source.keyframe_points))
@@ -146,12 +146,12 @@ def _copy_modifier(source: bpy.types.FModifier, copy: bpy.types.FModifier) -> No
             setattr(copy, found.identifier, getattr(source, found.identifier))
 
 
-def _carry_driver(stand: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control) -> None:
+def _carry_driver(owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control) -> None:
     """Give a control the driver that the chain's setting has."""
     source = _driver(settings, control)
     if source is None:
         return
-    animation = stand.animation_data or stand.animation_data_create()
+    animation = owner.animation_data or owner.animation_data_create()
     curve = animation.drivers.from_existing(src_driver=source)
     curve.data_path = path_of(control.name)
     if control is BEND:

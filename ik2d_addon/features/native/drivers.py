@@ -17,8 +17,8 @@ _PLACES = {"x": 'LOC_X', "y": 'LOC_Y'}
 class Empties:
     """The two empties of a native chain."""
 
-    stand: bpy.types.Object  # stands in the chain's plane, at its root, and carries all properties
-    probe: bpy.types.Object  # its child, which is where the target is
+    controls: bpy.types.Object  # stands in the chain's plane, at its root, and carries all properties
+    target_copy: bpy.types.Object  # its child, which is where the target is
 
 
 def path_of(name: str) -> str:
@@ -31,8 +31,8 @@ def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None
 
     keys: (k, 4) of a curve that it is put through, see curves.py.
     """
-    empties.stand[name] = 0.0
-    drive(empties.stand, path_of(name), expression, empties, keys)
+    empties.controls[name] = 0.0
+    drive(empties.controls, path_of(name), expression, empties, keys)
 
 
 def drive(
@@ -56,10 +56,10 @@ def drive(
         if name in _PLACES:
             variable.type = 'TRANSFORMS'
             source = variable.targets[0]
-            source.id, source.transform_type = empties.probe, _PLACES[name]
+            source.id, source.transform_type = empties.target_copy, _PLACES[name]
             source.transform_space = 'LOCAL_SPACE'
         else:
-            variable.targets[0].id = empties.stand
+            variable.targets[0].id = empties.controls
             variable.targets[0].data_path = path_of(name)
     driver.expression = checked(expression)
     if not driver.is_simple_expression:

@@ -19,19 +19,19 @@ def add_empties(rig: RigChain) -> Empties:
     where the target is in the plane.
     """
     armature, above = rig.armature, rig.pose_bones[0].parent
-    stand, probe = _empty(rig, "stand"), _empty(rig, "probe")
-    stand.parent = armature
+    controls, target_copy = _empty(rig, "stand"), _empty(rig, "probe")
+    controls.parent = armature
     if above is not None:
-        stand.parent_type, stand.parent_bone = 'BONE', above.name
+        controls.parent_type, controls.parent_bone = 'BONE', above.name
         tail = above.bone.matrix_local @ Matrix.Translation((0.0, above.bone.length, 0.0))
-        stand.matrix_parent_inverse = tail.inverted()
+        controls.matrix_parent_inverse = tail.inverted()
     plane = rig.plane
     columns = (*(column.tolist() for column in (plane.x, plane.y, plane.normal, plane.origin)),)
-    stand.matrix_basis = Matrix([[column[i] for column in columns] for i in range(3)] + [[0, 0, 0, 1]])
-    probe.parent = stand
-    follow = probe.constraints.new('COPY_LOCATION')
+    controls.matrix_basis = Matrix([[column[i] for column in columns] for i in range(3)] + [[0, 0, 0, 1]])
+    target_copy.parent = controls
+    follow = target_copy.constraints.new('COPY_LOCATION')
     follow.target, follow.subtarget = rig.target, rig.subtarget
-    return Empties(stand, probe)
+    return Empties(controls, target_copy)
 
 
 def remove_empties(*empties: bpy.types.Object | None) -> None:
@@ -68,12 +68,16 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     _remove_drivers(armature, settings.native_constraint)
     for bone, constraint in list(constraints_of(settings)):
         bone.constraints.remove(constraint)
-    stand, probe, before = settings.native_stand, settings.native_probe, settings.native_before.split()
-    own = stand is not None and stand.parent in (armature, None)
+    controls, target_copy, before = (
+        settings.native_stand,
+        settings.native_probe,
+        settings.native_before.split(),
+    )
+    own = controls is not None and controls.parent in (armature, None)
     for name in SETTINGS:
         settings.property_unset(name)
-    if own or stand is None:
-        remove_empties(probe, stand)
+    if own or controls is None:
+        remove_empties(target_copy, controls)
     animation = armature.animation_data
     if BARE in before and animation is not None and _is_empty(animation):
         armature.animation_data_clear()

@@ -25,17 +25,17 @@ _LABELS = {
 def draw_native(layout: UILayout, _context: Context) -> None:
     """Draw the buttons."""
     row = layout.row(align=True)
-    row.operator(IK2D_OT_make_native.bl_idname, icon='DRIVER')
-    row.operator(IK2D_OT_remove_native.bl_idname, icon='X')
+    row.operator("ik2d.make_native", icon='DRIVER')
+    row.operator("ik2d.remove_native", icon='X')
 
 
-def draw_controls(layout: UILayout, chain: PropertyGroup, stand: Object) -> None:
+def draw_controls(layout: UILayout, chain: PropertyGroup, controls: Object) -> None:
     """Draw the controls of a native chain: they take the place of its settings, and can be keyed."""
     column = layout.column()
     column.use_property_decorate = True
     for name, label in _LABELS.items():
-        if name in stand:
-            column.prop(stand, f'["{name}"]', text=label)
+        if name in controls:
+            column.prop(controls, f'["{name}"]', text=label)
     if not acts(chain) and not changed_since_made(chain):
         column.label(text="Baked: Make Native again to follow", icon='INFO')
 
@@ -108,7 +108,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: list[Native]) -> str:
     if len(made) > 1:
         return f"{len(made)} chains of '{armature.name}' are native: the file plays without IK 2D"
-    name = next(chain.name for chain in chains if chain.native_stand == made[0].stand)
+    name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)
     return f"Chain '{name}' is native: the file plays without IK 2D"
 
 

@@ -10,7 +10,7 @@ from ...core import IK2DError
 from ...rig.animation import versions
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import constraints_of
-from ...rig.scene.bone_constraints import find_rulers, sentences
+from ...rig.scene.bone_constraints import other_controls, sentences
 
 MOST_BONES = 12
 # A location below this part of the bone's length is none.
@@ -148,7 +148,7 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
 def _of_rulers(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     """Yield what rules the chain's bones: above all the IK constraints that it takes the place of."""
     prefix = f"Chain '{rig.name}': "
-    for line in sentences(rig.name, find_rulers(rig, scene.frame_start, scene.frame_end)):
+    for line in sentences(rig.name, other_controls(rig, scene.frame_start, scene.frame_end)):
         yield line.removeprefix(prefix)
 
 

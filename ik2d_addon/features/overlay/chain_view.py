@@ -16,7 +16,7 @@ from ...core.affine import inverse
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain
-from ...rig.chain.native_state import is_flipped, sampled_controls, stand_of
+from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.samples import ChainSamples
@@ -30,7 +30,7 @@ OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "sto
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class ChainView:
     """A chain as posed now. What is flat is in its plane's own x and y, the root at the origin."""
 
     name: str
@@ -123,7 +123,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
-    stand = stand_of(settings)
+    controls = controls_of(settings)
     own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
     return ChainSamples(
         targets=np.array([place], np.float64),
@@ -131,7 +131,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
-        settings=np.array([own if stand is None else sampled_controls(stand)]),
+        settings=np.array([own if controls is None else sampled_controls(controls)]),
     )
 
 
@@ -145,7 +145,7 @@ def _bases(rig: RigChain) -> Floats:
     return bases
 
 
-def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
+def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     """Return a chain as it stands now. settings: those that it was read from, which may be animated.
 
     Raises IK2DError where the numbers of the rig's bones, or of its target, are no numbers.
@@ -167,7 +167,7 @@ def sight_of(rig: RigChain, settings: bpy.types.PropertyGroup) -> Sight:
     weights, limits = rig.joints.weights, rig.joints.limits
     slides = None if rig.slides is None else rig.slides.ranges
     chain = Chain(lengths[0], rig.joints.limits_from(rest), weights, slides)
-    return Sight(
+    return ChainView(
         name=rig.name,
         bones=rig.bones,
         chain=chain,

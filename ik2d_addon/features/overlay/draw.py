@@ -22,7 +22,7 @@ from ...rig.chain.chain import RigChain, read_chain
 from ...ui.context import active_armature, active_chain, shown_chain
 from ...ui.settings.overlay import COLORS, listeners, overlay_settings
 from . import figure as figures
-from .chain_view import Sight, sight_of
+from .chain_view import ChainView, view_chain
 from .colors import RGB, WORDS, farther_end, readable
 from .figure import Figure
 from .target_path import path_of
@@ -42,7 +42,7 @@ class _Drawn:
     key: tuple = ()  # the armature, the mode, the background
     settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
     rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept while time goes on
-    sights: dict[str, Sight] = field(default_factory=dict)  # by the chains' names
+    sights: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
     labels: list = field(default_factory=list)
@@ -75,7 +75,7 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
 
 def sights_of(
     armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
-) -> list[tuple[PropertyGroup, Sight]]:
+) -> list[tuple[PropertyGroup, ChainView]]:
     """Return the chains that can be read, as they stand; rigs: those read before, by armature and name.
 
     Those that cannot be read the sidebar tells about.
@@ -86,7 +86,7 @@ def sights_of(
             key = armature.session_uid, chain.name
             if key not in rigs:
                 rigs[key] = read_chain(armature, chain)
-            found.append((chain, sight_of(rigs[key], chain)))
+            found.append((chain, view_chain(rigs[key], chain)))
         except IK2DError:
             continue
     return found
@@ -94,7 +94,7 @@ def sights_of(
 
 def figure_of(
     armature: Object,
-    sights: list[tuple[PropertyGroup, Sight]],
+    sights: list[tuple[PropertyGroup, ChainView]],
     settings: PropertyGroup,
     background: RGB,
     units: str,
@@ -104,26 +104,26 @@ def figure_of(
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
     several, chosen_chain = len(sights) > 1, active_chain(armature)
-    for chain, sight in sights:
+    for chain, chain_view in sights:
         if settings.plane and (not several or chain == chosen_chain):  # of many, the patches hide all else
-            figures.draw_plane(figure, sight, colors["plane"])
+            figures.draw_plane(figure, chain_view, colors["plane"])
         if settings.pops:
-            figures.draw_pops(figure, sight, colors["pop"])
+            figures.draw_pops(figure, chain_view, colors["pop"])
         if settings.reach:
-            figures.draw_reach(figure, sight, colors["reach"])
+            figures.draw_reach(figure, chain_view, colors["reach"])
         if settings.limits:
             chosen = active.name if posed and active is not None else ""
-            figures.draw_limits(figure, sight, colors["limit"], colors["miss"], chosen)
+            figures.draw_limits(figure, chain_view, colors["limit"], colors["miss"], chosen)
         path = path_of(chain) if settings.path else None
         if path is not None:
-            figures.draw_path(figure, sight, path, colors["path"], colors["miss"])
+            figures.draw_path(figure, chain_view, path, colors["path"], colors["miss"])
         if settings.bend:
-            figures.draw_bend(figure, sight, colors["bend"])
+            figures.draw_bend(figure, chain_view, colors["bend"])
         if settings.miss:
-            why = sight.why_missed
+            why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""
             words = f"{name}{length_text(sight.distance, units)} off: {why}"
-            figures.draw_miss(figure, sight, colors["miss"], colors["plane"], words)
+            figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
     ]
@@ -205,7 +205,7 @@ def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
     return found
 
 
-def sight_shown(context: Context) -> Sight | None:
+def chain_view_shown(context: Context) -> ChainView | None:
     """Return how the chain that the sidebar shows stands, as the overlay draws it; None where it does not."""
     chain = shown_chain(context)
     drawn = _current(context) if _callbacks and not problem and chain is not None else None
@@ -221,7 +221,7 @@ def _made(
     units = context.scene.unit_settings.system
     figure = figure_of(armature, sights, overlay_settings(), background, units)
     drawn = _batched(figure, farther_end(background))
-    drawn.rigs, drawn.sights = rigs, {chain.name: sight for chain, sight in sights}
+    drawn.rigs, drawn.sights = rigs, {chain.name: chain_view for chain, chain_view in sights}
     return drawn
 
 

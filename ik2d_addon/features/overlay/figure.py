@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.pops import pop_bands
 from . import shapes
-from .chain_view import NOT_SOLVED, Sight
+from .chain_view import NOT_SOLVED, ChainView
 
 Floats = NDArray[np.float64]
 RGB = tuple[float, float, float]
@@ -70,20 +70,20 @@ def joined(parts: list[tuple[Floats, tuple]]) -> tuple[NDArray[np.float32], NDAr
     return points, colors
 
 
-def lifted(sight: Sight, flat: Floats) -> Floats:
+def lifted(chain_view: ChainView, flat: Floats) -> Floats:
     """Return points (..., 2) of the chain's plane in the world (..., 3)."""
-    world = sight.to_world
+    world = chain_view.to_world
     return world[:3, 3] + flat[..., :1] * world[:3, 0] + flat[..., 1:] * world[:3, 1]
 
 
 # --- The parts: each adds one to a figure ------------------------------------
 
 
-def draw_plane(figure: Figure, sight: Sight, color: RGB) -> None:
+def draw_plane(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add a quiet patch of the chain's plane."""
-    outer = sight.reach[1]
-    figure.fill(lifted(sight, shapes.disc(outer)), color, 0.05)
-    figure.line(lifted(sight, shapes.grid(outer)), color, 0.22)
+    outer = chain_view.reach[1]
+    figure.fill(lifted(chain_view, shapes.disc(outer)), color, 0.05)
+    figure.line(lifted(chain_view, shapes.grid(outer)), color, 0.22)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,110 +98,110 @@ class _Ground:
 _grounds: OrderedDict[tuple, _Ground] = OrderedDict()
 
 
-def _ground(sight: Sight) -> _Ground:
+def _ground(chain_view: ChainView) -> _Ground:
     """Return a chain's ground, made anew where its lengths, limits or softness are others than before."""
-    chain = sight.chain
+    chain = chain_view.chain
     limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
     slides = b"" if chain.slides is None else chain.slides.tobytes()
-    key = chain.lengths.tobytes(), limits, slides, sight.reach, sight.softness
+    key = chain.lengths.tobytes(), limits, slides, chain_view.reach, chain_view.softness
     if key not in _grounds:
-        _grounds[key] = _made_ground(sight)
+        _grounds[key] = _made_ground(chain_view)
         while len(_grounds) > _KEPT:
             _grounds.popitem(last=False)
     _grounds.move_to_end(key)
     return _grounds[key]
 
 
-def _made_ground(sight: Sight) -> _Ground:
-    if sight.region is not None:
-        outlines = sight.region.outline()
+def _made_ground(chain_view: ChainView) -> _Ground:
+    if chain_view.region is not None:
+        outlines = chain_view.region.outline()
     else:
-        outlines = [shapes.arc(radius) for radius in sight.reach if radius > 0.0]
+        outlines = [shapes.arc(radius) for radius in chain_view.reach if radius > 0.0]
     pops = []
-    two_rigid = len(sight.chain) == 2 and not sight.chain.is_sliding
-    for low, high in pop_bands(sight.chain, sight.softness) if two_rigid else ():
-        triangles, strokes = (_kept(sight, part) for part in shapes.band(low, high))
+    two_rigid = len(chain_view.chain) == 2 and not chain_view.chain.is_sliding
+    for low, high in pop_bands(chain_view.chain, chain_view.softness) if two_rigid else ():
+        triangles, strokes = (_kept(chain_view, part) for part in shapes.band(low, high))
         pops.append((low, high, triangles, strokes))
     pieces = [shapes.pieces(outline) for outline in outlines]
     return _Ground(np.concatenate([*pieces, np.zeros((0, 2, 2))]), pops)
 
 
-def _kept(sight: Sight, parts: Floats) -> Floats:
+def _kept(chain_view: ChainView, parts: Floats) -> Floats:
     """Return the parts (m, k, 2) whose middles the tip can reach within its limits."""
-    if sight.region is None:
+    if chain_view.region is None:
         return parts
-    return parts[sight.region.contains(parts.mean(axis=1))]
+    return parts[chain_view.region.contains(parts.mean(axis=1))]
 
 
-def draw_reach(figure: Figure, sight: Sight, color: RGB) -> None:
+def draw_reach(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add the outline of where the tip can go: a ring, or what limits leave of it."""
-    figure.line(lifted(sight, _ground(sight).outline), color, 0.9, BOLD)
+    figure.line(lifted(chain_view, _ground(chain_view).outline), color, 0.9, BOLD)
 
 
-def draw_pops(figure: Figure, sight: Sight, color: RGB) -> None:
+def draw_pops(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add a hatched band where the elbow of two bones is about to pop, bolder with the target in it."""
-    distance = float(np.hypot(*sight.flat(sight.target)[:2]))
-    for low, high, triangles, strokes in _ground(sight).pops:
+    distance = float(np.hypot(*chain_view.flat(chain_view.target)[:2]))
+    for low, high, triangles, strokes in _ground(chain_view).pops:
         inside = low <= distance <= high
-        figure.fill(lifted(sight, triangles), color, 0.3 if inside else 0.15)
-        figure.line(lifted(sight, strokes), color, 0.9 if inside else 0.6)
+        figure.fill(lifted(chain_view, triangles), color, 0.3 if inside else 0.15)
+        figure.line(lifted(chain_view, strokes), color, 0.9 if inside else 0.6)
 
 
-def fan_radius(sight: Sight, joint: int) -> float:
+def fan_radius(chain_view: ChainView, joint: int) -> float:
     """Return the radius of a joint's fan, in the chain's units."""
-    return min(FAN_OF_BONE * float(sight.chain.lengths[joint]), FAN_OF_REACH * sight.reach[1])
+    return min(FAN_OF_BONE * float(chain_view.chain.lengths[joint]), FAN_OF_REACH * chain_view.reach[1])
 
 
-def draw_limits(figure: Figure, sight: Sight, color: RGB, stop: RGB, active: str) -> None:
+def draw_limits(figure: Figure, chain_view: ChainView, color: RGB, stop: RGB, active: str) -> None:
     """Add a fan with a needle at each limited joint; active: the bone whose fan is bolder."""
-    for joint, bone in enumerate(sight.bones):
-        low, high, needle = sight.fan(joint)
-        radius = fan_radius(sight, joint)
+    for joint, bone in enumerate(chain_view.bones):
+        low, high, needle = chain_view.fan(joint)
+        radius = fan_radius(chain_view, joint)
         if not np.isfinite((low, high)).all() or radius <= 0.0:
             continue
         chosen, stopped = bone == active, not low + _AT_LIMIT < needle < high - _AT_LIMIT
-        centre = sight.joints[joint]
+        centre = chain_view.joints[joint]
         triangles, outline = shapes.fan(centre, radius, low, high)
-        figure.fill(lifted(sight, triangles), color, 0.3 if chosen else 0.18)
-        figure.line(lifted(sight, outline), color, 0.95, BOLD if chosen else THIN)
+        figure.fill(lifted(chain_view, triangles), color, 0.3 if chosen else 0.18)
+        figure.line(lifted(chain_view, outline), color, 0.95, BOLD if chosen else THIN)
         pointing = shapes.needle(centre, 1.12 * radius, needle, stopped)
-        figure.line(lifted(sight, pointing), stop if stopped else color, 1.0, BOLD)
+        figure.line(lifted(chain_view, pointing), stop if stopped else color, 1.0, BOLD)
 
 
-def draw_bend(figure: Figure, sight: Sight, color: RGB) -> None:
+def draw_bend(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     """Add an arrow to the side that the chain bends to."""
-    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.reach[1])
+    ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
     if ends is not None:
         head, shaft = shapes.arrow(*ends)
-        figure.fill(lifted(sight, head), color, 0.9)
-        figure.line(lifted(sight, shaft), color, 0.9, BOLD)
+        figure.fill(lifted(chain_view, head), color, 0.9)
+        figure.line(lifted(chain_view, shaft), color, 0.9, BOLD)
 
 
-def draw_miss(figure: Figure, sight: Sight, color: RGB, quiet: RGB, words: str) -> None:
+def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, words: str) -> None:
     """Add a dashed line from the tip to a target that it is not on, and words beside the target."""
-    why = sight.why_missed
+    why = chain_view.why_missed
     if not why:
         return
-    size = sight.scale * sight.reach[1]
+    size = chain_view.scale * chain_view.reach[1]
     unsolved = why == NOT_SOLVED
     shade = quiet if unsolved else color
-    ends = sight.tip, sight.target
+    ends = chain_view.tip, chain_view.target
     figure.line(shapes.dashes(*ends, _DASH * size, 0.3 if unsolved else 0.6), shade, 1.0, BOLD)
     if not unsolved:
-        x, y = (_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
-        figure.line(shapes.crosses(sight.target[np.newaxis], x, y), shade, 1.0, BOLD)
-    figure.labels.append((sight.target, words, shade))
+        x, y = (_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
+        figure.line(shapes.crosses(chain_view.target[np.newaxis], x, y), shade, 1.0, BOLD)
+    figure.labels.append((chain_view.target, words, shade))
 
 
-def draw_path(figure: Figure, sight: Sight, path: TargetPath, color: RGB, missed: RGB) -> None:
+def draw_path(figure: Figure, chain_view: ChainView, path: TargetPath, color: RGB, missed: RGB) -> None:
     """Add where the target goes: a line with a tick at each frame, dashes with crosses where it is missed."""
-    size = sight.scale * sight.reach[1]
+    size = chain_view.scale * chain_view.reach[1]
     steps = shapes.pieces(path.places)
     out = path.missed[:-1] | path.missed[1:]
     figure.line(steps[~out], color, 0.9, BOLD)
-    figure.line(shapes.ticks(path.places, sight.to_world[:3, 2], _TICK * size)[~path.missed], color, 0.9)
+    figure.line(shapes.ticks(path.places, chain_view.to_world[:3, 2], _TICK * size)[~path.missed], color, 0.9)
     broken = steps[out]
     middles = broken.mean(axis=1, keepdims=True)
     figure.line(middles + 0.5 * (broken - middles), missed, 0.9, BOLD)
-    x, y = (_PATH_CROSS * size * axis / sight.scale for axis in sight.to_world[:3, :2].T)
+    x, y = (_PATH_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
     figure.line(shapes.crosses(path.places[path.missed], x, y), missed, 0.9)

@@ -9,13 +9,12 @@ from mathutils import Matrix, Vector
 from ...ui.context import shown_chain, why_not_edit
 from ...ui.registration import registration
 from ...ui.settings.overlay import overlay_settings
-from ..setup.operators import IK2D_OT_flip
 from . import shapes
-from .chain_view import Sight
+from .chain_view import ChainView
 from .colors import readable
-from .draw import background_of, sight_shown
+from .draw import background_of, chain_view_shown
 from .figure import fan_radius, lifted
-from .limit_drag import ENDS, IK2D_OT_limit_set
+from .limit_drag import ENDS
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24
@@ -42,34 +41,34 @@ def least_radius(context: Context, place: Vector) -> float:
     return _CLEAR * pixels * view.view_distance / (ends[1] - ends[0]).length
 
 
-def handle_places(sight: Sight, joint: int, least: float) -> list[np.ndarray] | None:
+def handle_places(chain_view: ChainView, joint: int, least: float) -> list[np.ndarray] | None:
     """Return where the handles (3,) of a joint's two ends are in the world; None where it has no limits.
 
     They are on the ends of the fan, or further out where it is smaller than `least`, in the world's units.
     """
-    low, high, _ = sight.fan(joint)
+    low, high, _ = chain_view.fan(joint)
     if not np.isfinite((low, high)).all():
         return None
-    radius = max(fan_radius(sight, joint), least / sight.scale)
+    radius = max(fan_radius(chain_view, joint), least / chain_view.scale)
     turns = (high - low) / (2.0 * np.pi)
     meets = min(turns, abs(1.0 - turns)) < 0.01
     radii = radius, radius * (_ASIDE if meets else 1.0)
     ends = [
-        sight.joints[joint] + shapes.around(np.array(direction), far)
+        chain_view.joints[joint] + shapes.around(np.array(direction), far)
         for direction, far in zip((low, high), radii, strict=True)
     ]
-    return [lifted(sight, end) for end in ends]
+    return [lifted(chain_view, end) for end in ends]
 
 
-def button_place(sight: Sight, least: float) -> np.ndarray | None:
+def button_place(chain_view: ChainView, least: float) -> np.ndarray | None:
     """Return where the button on the arrow to the side of the bend is (3,); None where there is no arrow."""
-    ends = shapes.bend_arrow(sight.joints, sight.bend, sight.reach[1])
+    ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
     if ends is None:
         return None
-    joint = sight.joints[len(sight.joints) // 2]
+    joint = chain_view.joints[len(chain_view.joints) // 2]
     way = ends[1] - joint
     size = float(np.linalg.norm(way))
-    return lifted(sight, joint + way * max(1.2, least / (sight.scale * size)))
+    return lifted(chain_view, joint + way * max(1.2, least / (chain_view.scale * size)))
 
 
 class IK2D_GGT_chain(GizmoGroup):
@@ -97,7 +96,7 @@ class IK2D_GGT_chain(GizmoGroup):
             handle.draw_style, handle.draw_options = 'RING_2D', {'FILL', 'ALIGN_VIEW'}
             handle.scale_basis = _HANDLE
             handle.use_draw_modal = True
-            move = handle.target_set_operator(IK2D_OT_limit_set.bl_idname)
+            move = handle.target_set_operator("ik2d.limit_set")
             move.end = end
             self.handles.append(handle)
             self.moves.append(move)
@@ -105,31 +104,31 @@ class IK2D_GGT_chain(GizmoGroup):
         self.button.icon = 'MOD_MIRROR'
         self.button.draw_options = {'BACKDROP', 'OUTLINE'}
         self.button.scale_basis = _BUTTON
-        self.button.target_set_operator(IK2D_OT_flip.bl_idname)
+        self.button.target_set_operator("ik2d.flip")
 
     def draw_prepare(self, context):
-        sight, settings = sight_shown(context), overlay_settings()
+        chain_view, settings = chain_view_shown(context), overlay_settings()
         for gizmo in self.gizmos:
             gizmo.hide = True
-        if sight is None:
+        if chain_view is None:
             return
         background = background_of(context)
         if settings.limits:
-            self._place_handles(context, sight, readable(settings.limit_color, background))
+            self._place_handles(context, chain_view, readable(settings.limit_color, background))
         if settings.bend:
-            middle = lifted(sight, sight.joints[len(sight.joints) // 2])
-            place = button_place(sight, least_radius(context, Vector(middle)))
+            middle = lifted(chain_view, chain_view.joints[len(chain_view.joints) // 2])
+            place = button_place(chain_view, least_radius(context, Vector(middle)))
             _place(self.button, place, _BACKDROP)
 
-    def _place_handles(self, context: Context, sight: Sight, color: tuple) -> None:
+    def _place_handles(self, context: Context, chain_view: ChainView, color: tuple) -> None:
         active = context.active_pose_bone
-        if active is None or active.name not in sight.bones:
+        if active is None or active.name not in chain_view.bones:
             return
-        joint = sight.bones.index(active.name)
-        least = least_radius(context, Vector(lifted(sight, sight.joints[joint])))
-        places = handle_places(sight, joint, least)
+        joint = chain_view.bones.index(active.name)
+        least = least_radius(context, Vector(lifted(chain_view, chain_view.joints[joint])))
+        places = handle_places(chain_view, joint, least)
         for handle, move, place in zip(self.handles, self.moves, places or (), strict=False):
-            move.chain, move.joint = sight.name, active.name
+            move.chain, move.joint = chain_view.name, active.name
             _place(handle, place, color)
 
 

@@ -12,7 +12,7 @@ from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...ui.context import active_armature, allowed, named_chain, why_not_edit
 from ...ui.registration import registration
-from .chain_view import Sight, sight_of
+from .chain_view import ChainView, view_chain
 
 ENDS = ('MIN', 'MAX')
 # What Ctrl snaps to, and what Shift makes of a move of the mouse.
@@ -31,21 +31,21 @@ def set_limit(joint: PropertyGroup, end: str, angle: float) -> None:
     joint.use_limit = True
 
 
-def direction_at(sight: Sight, joint: int, origin, way) -> float | None:
+def direction_at(chain_view: ChainView, joint: int, origin, way) -> float | None:
     """Return the direction (radians, in the chain's plane) in which a line of sight meets it from a joint.
 
     origin, way: (3,) a point of the line and its direction, in the world. None where the line nearly
     lies in the plane, or meets it behind the viewer.
     """
-    normal = np.cross(sight.to_world[:3, 0], sight.to_world[:3, 1])
+    normal = np.cross(chain_view.to_world[:3, 0], chain_view.to_world[:3, 1])
     normal /= np.linalg.norm(normal)
     origin, way = np.array(origin, np.float64), np.array(way, np.float64)
     slope = float(way @ normal)
     if abs(slope) < _EDGE_ON * float(np.linalg.norm(way)):
         return None
-    along = float((sight.to_world[:3, 3] - origin) @ normal) / slope
-    x, y, _ = sight.flat(origin + along * way)
-    aside = np.array((x, y)) - sight.joints[joint]
+    along = float((chain_view.to_world[:3, 3] - origin) @ normal) / slope
+    x, y, _ = chain_view.flat(origin + along * way)
+    aside = np.array((x, y)) - chain_view.joints[joint]
     return math.atan2(aside[1], aside[0]) if aside.any() else None
 
 
@@ -90,11 +90,11 @@ class IK2D_OT_limit_set(Operator):
     def invoke(self, context, event):
         try:
             chain, joint = named_chain(context, self.chain), self._joint(context)
-            self._sight = sight_of(read_chain(active_armature(context), chain), chain)
+            self._chain_view = view_chain(read_chain(active_armature(context), chain), chain)
         except IK2DError as error:
             self.report({'ERROR'}, str(error))
             return {'CANCELLED'}
-        self._place = self._sight.bones.index(joint.name)
+        self._place = self._chain_view.bones.index(joint.name)
         self._before = joint.limit_min, joint.limit_max, joint.use_limit
         self.angle = joint.limit_min if self.end == 'MIN' else joint.limit_max
         self._turned = self.angle  # without snapping
@@ -132,7 +132,7 @@ class IK2D_OT_limit_set(Operator):
         at = event.mouse_region_x, event.mouse_region_y
         view = context.region, context.region_data, at
         return direction_at(
-            self._sight, self._place, region_2d_to_origin_3d(*view), region_2d_to_vector_3d(*view)
+            self._chain_view, self._place, region_2d_to_origin_3d(*view), region_2d_to_vector_3d(*view)
         )
 
     def _follow(self, context: Context, event: Event) -> None:

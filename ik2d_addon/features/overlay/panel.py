@@ -8,7 +8,6 @@ from ...ui.registration import registration
 from ...ui.settings.overlay import draw_parts, overlay_settings
 from ...ui.text import draw_text
 from . import draw
-from .target_path import IK2D_OT_target_path, IK2D_OT_target_path_clear
 
 
 class IK2D_PT_overlay(Panel):
@@ -36,8 +35,8 @@ class IK2D_PT_overlay(Panel):
             draw_text(layout.box(), context, draw.problem, 'ERROR')
         draw_parts(layout, overlay_settings())
         row = layout.row(align=True)
-        row.operator(IK2D_OT_target_path.bl_idname, icon='ANIM')
-        row.operator(IK2D_OT_target_path_clear.bl_idname, text="", icon='X')
+        row.operator("ik2d.target_path", icon='ANIM')
+        row.operator("ik2d.target_path_clear", text="", icon='X')
 
 
 class IK2D_PT_overlay_popover(Panel):

@@ -5,7 +5,7 @@ import bpy
 
 from ...core import IK2DError
 from ...rig.animation import key_faults, versions
-from ...rig.chain.native_state import stand_of
+from ...rig.chain.native_state import controls_of
 
 SETTING = "turn_over"
 
@@ -48,12 +48,12 @@ def key_flip(
 
 def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> tuple[bpy.types.Object, str]:
     """Return what has the setting to key, the armature or a native chain's stand, and its path there."""
-    stand = stand_of(settings)
-    if stand is None:
+    controls = controls_of(settings)
+    if controls is None:
         return armature, f"{settings.path_from_id()}.{SETTING}"
     if len(settings.joints) != 2 or any(joint.use_limit for joint in settings.joints):
         raise IK2DError(
             f"Chain '{settings.name}' is native, and only two bones without limits turn over slowly then;"
             " key its control Bend"
         )
-    return stand, f'["{SETTING}"]'
+    return controls, f'["{SETTING}"]'

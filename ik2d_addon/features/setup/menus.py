@@ -13,24 +13,9 @@ from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, allowed, shown_chain, why_no_chain, why_not_edit
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
-from ..adopt.operators import IK2D_OT_adopt, IK2D_OT_release
-from ..baking.operators import IK2D_OT_bake, IK2D_OT_clear_bake, IK2D_OT_solve
-from ..baking.results import IK2D_OT_mark_frames, IK2D_OT_worst_frame
-from ..ccd_steps.operator import IK2D_OT_ccd_step
-from ..doctor.mute_constraints import IK2D_OT_mute_rulers
-from ..doctor.plane_to_target import IK2D_OT_plane_to_target
-from ..drag.operator import IK2D_OT_drag
 from ..match.operators import draw_match_menu
 from .copying import copy_settings, mirror_chain
-from .operators import (
-    IK2D_OT_chain_add,
-    IK2D_OT_chain_move,
-    IK2D_OT_chain_remove,
-    IK2D_OT_flip,
-    IK2D_OT_joints_update,
-    IK2D_OT_limits_from_bones,
-    why_not_add,
-)
+from .operators import why_not_add
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
@@ -222,18 +207,18 @@ class IK2D_MT_list(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        copy = IK2D_OT_copy_settings.bl_idname
+        copy = "ik2d.copy_settings"
         layout.operator(copy, text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
         layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
-        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
+        layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        enable = IK2D_OT_enable_chains.bl_idname
+        enable = "ik2d.enable_chains"
         layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
         layout.operator(enable, text="Enable Only the Active One").which = 'ACTIVE'
         layout.separator()
-        move = IK2D_OT_chain_move.bl_idname
+        move = "ik2d.chain_move"
         layout.operator(move, text="Move Up", icon='TRIA_UP').direction = 'UP'
         layout.operator(move, text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
 
@@ -250,16 +235,16 @@ class IK2D_MT_bone(Menu):
         if chain is not None:
             layout.label(text=f"Chain '{chain.name}'")
             if chain != active_chain(chain.id_data):
-                activate = IK2D_OT_chain_activate.bl_idname
+                activate = "ik2d.chain_activate"
                 layout.operator(activate, icon='RESTRICT_SELECT_OFF').chain = chain.name
-            layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT').chain = chain.name
-            layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT').chain = chain.name
-            layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR').chain = chain.name
-            layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR').chain = chain.name
+            layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
+            layout.operator("ik2d.bake", icon='KEY_HLT').chain = chain.name
+            layout.operator("ik2d.flip", icon='MOD_MIRROR').chain = chain.name
+            layout.operator("ik2d.mirror", icon='MOD_MIRROR').chain = chain.name
             layout.separator()
             draw_match_menu(layout, chain.name, ranges=False)
             layout.separator()
-        layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
+        layout.operator("ik2d.chain_add", icon='ADD')
         layout.prop(overlay_settings(), "show", text="Show Overlay")
 
 
@@ -289,31 +274,29 @@ class IK2D_MT_menu(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        layout.operator(IK2D_OT_solve.bl_idname, icon='POSE_HLT')
-        layout.operator(IK2D_OT_bake.bl_idname, icon='KEY_HLT')
-        layout.operator(IK2D_OT_clear_bake.bl_idname, icon='X')
-        layout.operator(IK2D_OT_worst_frame.bl_idname, icon='TIME')
-        layout.operator(IK2D_OT_mark_frames.bl_idname, icon='MARKER_HLT')
+        layout.operator("ik2d.solve", icon='POSE_HLT')
+        layout.operator("ik2d.bake", icon='KEY_HLT')
+        layout.operator("ik2d.clear_bake", icon='X')
+        layout.operator("ik2d.worst_frame", icon='TIME')
+        layout.operator("ik2d.mark_frames", icon='MARKER_HLT')
         layout.separator()
-        layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
-        layout.operator(IK2D_OT_chain_remove.bl_idname, icon='REMOVE')
-        layout.operator(IK2D_OT_chain_move.bl_idname, text="Move Chain Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator(
-            IK2D_OT_chain_move.bl_idname, text="Move Chain Down", icon='TRIA_DOWN'
-        ).direction = 'DOWN'
-        layout.operator(IK2D_OT_mirror.bl_idname, icon='MOD_MIRROR')
-        layout.operator(IK2D_OT_adopt.bl_idname, icon='CON_KINEMATIC')
-        layout.operator(IK2D_OT_adopt.bl_idname, text="Adopt All IK", icon='CON_KINEMATIC').all = True
-        layout.operator(IK2D_OT_release.bl_idname, icon='LOOP_BACK')
-        layout.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR')
-        layout.operator(IK2D_OT_flip.bl_idname, text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
-        layout.operator(IK2D_OT_drag.bl_idname, icon='VIEW_PAN')
-        layout.operator(IK2D_OT_ccd_step.bl_idname, icon='CON_ROTLIKE')
+        layout.operator("ik2d.chain_add", icon='ADD')
+        layout.operator("ik2d.chain_remove", icon='REMOVE')
+        layout.operator("ik2d.chain_move", text="Move Chain Up", icon='TRIA_UP').direction = 'UP'
+        layout.operator("ik2d.chain_move", text="Move Chain Down", icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator("ik2d.mirror", icon='MOD_MIRROR')
+        layout.operator("ik2d.adopt", icon='CON_KINEMATIC')
+        layout.operator("ik2d.adopt", text="Adopt All IK", icon='CON_KINEMATIC').all = True
+        layout.operator("ik2d.release", icon='LOOP_BACK')
+        layout.operator("ik2d.flip", icon='MOD_MIRROR')
+        layout.operator("ik2d.flip", text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
+        layout.operator("ik2d.drag", icon='VIEW_PAN')
+        layout.operator("ik2d.ccd_step", icon='CON_ROTLIKE')
         layout.separator()
-        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
-        layout.operator(IK2D_OT_joints_update.bl_idname, icon='FILE_REFRESH')
-        layout.operator(IK2D_OT_mute_rulers.bl_idname, icon='HIDE_ON')
-        layout.operator(IK2D_OT_plane_to_target.bl_idname, icon='ORIENTATION_NORMAL')
+        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
+        layout.operator("ik2d.joints_update", icon='FILE_REFRESH')
+        layout.operator("ik2d.mute_constraints", icon='HIDE_ON')
+        layout.operator("ik2d.plane_to_target", icon='ORIENTATION_NORMAL')
 
 
 def draw_menu(menu: Menu, context: Context) -> None:

@@ -19,8 +19,11 @@ from ...ui.context import (
     why_not_edit,
 )
 from ...ui.registration import registration
-from ...ui.settings.chain_list import add_chain, add_target, flip, move_chain, remove_chain, take_limits
+from ...ui.settings.adopted import is_adopted
+from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_chain, take_limits
 from ...ui.settings.joint_list import joints_wanted, sync_joints
+from ..adopt.keep import give_back
+from ..native import remove_native
 from .flips import key_flip
 
 
@@ -355,3 +358,20 @@ classes = (
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)
+
+
+def remove_chain(armature: Object) -> str:
+    """Remove the active chain and return its name; its neighbour becomes the active one.
+
+    What makes it native goes with it, and IK constraints that it was adopted from are given back.
+    """
+    settings, chain = armature.ik2d, active_chain(armature)
+    if chain is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
+    remove_native(armature, chain)
+    chain = active_chain(armature)
+    if is_adopted(chain):
+        give_back(chain)
+    name = drop_chain(armature, settings.active_index)
+    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
+    return name

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Panel, PropertyGroup, UILayout, UIList
 from ...live.registry import problem_of_live
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
-from ...rig.chain.native_state import stand_of
+from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
@@ -23,16 +23,7 @@ from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
 from .chain_presets import IK2D_PT_presets
 from .menus import draw_list_menu
-from .operators import (
-    IK2D_OT_chain_add,
-    IK2D_OT_chain_move,
-    IK2D_OT_chain_remove,
-    IK2D_OT_flip,
-    IK2D_OT_limits_from_bones,
-    is_flipped,
-    plan_in_words,
-    why_not_add,
-)
+from .operators import is_flipped, plan_in_words, why_not_add
 
 _HOW_TO_START = (
     "Select the target, then Shift-click the armature, enter Pose Mode (Ctrl Tab) and click the last bone of"
@@ -123,16 +114,16 @@ class IK2D_PT_main(Sidebar, Panel):
             column.label(text="New chain:")
             draw_text(column, context, plan_in_words(context), 'BONE_DATA')
         if armature is not None:
-            self.layout.operator(IK2D_OT_chain_add.bl_idname, icon='ADD')
+            self.layout.operator("ik2d.chain_add", icon='ADD')
 
     @staticmethod
     def _draw_list_buttons(column: UILayout, count: int) -> None:
-        column.operator(IK2D_OT_chain_add.bl_idname, text="", icon='ADD')
-        column.operator(IK2D_OT_chain_remove.bl_idname, text="", icon='REMOVE')
+        column.operator("ik2d.chain_add", text="", icon='ADD')
+        column.operator("ik2d.chain_remove", text="", icon='REMOVE')
         if count > 1:
             column.separator()
-            column.operator(IK2D_OT_chain_move.bl_idname, text="", icon='TRIA_UP').direction = 'UP'
-            column.operator(IK2D_OT_chain_move.bl_idname, text="", icon='TRIA_DOWN').direction = 'DOWN'
+            column.operator("ik2d.chain_move", text="", icon='TRIA_UP').direction = 'UP'
+            column.operator("ik2d.chain_move", text="", icon='TRIA_DOWN').direction = 'DOWN'
             draw_list_menu(column)
 
 
@@ -159,17 +150,17 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         elif chain.subtarget:  # of an earlier target: to be emptied
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
-        stand = stand_of(chain)
+        controls = controls_of(chain)
         draw_changed(column, context, chain)
-        if stand is not None:
-            draw_controls(column, chain, stand)
+        if controls is not None:
+            draw_controls(column, chain, controls)
         else:
             field(column, context, chain, "softness")
             field(column, context, chain, "influence")
         if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
         column.separator()
-        button = column.operator(IK2D_OT_flip.bl_idname, icon='MOD_MIRROR', depress=is_flipped(chain))
+        button = column.operator("ik2d.flip", icon='MOD_MIRROR', depress=is_flipped(chain))
         button.chain = chain.name
         problem = draw_findings(layout, context, armature, chain)
         draw_live(layout, context, chain, problem)
@@ -187,7 +178,7 @@ class IK2D_PT_stretch(ChainSidebar, Panel):
     @classmethod
     def poll(cls, context):
         chain = shown_chain(context)
-        return chain is not None and stand_of(chain) is None  # else its controls have it
+        return chain is not None and controls_of(chain) is None  # else its controls have it
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
@@ -213,7 +204,7 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
         if 0 <= chain.active_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.active_joint])
-        layout.operator(IK2D_OT_limits_from_bones.bl_idname, icon='CON_ROTLIMIT')
+        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
 

@@ -9,7 +9,7 @@ from functools import partial
 import bpy
 import numpy as np
 
-from ...core.affine import Turning
+from ...core.affine import Rotate
 from ...core.inputs import Floats
 from . import versions
 
@@ -183,7 +183,7 @@ def matrices(mode: str, values: Floats) -> Floats:
     return np.stack([np.broadcast_to(turn(axis[:, None]), shape).T for axis in np.eye(3)], axis=2)
 
 
-def turning(mode: str, values: Floats) -> Turning:
+def turning(mode: str, values: Floats) -> Rotate:
     """Return what turns places as Blender does by rotation channels (frames, channels)."""
     if mode == 'QUATERNION':
         return partial(_turned_by, np.ascontiguousarray(values.T))

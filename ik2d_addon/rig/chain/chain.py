@@ -13,7 +13,7 @@ from ...core.inputs import Floats
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
 from .joints import Joints, normal_in_bone, read_joints, read_limits
-from .native_state import is_native, sampled_controls, stand_of
+from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
 from .slides import Slides, read_slides
@@ -110,7 +110,7 @@ def read_chain(
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     hands, left_alone = read_hands(settings, bones[-1])
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
-    stand = stand_of(settings)
+    stand = controls_of(settings)
     softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
     return RigChain(
         armature=armature,

@@ -167,7 +167,7 @@ def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
 
 
 @contextmanager
-def hands_noted(chains: Iterable[Any]) -> Iterator[None]:
+def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
     """Note the hands of chains (`RigChain`) that are about to be turned; not if what follows fails."""
     found = [
         (settings, rig.hands.bones)

@@ -18,7 +18,7 @@ def is_native(settings: bpy.types.PropertyGroup) -> bool:
     return bool(settings.native_constraint)
 
 
-def stand_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
+def controls_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
     """Return the empty that carries a native chain's controls; None for another chain, or where it is gone.
 
     An armature that was duplicated without its empties has that of the original.
@@ -31,17 +31,17 @@ def shown(settings: bpy.types.PropertyGroup, name: str) -> Any:
 
     Not the bend, of which a control counts otherwise.
     """
-    stand = stand_of(settings)
-    return stand[name] if stand is not None and name in stand else getattr(settings, name)
+    controls = controls_of(settings)
+    return controls[name] if controls is not None and name in controls else getattr(settings, name)
 
 
 def give(settings: bpy.types.PropertyGroup, name: str, value: Any) -> None:
     """Set one of a chain's settings, and the control of a native chain that stands in its place."""
     setattr(settings, name, value)
-    stand = stand_of(settings)
-    if stand is not None and name in stand:
-        stand[name] = float(value)
-        stand.update_tag()
+    controls = controls_of(settings)
+    if controls is not None and name in controls:
+        controls[name] = float(value)
+        controls.update_tag()
 
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:
@@ -77,13 +77,13 @@ def acts(settings: bpy.types.PropertyGroup) -> bool:
 
 def is_flipped(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether a chain bends to the side that its rest pose does not."""
-    stand = stand_of(settings)
-    return bool(stand.get("bend", 1.0) < 0.0) if stand is not None else settings.bend == 'NEGATIVE'
+    controls = controls_of(settings)
+    return bool(controls.get("bend", 1.0) < 0.0) if controls is not None else settings.bend == 'NEGATIVE'
 
 
-def sampled_controls(stand: bpy.types.Object) -> tuple[float, float, float]:
+def sampled_controls(controls: bpy.types.Object) -> tuple[float, float, float]:
     """Return softness, bend (-1..+1) and influence as a stand, evaluated or not, has them."""
-    softness, bend, over, influence = (float(stand.get(name, default)) for name, default in _DEFAULTS)
+    softness, bend, over, influence = (float(controls.get(name, default)) for name, default in _DEFAULTS)
     return softness, (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence
 
 

@@ -12,7 +12,7 @@ from ...core import IK2DError, Stretch
 from ...core.inputs import Floats
 from ...core.stretch import MOST
 from ..animation import versions
-from .native_state import stand_of
+from .native_state import controls_of
 
 # The channel of a bone's scale that lengthens it.
 ALONG = 1
@@ -124,7 +124,7 @@ def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
 
 
 def _limits(settings: bpy.types.PropertyGroup) -> Stretch:
-    stand = stand_of(settings)
+    stand = controls_of(settings)
     stretch, compress = settings.stretch, settings.compress
     if stand is not None:
         stretch, compress = float(stand.get("stretch", 1.0)), float(stand.get("compress", 1.0))

@@ -21,7 +21,7 @@ Curves = dict[tuple[str, int], bpy.types.FCurve]
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class KeyedPose:
     """How a chain's joints stand at one frame."""
 
     frame: float
@@ -31,15 +31,17 @@ class Standing:
 
 
 @dataclass(frozen=True, eq=False)
-class Joins:
+class NeighborPoses:
     """What a chain has to join: the nearest keys before and after the frames of a bake, where there are."""
 
-    before: Standing | None = None
-    after: Standing | None = None
+    before: KeyedPose | None = None
+    after: KeyedPose | None = None
     lost: tuple[float, ...] = ()  # frames of such keys that hold no usable numbers: they are not joined
 
 
-def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float) -> list[Joins]:
+def neighbor_poses(
+    scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float
+) -> list[NeighborPoses]:
     """Return how the chains' own keys nearest to the frames `first` to `last` have each of them stand.
 
     The chains are of one armature.
@@ -47,13 +49,15 @@ def joins_of(scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, las
     armature = rigs[0].armature
     start, end = _bounds(scene, armature, first, last)
     curves = _by_path(armature, versions.existing_fcurves(armature))
-    return [_joins(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
+    return [_neighbors(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
 
 
-def _joins(scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, end: float) -> Joins:
+def _neighbors(
+    scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, end: float
+) -> NeighborPoses:
     """Return how curves have the chain stand nearest to the times `start` to `end` of the action."""
     if not curves:
-        return Joins()
+        return NeighborPoses()
     earlier, later = [], []
     for curve in curves.values():
         times = column(curve, "co", 2)[:, 0]
@@ -61,13 +65,13 @@ def _joins(scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, 
         later += times[times > end][:1].tolist()
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
     shown = [_shown_at(scene, rig.armature, time) for time in nearest]
-    found = [_standing(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
-    beside = [standing for standing in found if standing is not None]
+    found = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]
+    beside = [keyed_pose for keyed_pose in found if keyed_pose is not None]
     middle = _shown_at(scene, rig.armature, (start + end) / 2.0)
-    return Joins(
-        next((standing for standing in beside if standing.frame < middle), None),
-        next((standing for standing in beside if standing.frame > middle), None),
-        tuple(frame for frame, standing in zip(shown, found, strict=True) if standing is None),
+    return NeighborPoses(
+        next((keyed_pose for keyed_pose in beside if keyed_pose.frame < middle), None),
+        next((keyed_pose for keyed_pose in beside if keyed_pose.frame > middle), None),
+        tuple(frame for frame, keyed_pose in zip(shown, found, strict=True) if keyed_pose is None),
     )
 
 
@@ -79,11 +83,11 @@ def _bounds(
     return float(times.min()) - keys.SAME_FRAME, float(times.max()) + keys.SAME_FRAME
 
 
-def standing_now(scene: bpy.types.Scene, rig: RigChain) -> Standing:
+def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
     """Return how the chain's joints stand now, keyed or not."""
-    standing = _standing(rig, {}, scene.frame_float, 0.0)
-    assert standing is not None  # without curves
-    return standing
+    keyed_pose = _keyed_pose(rig, {}, scene.frame_float, 0.0)
+    assert keyed_pose is not None  # without curves
+    return keyed_pose
 
 
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
@@ -172,7 +176,7 @@ def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -
     return float(time) / pace
 
 
-def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Standing | None:
+def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> KeyedPose | None:
     """Return how the curves have the joints stand at a time; channels without one as they stand now.
 
     None where a curve has no usable value then: there is nothing to join. Channels that stand at none
@@ -188,7 +192,7 @@ def _standing(rig: RigChain, curves: Curves, frame: float, time: float) -> Stand
         channels[bone.name] = values[0]
         if not rig.joints.fixed[i]:
             turns[i] = _turns(bone, rig.joints.axes[i], values)[0]
-    return Standing(frame, turns, channels, _slides(rig, curves, turns, time))
+    return KeyedPose(frame, turns, channels, _slides(rig, curves, turns, time))
 
 
 def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats | None:

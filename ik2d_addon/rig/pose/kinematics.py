@@ -11,7 +11,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core import Plane
-from ...core.affine import Turning, crossed, inverse, is_constant, repeated, unrepeated
+from ...core.affine import Rotate, crossed, inverse, is_constant, repeated, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
@@ -114,7 +114,7 @@ class Linkage:
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(tips) + heights
 
-    def tips_in_space(self, turned: Sequence[Turning], rows: slice, offsets: Offsets | None = None) -> Floats:
+    def tips_in_space(self, turned: Sequence[Rotate], rows: slice, offsets: Offsets | None = None) -> Floats:
         """Return the tips (m, 3) in rest space of bones that are turned somehow, at some frames.
 
         From the tip on to the root, each bone takes along what those after it have made of the tip. Right

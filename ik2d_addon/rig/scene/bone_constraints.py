@@ -39,7 +39,7 @@ _HALVINGS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Ruler:
+class OtherControl:
     """A constraint that acts on bones of a chain, on top of their keys or in place of them."""
 
     kind: str  # Constraint.type
@@ -51,9 +51,9 @@ class Ruler:
     driven: bool  # whether a driver sets its influence, so that no key can
 
 
-def find_rulers(
+def other_controls(
     rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
-) -> list[Ruler]:
+) -> list[OtherControl]:
     """Return the constraints that will rule a chain's bones on the frames from `first` to `last`.
 
     Left out is what cannot act then: muted, without influence or without a target, and limits that
@@ -66,7 +66,7 @@ def find_rulers(
     for bone, constraint, bones in _candidates(rig, reaching):
         if is_active(rig.armature, constraint, times):
             found.append(
-                Ruler(
+                OtherControl(
                     kind=constraint.type,
                     label=_label(constraint),
                     owner=bone.name,
@@ -79,19 +79,21 @@ def find_rulers(
     return found
 
 
-def with_rulers(rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None) -> RigChain:
+def with_other_controls(
+    rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
+) -> RigChain:
     """Return a chain with a warning for each thing that will rule its bones on some frames.
 
-    reaching: as in `find_rulers`.
+    reaching: as in `other_controls`.
     """
-    lines = sentences(rig.name, find_rulers(rig, first, last, reaching))
+    lines = sentences(rig.name, other_controls(rig, first, last, reaching))
     return replace(rig, notes=(*rig.notes, *lines), ruled=bool(lines))
 
 
-def sentences(chain_name: str, rulers: Sequence[Ruler]) -> list[str]:
+def sentences(chain_name: str, rulers: Sequence[OtherControl]) -> list[str]:
     """Return one line for each cause: bones with the same kind of constraint of their own share one."""
     lines = []
-    own: dict[tuple[str, bool], list[Ruler]] = {}
+    own: dict[tuple[str, bool], list[OtherControl]] = {}
     for ruler in rulers:
         if ruler.kind in _REACHING:
             place = f"of bone '{ruler.owner}'{' below it' if ruler.below else ''}"
@@ -280,9 +282,9 @@ def _largest(curve: bpy.types.FCurve, times: Sequence[float]) -> float:
 # --- Muting ------------------------------------------------------------------
 
 
-def mute_rulers(
-    armature: bpy.types.Object, rulers: Sequence[Ruler], scene: bpy.types.Scene, first: int, last: int
-) -> tuple[list[Ruler], list[Ruler]]:
+def mute_constraints(
+    armature: bpy.types.Object, rulers: Sequence[OtherControl], scene: bpy.types.Scene, first: int, last: int
+) -> tuple[list[OtherControl], list[OtherControl]]:
     """Keep constraints from acting on the frames from `first` to `last`.
 
     Where these are all of the scene's, they are muted; else their influence is keyed to 0 there, and

@@ -27,8 +27,10 @@ def without_slides(
     if rig.slides is None:
         return samples
     bases = samples.bases.copy()
-    for bone, noted in noted_locations(rig, animation_times(scene, times)).items():
-        bases[:, bone, :3, 3] = np.where(np.isnan(noted), bases[:, bone, :3, 3], noted)
+    for bone, slides_remembered in noted_locations(rig, animation_times(scene, times)).items():
+        bases[:, bone, :3, 3] = np.where(
+            np.isnan(slides_remembered), bases[:, bone, :3, 3], slides_remembered
+        )
     return replace(samples, bases=bases)
 
 
@@ -77,7 +79,7 @@ def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels
 
 
 @contextmanager
-def noted(rigs: Sequence[RigChain]) -> Iterator[None]:
+def slides_remembered(rigs: Sequence[RigChain]) -> Iterator[None]:
     """Note the locations that slides are about to be added to; forget them again if what follows fails."""
     new = []
     try:

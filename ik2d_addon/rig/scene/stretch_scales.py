@@ -33,7 +33,7 @@ def scales_back(rig: RigChain) -> list[BoneChannels]:
 
 
 @contextmanager
-def scales_noted(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = ()) -> Iterator[None]:
+def scales_remembered(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = ()) -> Iterator[None]:
     """Remember what scale the bones of chains had before they stretch; forget it where they no longer do.
 
     posed: what a solve has set in place of keys. If what is done inside fails, all is as it was.

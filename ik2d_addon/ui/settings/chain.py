@@ -324,16 +324,16 @@ class IK2D_PG_chain(PropertyGroup):
                 'WORLD',
                 "Keep in World",
                 (
-                    "They stay as in the rest pose, however the chain and what is above it turn, so that a foot"
-                    " stays flat. The armature object turns them, and their own keys made by hand"
+                    "They stay as in the rest pose, however the chain and what is above it turn, so that a"
+                    " foot stays flat. The armature object turns them, and their own keys made by hand"
                 ),
             ),
             (
                 'TARGET',
                 "Follow Target",
                 (
-                    "They turn as the target does: a bone from its rest pose on, an object from where it stands"
-                    " when this is chosen"
+                    "They turn as the target does: a bone from its rest pose on, an object from where it"
+                    " stands when this is chosen"
                 ),
             ),
         ),

@@ -6,16 +6,13 @@ import numpy as np
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core import IK2DError
-from ...features.adopt.keep import give_back
-from ...features.native import remove_native
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
-from ...rig.chain.native_state import stand_of
+from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bone_names, unique_name
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.slide_locations import base_of
 from ..context import active_chain
-from .adopted import is_adopted
 from .joint_list import sync_joints
 
 # The radius of a target made for a chain, as a part of its last bone's length.
@@ -49,23 +46,6 @@ def add_chain(
     return chain
 
 
-def remove_chain(armature: Object) -> str:
-    """Remove the active chain and return its name; its neighbour becomes the active one.
-
-    What makes it native goes with it, and IK constraints that it was adopted from are given back.
-    """
-    settings, chain = armature.ik2d, active_chain(armature)
-    if chain is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
-    remove_native(armature, chain)
-    chain = active_chain(armature)
-    if is_adopted(chain):
-        give_back(chain)
-    name = drop_chain(armature, settings.active_index)
-    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
-    return name
-
-
 def drop_chain(armature: Object, index: int) -> str:
     """Remove the chain at a place of the list, and nothing else; return its name."""
     chains = armature.ik2d.chains
@@ -89,10 +69,10 @@ def move_chain(armature: Object, step: int) -> None:
 
 def flip(chain: PropertyGroup) -> None:
     """Have a chain bend to its other side: a native one by its control, at once."""
-    stand = stand_of(chain)
-    if stand is not None:
-        stand["bend"] = 1.0 if stand.get("bend", 1.0) < 0.0 else -1.0
-        stand.update_tag()
+    controls = controls_of(chain)
+    if controls is not None:
+        controls["bend"] = 1.0 if controls.get("bend", 1.0) < 0.0 else -1.0
+        controls.update_tag()
         return
     chain.bend = 'NEGATIVE' if chain.bend == 'POSITIVE' else 'POSITIVE'
     chain.id_data.update_tag()  # the viewport may show it

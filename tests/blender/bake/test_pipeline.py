@@ -70,7 +70,7 @@ def test_options_reach_the_bake():
 def test_warnings_of_channels_are_the_rigs():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=3)
-    for curve in pipeline.keys.compat.existing_fcurves(armature):
+    for curve in pipeline.keys.versions.existing_fcurves(armature):
         curve.mute = True
     assert len(bake(armature, frame_start=1, frame_end=3).rig_warnings) == 8
 

@@ -26,7 +26,7 @@ from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.keyed_pose import Joins
+from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
 from ik2d_addon.rig.pose.kinematics import read_linkage
 from ik2d_addon.rig.scene.sampler import sample_now
 from ik2d_addon.rig.scene.samples import finished
@@ -431,7 +431,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     asked = Problem.of(rig, at_targets(samples, path))
 
     def missed():
-        turns = finished(solving._aimed(asked, range(5), Joins(), None, None)).turns
+        turns = finished(solving._aimed(asked, range(5), NeighborPoses(), None, None)).turns
         return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
 
     assert missed() <= solving.FINE * 2.0
@@ -460,7 +460,7 @@ def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solv
     off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
     joints = Problem.joints
     monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
-    aimed = finished(solving._aimed(asked, range(3), Joins(), None, None))
+    aimed = finished(solving._aimed(asked, range(3), NeighborPoses(), None, None))
     assert frames and all(rows == [1] for rows in frames)
     tips = asked.linkage.tips(aimed.turns) + off
     assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8

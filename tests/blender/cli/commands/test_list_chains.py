@@ -12,7 +12,7 @@ from rigs import add_chain, add_leg, add_target, leg_with_target
 
 from ik2d_addon.cli.program import run
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from ik2d_addon.cli.parser import parsed
 from ik2d_addon.cli.program import run
 from ik2d_addon.cli.signals import Interrupted
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 # Stands in for a process that bakes: its last argument is the scene, whose name says what it does.
 STAND_IN = """
 import os, signal, sys, time

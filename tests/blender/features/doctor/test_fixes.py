@@ -103,7 +103,7 @@ def test_the_click_mends_it_and_the_tip_is_on_its_target(fault, mode):
 def test_ik_that_rules_the_chain_can_be_adopted_instead():
     armature, chain = ruled()
     (finding,) = examine(armature, chain, 1, 40)
-    assert [one.way for one in finding.mends] == ['MUTE_RULERS', 'ADOPT']
+    assert [one.way for one in finding.mends] == ['MUTE_CONSTRAINTS', 'ADOPT']
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert kinds(armature, chain) == [] and [one.name for one in armature.ik2d.chains] == [chain.name]
 

@@ -25,7 +25,7 @@ from ik2d_addon.features.match.match import snap_fk, target_to_tip
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.chain.native_state import is_native, stand_of
+from ik2d_addon.rig.chain.native_state import controls_of, is_native
 from ik2d_addon.rig.pose.rotations import bone_rotations
 
 FRAMES = range(1, 25)
@@ -443,16 +443,16 @@ def test_a_native_chain_stays_native_and_matches_too():
     assert turns_between(before, poses(armature)).max() > 0.1
     assert target_to_tip(armature, None, 1, 24).matches
     assert turns_between(before, poses(armature)).max() < 1e-3
-    stand = stand_of(armature.ik2d.chains[0])
-    assert stand["softness"] == 0.0 and is_native(chain)
+    controls = controls_of(armature.ik2d.chains[0])
+    assert controls["softness"] == 0.0 and is_native(chain)
     chain.target.animation_data_clear()
     chain.target.location = (0.0, -0.5, 0.4)
     solved = poses(armature)
     snap_fk(armature, None, 1, 24)
     assert not any(one.mute for bone in armature.pose.bones for one in bone.constraints)
     assert turns_between(solved, poses(armature)).max() < 1e-4
-    stand["influence"] = 0.0
-    stand.update_tag()
+    controls["influence"] = 0.0
+    controls.update_tag()
     assert turns_between(solved, poses(armature)).max() < 1e-4
 
 
@@ -494,7 +494,7 @@ def test_a_target_that_cannot_be_moved_is_refused_in_words():
     target.driver_remove("location", 0)
     assert driver is not None
     constraint = target.constraints.new('COPY_LOCATION')
-    constraint.target = add_target({}, "Ruler")
+    constraint.target = add_target({}, "OtherControl")
     refused("'Target' does not go where its location says; mute its constraint 'Copy Location'", armature)
     constraint.mute = True
     target.parent, target.parent_type, target.parent_bone = armature, 'BONE', "shin"

@@ -13,7 +13,7 @@ from ik2d_addon.features.native.build import make_native
 def test_every_driver_is_a_simple_expression():
     armature, _ = leg_with_target(softness=0.1)
     made = make_native(armature, armature.ik2d.chains[0])
-    curves = [*armature.animation_data.drivers, *made.stand.animation_data.drivers]
+    curves = [*armature.animation_data.drivers, *made.controls.animation_data.drivers]
     assert len(curves) == made.drivers
     assert all(curve.driver.is_simple_expression and curve.driver.is_valid for curve in curves)
     assert made.constraints == (("thigh", "IK 2D shin"), ("shin", "IK 2D shin"))

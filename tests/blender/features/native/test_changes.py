@@ -90,7 +90,7 @@ def test_what_makes_no_difference_to_the_drivers_is_no_change():
         bpy.ops.object.mode_set(mode=mode)
     bpy.context.view_layer.update()
     chain.softness, chain.tolerance = 0.1, 0.5
-    native.stand["softness"] = 0.2
+    native.controls["softness"] = 0.2
     bake(armature, frame_start=1, frame_end=5)
     assert not changed_since_made(chain)
     make_native(armature, chain)

@@ -11,21 +11,21 @@ from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
 def stand_for(chain):
-    stand = add_target({}, "stand")
-    add_controls(stand, chain, (*CONTROLS, *STRETCH))
-    return stand
+    controls = add_target({}, "stand")
+    add_controls(controls, chain, (*CONTROLS, *STRETCH))
+    return controls
 
 
 def test_controls_are_as_the_chain_is_set_with_range_and_description():
     armature, _ = leg_with_target(bend='NEGATIVE', softness=0.25, influence=0.5, stretch=1.5, turn_over=0.125)
-    stand = stand_for(armature.ik2d.chains[0])
+    controls = stand_for(armature.ik2d.chains[0])
     wanted = {"bend": -1.0, "softness": 0.25, "influence": 0.5, "stretch": 1.5, "compress": 1.0}
-    assert {name: stand[name] for name in wanted} == wanted and stand["turn_over"] == 0.125
+    assert {name: controls[name] for name in wanted} == wanted and controls["turn_over"] == 0.125
     for control in (*CONTROLS, *STRETCH):
-        shown = stand.id_properties_ui(control.name).as_dict()
+        shown = controls.id_properties_ui(control.name).as_dict()
         assert (shown["min"], shown["max"]) == (control.least, control.most)
         assert shown["description"] and not shown["description"].endswith(".")
-    assert stand.animation_data is None
+    assert controls.animation_data is None
 
 
 def test_keys_come_along_with_handles_extrapolation_and_modifiers():
@@ -61,11 +61,11 @@ def test_a_bend_driven_by_an_expression_comes_along_and_another_is_refused():
     chain = armature.ik2d.chains[0]
     driver = chain.driver_add("bend").driver
     driver.expression = "frame>5"
-    stand = stand_for(chain)
+    controls = stand_for(chain)
     bpy.context.scene.frame_set(1)
-    before = stand["bend"]
+    before = controls["bend"]
     bpy.context.scene.frame_set(9)
-    assert (before, stand["bend"]) == (1.0, -1.0)
+    assert (before, controls["bend"]) == (1.0, -1.0)
     refuse_unreadable(chain)
     driver.type = 'AVERAGE'
     with pytest.raises(IK2DError, match="driver of its bend is no expression"):

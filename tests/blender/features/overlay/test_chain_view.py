@@ -13,20 +13,20 @@ from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.native import make_native
 from ik2d_addon.features.overlay import chain_view as module
-from ik2d_addon.features.overlay.chain_view import Sight, sight_of
+from ik2d_addon.features.overlay.chain_view import ChainView, view_chain
 from ik2d_addon.rig.chain.chain import read_chain
 
 
-def seen(armature: bpy.types.Object) -> Sight:
+def seen(armature: bpy.types.Object) -> ChainView:
     """Return how the armature's first chain stands now."""
     bpy.context.view_layer.update()
     settings = armature.ik2d.chains[0]
-    return sight_of(read_chain(armature, settings), settings)
+    return view_chain(read_chain(armature, settings), settings)
 
 
-def in_the_world(sight: Sight, point) -> np.ndarray:
+def in_the_world(chain_view: ChainView, point) -> np.ndarray:
     """Return a point of the chain's plane in the world."""
-    return (sight.to_world @ (*point, 0.0, 1.0))[:3]
+    return (chain_view.to_world @ (*point, 0.0, 1.0))[:3]
 
 
 def test_joints_are_where_blender_has_them_wherever_the_rig_is() -> None:
@@ -35,14 +35,14 @@ def test_joints_are_where_blender_has_them_wherever_the_rig_is() -> None:
     armature.pose.bones["body"].rotation_quaternion = (0.9, 0.1, 0.2, 0.3)
     armature.pose.bones["body"].location = (0.3, 0.1, 0)
     solve(armature)
-    sight = seen(armature)
-    bones = [armature.pose.bones[name] for name in sight.bones]
+    chain_view = seen(armature)
+    bones = [armature.pose.bones[name] for name in chain_view.bones]
     posed = [armature.matrix_world @ place for place in (bones[0].head, bones[1].head, bones[1].tail)]
-    for joint, place in zip(sight.joints, posed, strict=True):
-        assert in_the_world(sight, joint) == pytest.approx(np.array(place), abs=1e-5)
-    assert sight.tip == pytest.approx(np.array(evaluated_tip(armature, "shin")), abs=1e-6)
-    assert sight.scale == pytest.approx(2.0, abs=1e-5)
-    assert sight.joints[0] == pytest.approx([0, 0], abs=1e-5)
+    for joint, place in zip(chain_view.joints, posed, strict=True):
+        assert in_the_world(chain_view, joint) == pytest.approx(np.array(place), abs=1e-5)
+    assert chain_view.tip == pytest.approx(np.array(evaluated_tip(armature, "shin")), abs=1e-6)
+    assert chain_view.scale == pytest.approx(2.0, abs=1e-5)
+    assert chain_view.joints[0] == pytest.approx([0, 0], abs=1e-5)
 
 
 def test_a_reached_target_needs_no_reason() -> None:
@@ -85,17 +85,17 @@ def test_a_fan_opens_about_the_bone_before_and_the_needle_is_the_bone() -> None:
     joint.limit_min, joint.limit_max, joint.use_limit = math.radians(-20), math.radians(150), True
     bpy.context.scene.frame_set(10)
     solve(armature)
-    sight = seen(armature)
-    low, high, needle = sight.fan(1)
+    chain_view = seen(armature)
+    low, high, needle = chain_view.fan(1)
     assert high - low == pytest.approx(math.radians(170), abs=1e-6)
     assert low <= needle <= high
-    bone = sight.joints[2] - sight.joints[1]
+    bone = chain_view.joints[2] - chain_view.joints[1]
     pointing = math.atan2(bone[1], bone[0])
     assert math.remainder(needle - pointing, 2 * math.pi) == pytest.approx(0, abs=1e-9)
     turned = needle - low + joint.limit_min  # from rest, by the needle
     quaternion = armature.pose.bones["shin"].matrix_basis.to_quaternion()
     assert abs(turned) == pytest.approx(quaternion.angle, abs=1e-4)
-    assert not np.isfinite(sight.fan(0)[:2]).any()
+    assert not np.isfinite(chain_view.fan(0)[:2]).any()
 
 
 def test_a_chain_that_stretches_reaches_further_and_is_seen_as_it_was() -> None:
@@ -139,10 +139,10 @@ def test_a_chain_that_slides_reaches_further_too() -> None:
 
 def test_a_native_chain_is_seen_as_its_controls_are_set() -> None:
     armature, _ = leg_with_target()
-    stand = make_native(armature, armature.ik2d.chains[0]).stand
-    stand["bend"], stand["softness"] = -1.0, 0.25
-    sight = seen(armature)
-    assert (sight.bend, sight.softness) == (-1.0, 0.25)
+    controls = make_native(armature, armature.ik2d.chains[0]).controls
+    controls["bend"], controls["softness"] = -1.0, 0.25
+    chain_view = seen(armature)
+    assert (chain_view.bend, chain_view.softness) == (-1.0, 0.25)
 
 
 def test_numbers_that_are_none_are_refused() -> None:
@@ -152,7 +152,7 @@ def test_numbers_that_are_none_are_refused() -> None:
     rig = read_chain(armature, settings)
     target.matrix_world[0][3] = math.nan
     with pytest.raises(IK2DError, match="no finite place"):
-        sight_of(rig, settings)
+        view_chain(rig, settings)
 
 
 def test_reading_leaves_everything_as_it_was() -> None:
@@ -165,7 +165,7 @@ def test_reading_leaves_everything_as_it_was() -> None:
     handler = lambda *_: updates.append(1)  # noqa: E731
     bpy.app.handlers.depsgraph_update_post.append(handler)
     try:
-        sight_of(rig, settings)
+        view_chain(rig, settings)
         bpy.context.view_layer.update()
     finally:
         bpy.app.handlers.depsgraph_update_post.remove(handler)

@@ -6,44 +6,23 @@ import itertools
 import bpy
 import numpy as np
 import pytest
+from keyed_legs import (
+    FRAMES,
+    LOCATION,
+    VALUES,
+    add_strip,
+    curve_of,
+    euler_leg,
+    key_euler,
+    keys_of,
+    location,
+    rotation,
+)
 from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.bone_channels import BoneChannels, BoneRotation
-from ik2d_addon.rig.animation.key_faults import check_writable, notes_before
 from ik2d_addon.rig.animation.keys import _replace_keys, keep_hand_made, previewed, write, written
-from ik2d_addon.rig.animation.times import action_time, animation_times, strip_times
 from ik2d_addon.rig.animation.versions import existing_fcurves
-
-FRAMES = [1.0, 3.0, 6.0]
-VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]])
-SLOTS = hasattr(bpy.types, "ActionSlot")
-EULER = 'pose.bones["shin"].rotation_euler'
-
-
-def euler_leg():
-    armature = add_leg()
-    for bone in armature.pose.bones:
-        bone.rotation_mode = 'XYZ'
-    return armature
-
-
-def rotation(bone="shin", values=VALUES, **settings):
-    return BoneRotation(bone, "rotation_euler", values, **settings)
-
-
-def curve_of(armature, index=0, path=EULER):
-    return next(c for c in existing_fcurves(armature) if (c.data_path, c.array_index) == (path, index))
-
-
-def keys_of(armature, index=0):
-    return [tuple(key.co) for key in curve_of(armature, index).keyframe_points]
-
-
-def key_euler(armature, bone="shin", frames=(1, 6)):
-    for frame in frames:
-        armature.pose.bones[bone].keyframe_insert("rotation_euler", frame=frame, group=bone)
-
 
 # --- The keys themselves --------------------------------------------------------------------------
 
@@ -271,22 +250,6 @@ def test_a_preview_plays_for_a_while_and_leaves_no_trace():
     assert len(bpy.data.actions) == 1
 
 
-def add_strip(armature):
-    """Push the action down into a strip at frame 11, scaled by 2, and tweak it."""
-    animation = armature.animation_data
-    action, slot = animation.action, getattr(animation, "action_slot", None)
-    animation.action = None
-    track = animation.nla_tracks.new()
-    strip = track.strips.new("Walk", 11, action)
-    if slot is not None:
-        strip.action_slot = slot
-    strip.scale = 2.0
-    track.select = strip.select = True
-    animation.nla_tracks.active = track
-    animation.use_tweak_mode = True
-    return strip
-
-
 def test_in_tweak_mode_keys_stand_in_the_strips_time_and_previews_are_refused():
     armature = euler_leg()
     key_euler(armature, frames=(1, 6))
@@ -295,24 +258,6 @@ def test_in_tweak_mode_keys_stand_in_the_strips_time_and_previews_are_refused():
     assert [x for x, _ in keys_of(armature)] == pytest.approx([1, 3, 6], abs=1e-3)
     with pytest.raises(IK2DError, match="'Rig' is in the NLA's tweak mode, where chains that hang on one"):
         previewed(armature, FRAMES, [rotation()]).__enter__()
-
-
-def test_frames_take_place_where_the_scene_maps_them():
-    scene = bpy.context.scene
-    assert animation_times(scene, [1, 2.5]) == [1, 2.5]
-    scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
-    assert animation_times(scene, [1, 2.5, 100]) == [0.5, 1.25, 50]
-
-
-def test_frames_are_told_in_the_time_of_the_action_that_is_played():
-    armature, scene = euler_leg(), bpy.context.scene
-    assert action_time(armature, scene, 15) == 15
-    scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
-    assert action_time(armature, scene, 15) == 7.5
-    key_euler(armature, frames=(1, 6))
-    add_strip(armature)
-    assert action_time(armature, scene, 30) == pytest.approx(3, abs=1e-3)
-    assert strip_times(armature, [11, 15, 21]).tolist() == pytest.approx([1, 3, 6], abs=1e-3)
 
 
 def test_in_strips_that_run_backwards_keys_and_handles_run_the_other_way():
@@ -344,212 +289,6 @@ def test_keys_of_a_bake_are_taken_away_and_those_made_by_hand_stay():
     assert not keep_hand_made(curve)
 
 
-# --- What keeps keys from playing -----------------------------------------------------------------
-
-
-def test_a_plain_rig_has_nothing_to_warn_of():
-    armature = euler_leg()
-    assert check_writable(armature, [rotation()], FRAMES) == []
-    key_euler(armature)
-    assert check_writable(armature, [rotation()], FRAMES) == []
-
-
-@pytest.mark.parametrize("what", ["curve", "group"])
-def test_locked_channels_are_refused_and_muted_ones_told(what):
-    armature = euler_leg()
-    key_euler(armature)
-    curve = curve_of(armature, 1)
-    holder = curve if what == "curve" else curve.group
-    holder.mute = True
-    silent = f"'Rig': channel {EULER} is muted: its keys do not play; unmute it"
-    if what == "group" and SLOTS:
-        silent = (
-            "'Rig': channel group 'shin' is muted, which Blender heeds in NLA strips only: its keys play"
-            " until the action becomes one; unmute it"
-        )
-    elif what == "group":
-        silent = "'Rig': channel group 'shin' is muted: its keys do not play; unmute it"
-    assert check_writable(armature, [rotation()], FRAMES) == [silent]
-    assert check_writable(armature, [rotation("thigh")], FRAMES) == []
-    holder.lock = True
-    with pytest.raises(IK2DError, match="is locked; unlock it to bake$"):
-        check_writable(armature, [rotation()], FRAMES)
-    assert check_writable(armature, [rotation("thigh")], FRAMES) == []
-
-
-def test_an_animated_rotation_mode_is_refused_by_its_bones_name():
-    armature = euler_leg()
-    armature.pose.bones["shin"].keyframe_insert("rotation_mode", frame=1)
-    assert check_writable(armature, [rotation("thigh")], FRAMES) == []
-    with pytest.raises(
-        IK2DError, match="'Rig': the rotation mode of bone 'shin' is animated; delete its keys"
-    ):
-        check_writable(armature, [rotation("thigh"), rotation()], FRAMES)
-
-
-def test_curves_that_hold_samples_are_refused():
-    armature = euler_leg()
-    key_euler(armature)
-    curve_of(armature, 2).convert_to_samples(1, 6)
-    with pytest.raises(IK2DError, match="holds samples; turn them into keys to bake"):
-        check_writable(armature, [rotation()], FRAMES)
-
-
-def test_modifiers_are_told_unless_muted():
-    armature = euler_leg()
-    key_euler(armature)
-    modifier = curve_of(armature).modifiers.new('NOISE')
-    (warning,) = check_writable(armature, [rotation()], FRAMES)
-    assert warning == f"'Rig': channel {EULER} has F-Curve modifiers, which act on top of the keys; mute them"
-    modifier.mute = True
-    assert check_writable(armature, [rotation()], FRAMES) == []
-
-
-def test_others_that_play_the_same_action_are_told():
-    armature, other = euler_leg(), add_leg("Other")
-    other.pose.bones["shin"].rotation_mode = 'XYZ'
-    key_euler(armature)
-    other.animation_data_create().action = armature.animation_data.action
-    if hasattr(other.animation_data, "action_slot"):
-        other.animation_data.action_slot = armature.animation_data.action_slot
-    assert check_writable(armature, [rotation()], FRAMES) == [
-        "'Rig': 'Other' plays the same action and gets these keys too; give it a copy"
-    ]
-
-
-def test_drivers_are_told_by_bone_unless_muted():
-    armature = euler_leg()
-    for name in ("thigh", "shin", "body"):
-        armature.pose.bones[name].driver_add("rotation_euler", 0)
-    armature.pose.bones["shin"].driver_add("location", 0)
-    rotations = [rotation("thigh"), rotation()]
-    assert check_writable(armature, rotations, FRAMES) == [
-        f"'Rig': bone '{name}' is driven; drivers win over keys" for name in ("shin", "thigh")
-    ]
-    for curve in armature.animation_data.drivers:
-        curve.mute = True
-    assert check_writable(armature, rotations, FRAMES) == []
-
-
-@pytest.mark.parametrize("setting, value", [("action_influence", 0.99), ("action_blend_type", 'ADD')])
-def test_an_action_that_is_mixed_is_told(setting, value):
-    armature = euler_leg()
-    setattr(armature.animation_data_create(), setting, value)
-    assert check_writable(armature, [rotation()], FRAMES) == [
-        "'Rig': its action is mixed with NLA strips; set it to Replace, influence 1"
-    ]
-
-
-def test_keys_in_a_mode_that_is_left_are_told():
-    armature = add_leg()
-    armature.pose.bones["shin"].keyframe_insert("rotation_quaternion", frame=1)
-    armature.pose.bones["thigh"].keyframe_insert("location", frame=1)
-    rotations = [rotation("thigh", mode='XYZ'), rotation(mode='XYZ')]
-    (warning,) = check_writable(armature, rotations, FRAMES)
-    assert warning.startswith("'Rig': bone 'shin' has keys in another rotation mode; they stay, but")
-    assert warning.endswith("in XYZ Euler")
-    assert check_writable(armature, [rotation()], FRAMES) == []  # a mode that stays leaves nothing behind
-    armature.pose.bones["thigh"].keyframe_insert("rotation_euler", frame=1)
-    assert len(check_writable(armature, rotations, FRAMES)) == 1  # these go on playing
-
-
-def test_groups_that_new_keys_would_go_into_count_too():
-    armature = euler_leg()
-    armature.pose.bones["shin"].keyframe_insert("location", frame=1, group="shin")
-    (group,) = {curve.group for curve in existing_fcurves(armature)}
-    group.lock = True
-    assert check_writable(armature, [rotation("thigh")], FRAMES) == []
-    with pytest.raises(IK2DError, match="^'Rig': channel group 'shin' is locked; unlock it to bake$"):
-        check_writable(armature, [rotation()], FRAMES)
-    armature.pose.bones["shin"].lock_rotation = (True, True, True)
-    assert check_writable(armature, [rotation()], FRAMES) == []  # gets none
-
-
-def test_a_group_is_none_of_a_channel_that_rests_without_a_curve():
-    armature = euler_leg()
-    armature.pose.bones["shin"].keyframe_insert("rotation_euler", index=1, frame=1, group="apart")
-    armature.pose.bones["shin"].keyframe_insert("location", frame=1, group="shin")
-    groups = {curve.group.name: curve.group for curve in existing_fcurves(armature)}
-    groups["shin"].lock = True
-    assert check_writable(armature, [rotation(turning=1)], FRAMES) == []
-    with pytest.raises(IK2DError, match="group 'shin' is locked"):
-        check_writable(armature, [rotation(turning=0)], FRAMES)
-    groups["shin"].lock, groups["apart"].lock = False, True
-    with pytest.raises(IK2DError, match="is locked"):
-        check_writable(armature, [rotation(turning=0)], FRAMES)
-
-
-def test_a_muted_group_keeps_keys_from_playing_where_the_action_is_mixed():
-    armature = euler_leg()
-    key_euler(armature)
-    curve_of(armature).group.mute = True
-    animation = armature.animation_data
-    other = bpy.data.actions.new("Other")
-    animation.nla_tracks.new().strips.new("Strip", 1, other)
-    assert "'Rig': channel group 'shin' is muted: its keys do not play; unmute it" in check_writable(
-        armature, [rotation()], FRAMES
-    )
-
-
-def test_others_that_have_no_such_bone_or_turn_it_otherwise_are_not_told():
-    armature, other = euler_leg(), add_leg("Other")  # in quaternions: these keys do nothing to it
-    key_euler(armature)
-    other.animation_data_create().action = armature.animation_data.action
-    if SLOTS:
-        other.animation_data.action_slot = armature.animation_data.action_slot
-    assert check_writable(armature, [rotation()], FRAMES) == []
-    other.pose.bones["shin"].rotation_mode = 'ZYX'
-    assert len(check_writable(armature, [rotation()], FRAMES)) == 1
-    other.data.bones["shin"].name = "calf"
-    assert check_writable(armature, [rotation()], FRAMES) == []
-
-
-def strip_of_shin(armature, first=1, last=40):
-    """Push keys of the shin down into a strip that plays from one frame to another."""
-    key_euler(armature, frames=(first, last))
-    animation = armature.animation_data
-    action, slot = animation.action, getattr(animation, "action_slot", None)
-    animation.action = None
-    strip = animation.nla_tracks.new().strips.new("Strip", first, action)
-    if slot is not None:
-        strip.action_slot = slot
-    return strip
-
-
-def test_what_strips_move_and_new_keys_hold_still_is_told_before_and_when_writing():
-    armature = euler_leg()
-    strip_of_shin(armature)
-    (told,) = check_writable(armature, [rotation()], FRAMES)
-    assert "NLA strips move 'shin' from frame 1 to 40; after frame 6 the new keys will hold it still" in told
-    assert notes_before(armature, ["shin", "no such bone"], FRAMES) == [told]
-    assert notes_before(armature, ["thigh"], FRAMES) == []
-
-
-def test_a_track_that_plays_solo_is_told():
-    armature = euler_leg()
-    strip_of_shin(armature)
-    armature.animation_data.nla_tracks[0].is_solo = True
-    (told,) = check_writable(armature, [rotation()], FRAMES)
-    assert "plays solo, so that new keys do not play" in told
-
-
-def test_keys_of_strips_in_a_mode_that_is_left_are_told():
-    armature = euler_leg()
-    strip_of_shin(armature)
-    rotations = [BoneRotation("shin", "rotation_quaternion", np.zeros((3, 4)), mode='QUATERNION')]
-    (told,) = check_writable(armature, rotations, FRAMES)
-    assert "bone 'shin' has keys in another rotation mode" in told
-
-
-# --- Beside rotations -----------------------------------------------------------------------------
-
-LOCATION = 'pose.bones["shin"].location'
-
-
-def location(*channels, values=VALUES):
-    return BoneChannels("shin", "location", values, channels=channels)
-
-
 def test_of_a_location_only_the_channels_asked_for_are_keyed():
     armature = euler_leg()
     write(armature, FRAMES, [location(1)])
@@ -566,16 +305,6 @@ def test_rotation_locks_are_none_of_a_locations():
     armature.pose.bones["shin"].lock_rotation = (True, True, True)
     write(armature, FRAMES, [location(1)])
     assert len(keys_of_location(armature)) == len(FRAMES)
-
-
-def test_locked_channels_of_a_location_that_are_left_alone_do_not_matter():
-    armature = euler_leg()
-    for index in (0, 1):
-        armature.pose.bones["shin"].keyframe_insert("location", index=index, frame=1)
-    curve_of(armature, 0, LOCATION).lock = True
-    assert check_writable(armature, [location(1)], FRAMES) == []
-    with pytest.raises(IK2DError, match="location is locked"):
-        check_writable(armature, [location(0)], FRAMES)
 
 
 def test_a_location_is_put_back_where_a_bake_fails():

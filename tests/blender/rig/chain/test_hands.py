@@ -9,7 +9,7 @@ from rigs import add_armature, add_chain, add_target
 
 from ik2d_addon.rig.chain.hands import (
     forget_posed,
-    hands_noted,
+    hands_remembered,
     hanging_bones,
     note_posed,
     orientations,
@@ -111,7 +111,7 @@ def test_what_fails_notes_nothing(arm):
     armature, chain = arm
     chain.hand_rotation = 'WORLD'
     bpy.context.view_layer.update()
-    with pytest.raises(ValueError, match="on purpose"), hands_noted([read_chain(armature, chain)]):
+    with pytest.raises(ValueError, match="on purpose"), hands_remembered([read_chain(armature, chain)]):
         assert posed_hands(chain) == ["hand", "thumb", "glove"]
         raise ValueError("on purpose")
     assert chain.hands_posed == ""

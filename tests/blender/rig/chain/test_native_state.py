@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which chains are native, and what belongs to them."""
 
+import pytest
+from native_rigs import two_legs
 from rigs import leg_with_target
 
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.chain.native_state import (
     acts,
     constraints_of,
+    controls_of,
     is_native,
+    natives_muted,
     own_constraints,
     sampled_controls,
-    stand_of,
 )
 
 
 def test_asking_a_chain_that_is_not_native_leaves_no_mark():
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
-    assert not is_native(chain) and not acts(chain) and stand_of(chain) is None
+    assert not is_native(chain) and not acts(chain) and controls_of(chain) is None
     assert list(constraints_of(chain)) == [] and own_constraints(armature) == set()
     assert not chain.is_property_set("native_constraint")
 
@@ -26,7 +29,7 @@ def test_a_native_chain_knows_its_parts():
     armature, _ = leg_with_target()
     chain = armature.ik2d.chains[0]
     made = make_native(armature, chain)
-    assert is_native(chain) and acts(chain) and stand_of(chain) == made.stand
+    assert is_native(chain) and acts(chain) and controls_of(chain) == made.controls
     assert [bone.name for bone, _ in constraints_of(chain)] == ["thigh", "shin"]
     assert own_constraints(armature) == {"IK 2D shin", "IK 2D shin Scale"}
     for _, constraint in constraints_of(chain):
@@ -36,9 +39,35 @@ def test_a_native_chain_knows_its_parts():
 
 def test_controls_are_read_as_a_bake_reads_the_settings():
     armature, _ = leg_with_target(softness=0.25, influence=0.5)
-    stand = make_native(armature, armature.ik2d.chains[0]).stand
-    assert sampled_controls(stand) == (0.25, 1.0, 0.5)
-    stand["bend"], stand["turn_over"] = -0.5, 0.25
-    assert sampled_controls(stand) == (0.25, -0.5, 0.5)
-    del stand["influence"]
-    assert sampled_controls(stand)[2] == 1.0
+    controls = make_native(armature, armature.ik2d.chains[0]).controls
+    assert sampled_controls(controls) == (0.25, 1.0, 0.5)
+    controls["bend"], controls["turn_over"] = -0.5, 0.25
+    assert sampled_controls(controls) == (0.25, -0.5, 0.5)
+    del controls["influence"]
+    assert sampled_controls(controls)[2] == 1.0
+
+
+def muted(armature):
+    return [one.mute for bone in armature.pose.bones for one in bone.constraints]
+
+
+def two():
+    armature = two_legs()
+    for chain in armature.ik2d.chains:
+        make_native(armature, chain)
+    return armature
+
+
+def test_those_named_stay_muted():
+    armature = two()
+    with natives_muted(armature, ["left"]):
+        assert muted(armature) == [True, True, False, False]
+    assert sum(muted(armature)) == 2
+
+
+def test_they_act_again_where_it_fails():
+    armature = two()
+    armature.pose.bones["right shin"].constraints[0].mute = True
+    with pytest.raises(KeyError), natives_muted(armature, ["left", "right"]):
+        raise KeyError
+    assert muted(armature) == [False, False, False, True]

@@ -16,9 +16,9 @@ from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.chain.joints import CLOSE
 from ik2d_addon.rig.pose.keyed_pose import (
     _turns,
-    joins_of,
+    keyed_pose_now,
+    neighbor_poses,
     replaced_notes,
-    standing_now,
     turns_of_hand_made,
     turns_without_chain,
 )
@@ -139,7 +139,7 @@ def test_now_is_what_the_channels_are(mode):
     scene().frame_set(7, subframe=0.5)
     for i, bone in enumerate(rig.pose_bones):
         setattr(bone, path_of(bone), channels_of(bone, 0.3 + i, rig.joints.axes[i]))
-    found = standing_now(scene(), rig)
+    found = keyed_pose_now(scene(), rig)
     assert found.frame == 7.5
     assert found.turns == pytest.approx([0.3, 1.3], abs=CLOSE_TO)
     assert list(found.channels) == ["thigh", "shin"]
@@ -152,7 +152,7 @@ def test_joints_that_are_held_do_not_turn():
     rig.pose_bones[0].rotation_euler = rig.pose_bones[1].rotation_euler = (0.5, 0.1, 0.0)
     rig.pose_bones[1].lock_rotation = (True, True, True)
     rig = read_chain(rig.armature, rig.armature.ik2d.chains[0])
-    found = standing_now(scene(), rig)
+    found = keyed_pose_now(scene(), rig)
     assert found.turns[1] == 0.0 and found.turns[0] != 0.0
     assert found.channels["shin"] == pytest.approx((0.5, 0.1, 0.0))
 
@@ -160,8 +160,8 @@ def test_joints_that_are_held_do_not_turn():
 # --- Beside the frames of a bake ------------------------------------------------------------------
 
 
-def joins(rig, first, last):
-    (found,) = joins_of(scene(), [rig], first, last)
+def neighbors(rig, first, last):
+    (found,) = neighbor_poses(scene(), [rig], first, last)
     return found
 
 
@@ -169,7 +169,7 @@ def joins(rig, first, last):
 def test_the_nearest_keys_on_both_sides_are_what_is_joined(mode):
     rig = leg(mode)
     key(rig, {2: 0.1, 8: 0.4, 12: 2.0, 25: 0.7, 33: 1.1})
-    found = joins(rig, 10, 20)
+    found = neighbors(rig, 10, 20)
     assert (found.before.frame, found.after.frame) == (8, 25)
     assert found.before.turns == pytest.approx([0.4, 0.4], abs=CLOSE_TO)
     assert found.after.turns == pytest.approx([0.7, 0.7], abs=CLOSE_TO)
@@ -192,27 +192,27 @@ def test_keys_that_the_bake_replaces_are_none_to_join():
     ):
         rig.armature.animation_data_clear()
         key(rig, dict.fromkeys(keys, 0.5))
-        found = joins(rig, 10, 20)
-        for standing, frame in ((found.before, before), (found.after, after)):
-            assert (standing and standing.frame) == (frame and pytest.approx(frame))
+        found = neighbors(rig, 10, 20)
+        for keyed_pose, frame in ((found.before, before), (found.after, after)):
+            assert (keyed_pose and keyed_pose.frame) == (frame and pytest.approx(frame))
 
 
 def test_of_several_curves_the_nearest_key_of_any_counts():
     rig = leg()
     key(rig, {3: 0.1, 30: 0.2}, bones=(0,))
     key(rig, {7: 0.3, 26: 0.4}, bones=(1,))
-    found = joins(rig, 10, 20)
+    found = neighbors(rig, 10, 20)
     assert (found.before.frame, found.after.frame) == (7, 26)
     rig.armature.pose.bones["body"].keyframe_insert("rotation_euler", frame=9)
     rig.armature.pose.bones["thigh"].keyframe_insert("location", frame=9)
-    assert joins(rig, 10, 20).before.frame == 7
+    assert neighbors(rig, 10, 20).before.frame == 7
 
 
 def test_channels_without_keys_stand_as_they_do_now():
     rig = leg()
     key(rig, {7: 0.3}, bones=(1,))
     rig.pose_bones[0].rotation_euler = (0.25, 0.0, 0.0)
-    found = joins(rig, 10, 20)
+    found = neighbors(rig, 10, 20)
     assert found.before.channels["thigh"] == pytest.approx((0.25, 0.0, 0.0))
     assert abs(found.before.turns[0]) == pytest.approx(0.25, abs=0.02)
     assert found.after is None
@@ -225,14 +225,14 @@ def test_keys_that_do_not_play_are_not_joined(what):
     for curve in existing_fcurves(rig.armature):
         (curve if what == "curve" else curve.group).mute = True
     plays = what == "group" and SLOTS  # from 4.4 on Blender plays them all the same
-    assert (joins(rig, 10, 20).before is not None) == plays
+    assert (neighbors(rig, 10, 20).before is not None) == plays
 
 
 def test_keys_are_sought_in_the_time_that_the_scene_is_remapped_to():
     rig = leg()
     key(rig, {4: 0.1, 7: 0.3, 13: 0.5})
     scene().render.frame_map_old, scene().render.frame_map_new = 100, 200
-    found = joins(rig, 10, 20)  # 5 to 10 of the action
+    found = neighbors(rig, 10, 20)  # 5 to 10 of the action
     assert (found.before.frame, found.after.frame) == (8, 26)
     assert found.before.turns[1] == pytest.approx(0.1, abs=CLOSE_TO)
 
@@ -252,7 +252,7 @@ def test_in_a_strip_that_is_tweaked_before_and_after_are_the_scenes(reverse):
     track.select = strip.select = True
     animation.nla_tracks.active = track
     animation.use_tweak_mode = True
-    found = joins(rig, 15, 22)  # 3 to 6.5 of the action, or 7 to 3.5
+    found = neighbors(rig, 15, 22)  # 3 to 6.5 of the action, or 7 to 3.5
     assert (found.before.frame, found.after.frame) == pytest.approx((11, 27), abs=1e-3)
     turns = found.before.turns[1], found.after.turns[1]
     assert turns == pytest.approx((0.5, 0.1) if reverse else (0.1, 0.5), abs=CLOSE_TO)
@@ -262,7 +262,7 @@ def test_each_chain_joins_keys_of_its_own_bones():
     rig = leg()
     other = read_chain(rig.armature, add_chain(rig.armature, "body", add_target({}), bone_count=1))
     key(rig, {7: 0.3}, bones=(1,))
-    first, second = joins_of(scene(), [rig, other], 10, 20)
+    first, second = neighbor_poses(scene(), [rig, other], 10, 20)
     assert first.before.frame == 7 and second.before is second.after is None
 
 

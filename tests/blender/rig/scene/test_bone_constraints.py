@@ -14,12 +14,12 @@ from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import bone_constraints
 from ik2d_addon.rig.scene.bone_constraints import (
-    Ruler,
-    find_rulers,
-    mute_rulers,
+    OtherControl,
+    mute_constraints,
+    other_controls,
     reaching_of,
     sentences,
-    with_rulers,
+    with_other_controls,
 )
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -50,12 +50,12 @@ def give(armature, kind, bone="shin", **settings):
 
 
 def found(armature, first=FIRST, last=LAST):
-    return find_rulers(read_chain(armature, armature.ik2d.chains[0]), first, last)
+    return other_controls(read_chain(armature, armature.ik2d.chains[0]), first, last)
 
 
 def ruler(kind='IK', label="Inverse Kinematics", **settings):
     values = {"owner": "foot", "constraint": "Con", "bones": ("shin",), "below": True, "driven": False}
-    return Ruler(kind, label, **{**values, **settings})
+    return OtherControl(kind, label, **{**values, **settings})
 
 
 # --- What is said ---------------------------------------------------------------------------------
@@ -114,10 +114,10 @@ def test_more_than_four_bones_are_counted():
 def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
     armature, chain = leg()
     rig = read_chain(armature, chain)
-    plain = with_rulers(rig, FIRST, LAST)
+    plain = with_other_controls(rig, FIRST, LAST)
     assert plain.notes == () and not plain.ruled
     give(armature, 'COPY_ROTATION', target=add_target({}, "Other"))
-    ruled = with_rulers(with_rulers(rig, FIRST, LAST), FIRST, LAST)
+    ruled = with_other_controls(with_other_controls(rig, FIRST, LAST), FIRST, LAST)
     assert len(ruled.notes) == 2 and ruled.ruled
     assert ruled.notes[0] == sentences("shin", found(armature))[0]
 
@@ -127,8 +127,12 @@ def test_what_reaches_up_is_the_same_looked_up_for_one_chain_or_for_all():
     give(armature, 'IK', "foot", target=add_target({}, "Other"))
     rig, reaching = read_chain(armature, chain), reaching_of(armature)
     assert [bone.name for bone, _ in reaching] == ["foot"]
-    assert with_rulers(rig, FIRST, LAST, reaching).notes == with_rulers(rig, FIRST, LAST).notes != ()
-    assert with_rulers(rig, FIRST, LAST, []).notes == ()
+    assert (
+        with_other_controls(rig, FIRST, LAST, reaching).notes
+        == with_other_controls(rig, FIRST, LAST).notes
+        != ()
+    )
+    assert with_other_controls(rig, FIRST, LAST, []).notes == ()
 
 
 # --- What may act ---------------------------------------------------------------------------------
@@ -272,7 +276,7 @@ def test_limits_of_location_act_where_they_stop_a_slide(low, high, acts):
         low,
         high,
     )
-    assert bool(find_rulers(read_chain(armature, chain), *SCENE)) == acts
+    assert bool(other_controls(read_chain(armature, chain), *SCENE)) == acts
 
 
 # --- What has all it needs ------------------------------------------------------------------------
@@ -443,7 +447,7 @@ def test_both_parts_of_a_segment_are_what_blender_plays_of_it(right, left):
 
 def mute(armature, first=FIRST, last=LAST):
     scene = bpy.context.scene
-    return mute_rulers(armature, find_rulers_of(armature), scene, first, last)
+    return mute_constraints(armature, find_rulers_of(armature), scene, first, last)
 
 
 def find_rulers_of(armature):
@@ -574,7 +578,7 @@ def test_samples_are_refused():
     ruling = find_rulers_of(armature)
     curve.convert_to_samples(1, 30)
     with pytest.raises(IK2DError) as caught:
-        mute_rulers(armature, ruling, bpy.context.scene, FIRST, LAST)
+        mute_constraints(armature, ruling, bpy.context.scene, FIRST, LAST)
     assert str(caught.value) == f"'Rig': channel {curve.data_path} holds samples; turn them into keys"
 
 
@@ -590,8 +594,8 @@ def test_tweaked_strips_are_refused_unless_all_frames_are_muted():
     ruling = find_rulers_of(armature)
     scene = bpy.context.scene
     with pytest.raises(IK2DError) as caught:
-        mute_rulers(armature, ruling, scene, FIRST, LAST)
+        mute_constraints(armature, ruling, scene, FIRST, LAST)
     assert str(caught.value) == "'Rig' is in the NLA's tweak mode; leave it (Tab in the NLA editor)"
-    assert mute_rulers(armature, [], scene, FIRST, LAST) == ([], [])
-    mute_rulers(armature, ruling, scene, *SCENE)
+    assert mute_constraints(armature, [], scene, FIRST, LAST) == ([], [])
+    mute_constraints(armature, ruling, scene, *SCENE)
     assert constraint.mute

@@ -8,47 +8,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from rigs import add_armature, add_chain, add_leg, add_target, evaluated_place, evaluated_tip
+from sampled_legs import TIMES, moving_leg, steps, worked_off
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import sampler as sampling
-from ik2d_addon.rig.scene import samples
-from ik2d_addon.rig.scene.record import record_by_curves, record_stepping, settings_animated
+from ik2d_addon.rig.scene.record import record_by_curves, record_stepping
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 
-TIMES = [1.0, 2.5, 7.0, -3.25]
 EXACT = 1e-6  # of two units: Blender's own numbers, read again
-
-
-def moving_leg():
-    """Add a leg whose body and object move and turn, with a target that moves; return its chain."""
-    armature = add_leg()
-    body, shin = armature.pose.bones["body"], armature.pose.bones["shin"]
-    target = add_target({-5: (0, 0.2, 0.3), 10: (0, -0.9, 0.8)})
-    for frame in (-5, 10):
-        armature.location = (0.1 * frame, 0.3, 0.0)
-        armature.keyframe_insert("location", frame=frame)
-        body.rotation_quaternion = (1.0, 0.05 * frame, 0.1, 0.0)
-        body.keyframe_insert("rotation_quaternion", frame=frame)
-        shin.scale = (1.0 + 0.02 * frame,) * 3
-        shin.keyframe_insert("scale", frame=frame)
-    add_chain(armature, "shin", target)
-    return read_chain(armature, armature.ik2d.chains[0])
-
-
-def finished(steps):
-    """Work a generator off; return what it yielded and its result."""
-    yielded = []
-    while True:
-        try:
-            yielded.append(next(steps))
-        except StopIteration as stop:
-            return yielded, stop.value
-
-
-def steps(rigs, times=TIMES, **settings):
-    return finished(sample_steps(bpy.context.scene, rigs, times, **settings))
 
 
 def assert_evaluated(rig, samples, i):
@@ -64,15 +33,6 @@ def assert_evaluated(rig, samples, i):
         assert samples.parent[i] == pytest.approx(np.array(bones[above.name].matrix), abs=EXACT)
     for k, name in enumerate(rig.bones):
         assert samples.bases[i, k] == pytest.approx(np.array(bones[name].matrix_basis), abs=EXACT)
-
-
-@pytest.fixture(params=["own scene", "full scene"])
-def sampled_in(request, monkeypatch):
-    """Make the samples come from one scene or the other; return what is told of it."""
-    why = "" if request.param == "own scene" else "a test wants it"
-    if why:
-        monkeypatch.setattr(sampling.stage, "doubt", lambda *_: why)
-    return why
 
 
 def test_samples_are_what_blender_has_at_each_time(sampled_in):
@@ -196,16 +156,16 @@ def test_a_sampler_keeps_one_scene_and_compares_it_once(monkeypatch, hindered):
 
 
 def steps_in(sampler, rig, **settings):
-    return finished(sample_steps(sampler, [rig], TIMES, **settings))[1].chains[0]
+    return worked_off(sample_steps(sampler, [rig], TIMES, **settings))[1].chains[0]
 
 
 def test_the_full_scene_stays_the_one_once_it_was_taken(monkeypatch):
     rig, asked = moving_leg(), []
     before = everything()
-    monkeypatch.setattr(sampling.stage, "doubt", lambda *_: asked.append(1) or "a test wants it")
+    monkeypatch.setattr(sampling.own_scene, "doubt", lambda *_: asked.append(1) or "a test wants it")
     with sampling.Sampler(bpy.context.scene, [rig]) as sampler:
         for _ in range(2):
-            _, found = finished(sample_steps(sampler, [rig], TIMES))
+            _, found = worked_off(sample_steps(sampler, [rig], TIMES))
             assert found.full_scene == "a test wants it" and everything() == before
     assert asked == [1]
 
@@ -305,7 +265,7 @@ def test_a_scene_that_is_not_shown_is_sampled_on_its_first_view_layer():
     for ob in (rig.armature, rig.target):
         other.collection.objects.link(ob)
     assert bpy.context.scene == scene
-    _, result = finished(sample_steps(other, [rig], TIMES))
+    _, result = worked_off(sample_steps(other, [rig], TIMES))
     assert result.chains[0].tips == pytest.approx(shown.chains[0].tips, abs=EXACT)
 
 
@@ -313,7 +273,7 @@ def shown_record(rig):
     """Return the targets of a chain, and what Blender has of both on the frame that is shown."""
     scene, targets = bpy.context.scene, [(rig.target, rig.subtarget)]
     with sampling._probes(scene, targets) as probes:
-        _, record = finished(record_stepping(scene, [rig], probes, [scene.frame_float]))
+        _, record = worked_off(record_stepping(scene, [rig], probes, [scene.frame_float]))
     bpy.context.view_layer.update()
     return targets, record
 
@@ -463,7 +423,7 @@ def test_alone_is_none_where_it_takes_the_full_scene(monkeypatch, hindered):
     monkeypatch.setattr(sampling, "_difference", lambda *_: "elsewhere")
     assert sampling.sample_alone(bpy.context.scene, [rig], TIMES) is None
     monkeypatch.undo()
-    monkeypatch.setattr(sampling.stage, "doubt", lambda *_: "a test wants it")
+    monkeypatch.setattr(sampling.own_scene, "doubt", lambda *_: "a test wants it")
     assert sampling.sample_alone(bpy.context.scene, [rig], TIMES) is None
 
 
@@ -479,62 +439,6 @@ def test_extra_times_come_last_and_are_not_checked(sampled_in):
     assert samples.at([1, 3, 0]).targets == pytest.approx(alone.chains[0].targets)
     with pytest.raises(IK2DError, match="scaled to nothing at frame 4"):
         steps([rig], [3.0, 4.0], extra=[1.0])
-
-
-@pytest.mark.parametrize("how", ["keys", "driver", "strip"])
-def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
-    armature = add_leg()
-    chain = add_chain(armature, "shin", add_target({}), bend='NEGATIVE', softness=0.25, influence=0.5)
-    assert not settings_animated(armature)
-    armature.pose.bones["body"].keyframe_insert("location", frame=1)
-    assert not settings_animated(armature)
-    rig = read_chain(armature, chain)
-    _, result = steps([rig], [1.0, 11.0])
-    (samples,) = result.chains
-    assert samples.softness.tolist() == [0.25, 0.25] and samples.influence.tolist() == [0.5, 0.5]
-    assert samples.bend.tolist() == [-1.0, -1.0]
-    if how == "driver":
-        armature.driver_add('ik2d.chains["shin"].influence').driver.expression = "frame / 20"
-        softness = [0.25, 0.25]
-    else:
-        for frame, value, bend in ((1, 0.05, 'POSITIVE'), (11, 0.55, 'NEGATIVE')):
-            chain.softness, chain.influence, chain.bend = value, value, bend
-            for name in ("softness", "influence", "bend"):
-                chain.keyframe_insert(name, frame=frame)
-        softness = [0.05, 0.55]
-    if how == "strip":
-        animation = armature.animation_data
-        action, slot = animation.action, getattr(animation, "action_slot", None)
-        animation.action = None
-        strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
-        if slot is not None:
-            strip.action_slot = slot
-    assert settings_animated(armature)
-    _, result = steps([rig], [1.0, 11.0])
-    (samples,) = result.chains
-    assert samples.softness == pytest.approx(softness)
-    assert samples.influence == pytest.approx([0.05, 0.55])
-    assert samples.bend.tolist() == ([-1.0, -1.0] if how == "driver" else [1.0, -1.0])
-
-
-def test_parts_are_joined_in_order():
-    rig = moving_leg()
-    (samples,) = steps([rig])[1].chains
-    joined = samples.ChainSamples.joined([samples.at([2, 0]), samples.at(slice(1, 2))])
-    for name in ("targets", "world", "parent", "bases", "tips", "settings"):
-        assert (getattr(joined, name) == getattr(samples, name)[[2, 0, 1]]).all(), name
-    rootless = dataclasses.replace(samples, parent=None)
-    assert samples.ChainSamples.joined([rootless, rootless.at([0])]).parent is None
-    assert rootless.at([0]).parent is None
-
-
-def test_steps_are_run_to_their_end():
-    def counting():
-        yield 1
-        yield 2
-        return "done"
-
-    assert samples.finished(counting()) == "done"
 
 
 # --- By F-Curves ----------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.sampler import sample_steps
 from ik2d_addon.rig.scene.samples import finished
 from ik2d_addon.rig.scene.slide_locations import (
-    noted,
     noted_locations,
     put_back,
     slid_joints,
     slide_channels,
+    slides_remembered,
     without_slides,
 )
 
@@ -31,7 +31,7 @@ def crane():
 
 
 def note(rig):
-    with noted([rig]):
+    with slides_remembered([rig]):
         pass
 
 
@@ -64,7 +64,7 @@ def test_only_what_slides_is_noted_and_what_was_noted_stays():
 
 def test_what_fails_leaves_no_note():
     armature, rig = crane()
-    with pytest.raises(ZeroDivisionError), noted([rig]):
+    with pytest.raises(ZeroDivisionError), slides_remembered([rig]):
         _ = 1 / 0
     assert list(slid_joints(armature)) == []
 

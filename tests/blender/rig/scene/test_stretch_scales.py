@@ -14,7 +14,7 @@ from ik2d_addon.rig.scene.stretch_scales import (
     scale_channels,
     scaled_joints,
     scales_back,
-    scales_noted,
+    scales_remembered,
 )
 
 
@@ -33,12 +33,12 @@ def test_what_was_there_is_noted_and_kept_when_the_rest_fails():
     bone = armature.pose.bones["bone0"]
     bone.scale[1] = 1.5
     rig = read_chain(armature, chain)
-    with pytest.raises(KeyError), scales_noted([rig]):
+    with pytest.raises(KeyError), scales_remembered([rig]):
         bone.scale[1] = 3.0
         assert [joint.name for joint in scaled_joints(armature)] == ["bone0", "bone1"]
         raise KeyError
     assert scaled_joints(armature) == [] and bone.scale[1] == 1.5
-    with scales_noted([rig]):
+    with scales_remembered([rig]):
         bone.scale[1] = 3.0
     assert [joint.scale_base for joint in scaled_joints(armature)] == [1.5, 1.0]
     put_scales_back(armature, ["bone0"])

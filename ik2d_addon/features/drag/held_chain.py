@@ -16,14 +16,14 @@ from ...rig.animation.bone_channels import BoneRotation
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.keyed_pose import Joins, Standing, standing_now, turns_without_chain
+from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, keyed_pose_now, turns_without_chain
 from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.sampler import sample_now
 from ...rig.scene.samples import ChainSamples, finished
-from ...rig.scene.slide_locations import noted, slide_channels, without_slides
-from ...rig.scene.stretch_scales import scale_channels, scales_noted
+from ...rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
+from ...rig.scene.stretch_scales import scale_channels, scales_remembered
 
 # A tip that stands off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3
@@ -31,8 +31,8 @@ _SOLVED = 1e-3
 _SAME = 1e-5
 
 
-class Grip:
-    """How a chain is held and stands. `standing` and `bend` go on from each place to the next."""
+class HeldChain:
+    """How a chain is held and stands. `keyed_pose` and `bend` go on from each place to the next."""
 
     def __init__(
         self,
@@ -40,8 +40,8 @@ class Grip:
         rig: RigChain,
         samples: ChainSamples,
         linkage: Linkage,
-        without: Floats | None,
-        standing: Standing,
+        other_turns: Floats | None,
+        keyed_pose: KeyedPose,
         bend: float,
     ) -> None:
         """Hold what was read: samples of the current frame alone, and what `of` makes of them.
@@ -49,12 +49,12 @@ class Grip:
         without: (1, n) turns that an influence below 1 blends with. bend: +1 or -1.
         """
         self.scene, self.rig, self.samples, self.linkage = scene, rig, samples, linkage
-        self.without, self.standing, self.bend = without, standing, bend
+        self.other_turns, self.keyed_pose, self.bend = other_turns, keyed_pose, bend
         self.written: Sequence[BoneRotation] = ()  # the channels that were written last
         self._own: OwnTurns | None = None  # what hands show without the chain
 
     @classmethod
-    def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "Grip":
+    def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "HeldChain":
         """Read a chain as it stands. settled: whether its bend is what its settings say.
 
         Else it is the side that two bones are bent to now. Raises IK2DError for what has no finite place.
@@ -62,12 +62,12 @@ class Grip:
         (samples,) = sample_now(scene, [rig]).chains
         rig = facing_target(rig, samples)
         samples = without_slides(scene, rig, samples, [scene.frame_float])
-        linkage, standing = read_linkage(rig, with_scale(rig, samples)), standing_now(scene, rig)
-        without = None
+        linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), keyed_pose_now(scene, rig)
+        other_turns = None
         if (samples.influence < 1.0).any():
-            without = turns_without_chain(scene, rig, [scene.frame_float])
-        bend = float(samples.bend[0]) if settled else _side(linkage, standing.turns)
-        return cls(scene, rig, samples, linkage, without, standing, bend)
+            other_turns = turns_without_chain(scene, rig, [scene.frame_float])
+        bend = float(samples.bend[0]) if settled else _side(linkage, keyed_pose.turns)
+        return cls(scene, rig, samples, linkage, other_turns, keyed_pose, bend)
 
     @property
     def tip(self) -> Floats:
@@ -95,7 +95,7 @@ class Grip:
         The latter as high over the chain's plane as the target.
         """
         solved = self.solved(self.target, self.bend, keep=True)
-        apart = np.abs(solved.turns[0] - self.standing.turns)
+        apart = np.abs(solved.turns[0] - self.keyed_pose.turns)
         if solved.solution.status[0] == Status.REACHED and np.sin(apart / 2.0).max() <= _SOLVED:
             return self.target
         lifted: Floats = self.tip + ((self.target - self.tip) @ self.normal) * self.normal
@@ -106,19 +106,19 @@ class Grip:
 
         It goes on from the pose solved last, unless keep: then that stays what it is.
         """
-        samples, times = self._at(point, bend), [self.standing.frame]
+        samples, times = self._at(point, bend), [self.keyed_pose.frame]
         if self.rig.has_memory and bend != self.bend:  # turned over on the way from one to the next
             samples = ChainSamples.joined([self._at(self.target, self.bend), samples])
             times = [times[0] - 1.0, times[0]]
         linkage = self.linkage if len(times) == 1 else None
-        joins = Joins(self.standing)
-        without = None if self.without is None else np.repeat(self.without, len(times), axis=0)
-        steps = solve_chain(self.rig, samples, times, joins, without=without, linkage=linkage)
+        neighbors = NeighborPoses(self.keyed_pose)
+        other_turns = None if self.other_turns is None else np.repeat(self.other_turns, len(times), axis=0)
+        steps = solve_chain(self.rig, samples, times, neighbors, other_turns=other_turns, linkage=linkage)
         found = finished(steps).at([len(times) - 1])
         if not keep:
             self.bend = bend
             self.samples = replace(self.samples, targets=samples.targets[-1:])
-            self.standing = replace(self.standing, turns=found.turns[0])
+            self.keyed_pose = replace(self.keyed_pose, turns=found.turns[0])
         return found
 
     def _at(self, point: Floats, bend: float) -> ChainSamples:
@@ -128,11 +128,11 @@ class Grip:
     def show(self, solved: SolvedChain) -> None:
         """Pose the bones as solved: their turns, slides and scales; locked channels stay."""
         scales = scale_channels(self.rig, solved.factors)
-        with noted([self.rig]), scales_noted([self.rig], scales):
+        with slides_remembered([self.rig]), scales_remembered([self.rig], scales):
             slides = slide_channels(self.rig, solved.locations)
             self.turn(solved.turns, [*slides, *scales], solved.factors, solved.locations)
         if self.rig.slides is not None:
-            self.standing = standing_now(self.scene, self.rig)
+            self.keyed_pose = keyed_pose_now(self.scene, self.rig)
 
     def turn(
         self,
@@ -146,13 +146,13 @@ class Grip:
         What hangs on the tip and has a rotation of its own goes along. factors and locations: as solved.
         """
         armature = self.rig.armature
-        rotations = bone_rotations(self.rig, turns, before=self.standing.channels)
+        rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels)
         self.written = [*rotations, *others, *self._hands(turns, factors, locations)]
         for channels in self.written:
             values = getattr(armature.pose.bones[channels.bone], channels.property)
             for index in channels.unlocked(armature):
                 values[index] = channels.values[0, index]
-        self.standing.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
+        self.keyed_pose.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
 
     def _hands(
         self, turns: Floats, factors: Floats | None, locations: Floats | None
@@ -180,7 +180,7 @@ class Grip:
     def read_again(self) -> None:
         """Read anew how the chain is held, and where its target is; the pose goes on."""
         (samples,) = sample_now(self.scene, [self.rig]).chains
-        samples = without_slides(self.scene, self.rig, samples, [self.standing.frame])
+        samples = without_slides(self.scene, self.rig, samples, [self.keyed_pose.frame])
         self.samples = replace(samples, tips=self.samples.tips)
         self.linkage = read_linkage(self.rig, with_scale(self.rig, samples))
 

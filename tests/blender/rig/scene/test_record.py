@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is read of a scene at each time."""
+
+import pytest
+from rigs import add_chain, add_leg, add_target
+from sampled_legs import steps
+
+from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.scene.record import settings_animated
+
+
+@pytest.mark.parametrize("how", ["keys", "driver", "strip"])
+def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
+    armature = add_leg()
+    chain = add_chain(armature, "shin", add_target({}), bend='NEGATIVE', softness=0.25, influence=0.5)
+    assert not settings_animated(armature)
+    armature.pose.bones["body"].keyframe_insert("location", frame=1)
+    assert not settings_animated(armature)
+    rig = read_chain(armature, chain)
+    _, result = steps([rig], [1.0, 11.0])
+    (samples,) = result.chains
+    assert samples.softness.tolist() == [0.25, 0.25] and samples.influence.tolist() == [0.5, 0.5]
+    assert samples.bend.tolist() == [-1.0, -1.0]
+    if how == "driver":
+        armature.driver_add('ik2d.chains["shin"].influence').driver.expression = "frame / 20"
+        softness = [0.25, 0.25]
+    else:
+        for frame, value, bend in ((1, 0.05, 'POSITIVE'), (11, 0.55, 'NEGATIVE')):
+            chain.softness, chain.influence, chain.bend = value, value, bend
+            for name in ("softness", "influence", "bend"):
+                chain.keyframe_insert(name, frame=frame)
+        softness = [0.05, 0.55]
+    if how == "strip":
+        animation = armature.animation_data
+        action, slot = animation.action, getattr(animation, "action_slot", None)
+        animation.action = None
+        strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
+        if slot is not None:
+            strip.action_slot = slot
+    assert settings_animated(armature)
+    _, result = steps([rig], [1.0, 11.0])
+    (samples,) = result.chains
+    assert samples.softness == pytest.approx(softness)
+    assert samples.influence == pytest.approx([0.05, 0.55])
+    assert samples.bend.tolist() == ([-1.0, -1.0] if how == "driver" else [1.0, -1.0])
