@@ -2,11 +2,9 @@
 """A leg that moves with all it hangs on, and the sampling of it step by step."""
 
 import bpy
-import pytest
 from rigs import add_chain, add_leg, add_target
 
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene import sampler as sampling
 from ik2d_addon.rig.scene.sampler import sample_steps
 
 TIMES = [1.0, 2.5, 7.0, -3.25]
@@ -40,12 +38,3 @@ def worked_off(steps):
 
 def steps(rigs, times=TIMES, **settings):
     return worked_off(sample_steps(bpy.context.scene, rigs, times, **settings))
-
-
-@pytest.fixture(params=["own scene", "full scene"])
-def sampled_in(request, monkeypatch):
-    """Make the samples come from one scene or the other; return what is told of it."""
-    why = "" if request.param == "own scene" else "a test wants it"
-    if why:
-        monkeypatch.setattr(sampling.own_scene, "doubt", lambda *_: why)
-    return why

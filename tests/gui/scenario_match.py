@@ -32,7 +32,7 @@ def tip_on(frame):
 
 def keyed(path):
     """Return on which frames something of the arm has keys."""
-    from bl_ext.user_default.ik2d.ik2d_addon.rig.compat import existing_fcurves
+    from bl_ext.user_default.ik2d.ik2d_addon.rig.animation.versions import existing_fcurves
 
     curves = [curve for curve in existing_fcurves(arm()) if path in curve.data_path]
     return sorted({point.co[0] for curve in curves for point in curve.keyframe_points})

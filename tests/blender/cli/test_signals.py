@@ -109,7 +109,7 @@ def test_asked_twice_the_process_ends_at_once(tmp_path):
     script = """
 import os, signal, sys
 from ik2d_addon.__main__ import main
-from ik2d_addon.cli import files
+from ik2d_addon.cli.files import files
 real = files.put_in_place
 def place(*arguments):
     os.kill(os.getpid(), signal.SIGINT)
