@@ -9,6 +9,7 @@ from mathutils import Matrix, Vector
 
 from ..bake.solving.frames import SolvedChain, solve_chain
 from ..core import IK2DError
+from ..core.plain import PlainSolver
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
@@ -23,7 +24,7 @@ from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
-from .plain_solve import PlainSolver, plain_solver
+from .plain_solve import read_plain_solver
 from .status import MEMORY, NATIVE, Outcome
 from .writing import (
     changes_lengths,
@@ -191,10 +192,10 @@ class _RigState:
         self._changes_lengths = changes_lengths(rig)
         self.beside: list[BoneChannels] = []  # the channels beside the rotations
         self.solved: SolvedChain | None = None  # where bones change their lengths
-        self.plain: PlainSolver | None = plain_solver(rig, samples, chain.straight)
+        self.plain: PlainSolver | None = read_plain_solver(rig, samples, chain.straight)
         if chain._straight and chain.straight is None:
-            chain.straight = self.plain if rig is chain.rig else plain_solver(chain.rig, samples)
-            self.plain = plain_solver(rig, samples, chain.straight)
+            chain.straight = self.plain if rig is chain.rig else read_plain_solver(chain.rig, samples)
+            self.plain = read_plain_solver(rig, samples, chain.straight)
         self.plain_hands: PlainHands | None = None
         if rig.hands is not None and self.plain is not None and are_plain(rig, rig.hands):
             self.plain_hands = PlainHands(rig, rig.hands)

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One chain, one target, in plain numbers: as the solvers for arrays, without numpy's cost for a single one."""
+
+from .solver import PlainAnswer, PlainSolver, plain_solver
+
+__all__ = ["PlainAnswer", "PlainSolver", "plain_solver"]
