@@ -28,8 +28,8 @@ def context_of_view():
 
 def handle(end):
     """Return where the handle of an end of the range is on the screen; end: 0 or 1."""
-    gizmos = importlib.import_module(f"{ADDON}.ui.gizmos")
-    overlay = importlib.import_module(f"{ADDON}.ui.overlay")
+    gizmos = importlib.import_module(f"{ADDON}.features.overlay.gizmos")
+    overlay = importlib.import_module(f"{ADDON}.features.overlay.draw")
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
@@ -39,8 +39,8 @@ def handle(end):
 
 def flip_button():
     """Return where the button that flips is on the screen."""
-    gizmos = importlib.import_module(f"{ADDON}.ui.gizmos")
-    overlay = importlib.import_module(f"{ADDON}.ui.overlay")
+    gizmos = importlib.import_module(f"{ADDON}.features.overlay.gizmos")
+    overlay = importlib.import_module(f"{ADDON}.features.overlay.draw")
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
@@ -60,7 +60,7 @@ def turned_by(end, degrees_about_joint):
 
 def test():
     """As a person would, with the move tool's gizmo in the same place."""
-    settings = importlib.import_module(f"{ADDON}.ui.overlay_settings").overlay_settings()
+    settings = importlib.import_module(f"{ADDON}.ui.settings.overlay").overlay_settings()
     area, sidebar = yield from ui.sidebar("IK 2D")
     yield from select_target_then_tip()
     for _ in range(2):
