@@ -2,14 +2,14 @@
 """The record of a scene at each time (bones, armature, targets, settings), and the samples in it."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import is_constant, thinned, unrepeated
+from ...core.affine import Frames, is_constant, thinned, unrepeated
 from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.times import evaluated_times
@@ -24,7 +24,7 @@ _AS_BLENDER = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(Frames):
     """Blender's evaluated matrices of one armature and some targets at all times."""
 
     world: Floats  # (frames, 4, 4) the armature object
@@ -35,11 +35,6 @@ class Record:
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
     settings: list[Floats]  # (frames, 3) softness, bend and influence of each chain
     stepped: str = ""  # as in Sampling
-
-    def at(self, rows: Sequence[int]) -> "Record":
-        """Return the record of some of the times alone."""
-        picked = {name: getattr(self, name)[rows] for name in ("world", "places", "aims", "poses", "bases")}
-        return replace(self, **picked, settings=[own[rows] for own in self.settings])
 
 
 def record_by_curves(
