@@ -31,14 +31,14 @@ from ..rig.pose.rotations import bone_rotations, single_axis_notes
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
-from ..rig.scene.sampler import Sampler, sample_alone, sample_now, sample_steps
+from ..rig.scene.sampler import STEP, Sampler, sample_alone, sample_now, sample_steps
 from ..rig.scene.samples import ChainSamples, finished
 from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
-from .playback import VERIFY_ALL, look_now, play_back
+from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, Played, played, times_to_play
 from .report import BakeReport
 from .request import (
     BakeOptions,
@@ -192,13 +192,13 @@ def _bake_rigs(
         scales_remembered([chain.solved.rig for chain in solved]),
     ):
         checking = play_back(sampler, solved, plan, options.verify)
-        played = yield from _counted(checking, 0, len(plan.times))
+        shown = yield from _counted(checking, 0, len(plan.times))
         report = report_of(
             armature_object,
             scene,
             solved,
             plan,
-            played,
+            shown,
             verb="Snapped" if by_hand else "Baked",
             verified=options.verify,
             full_scene=full_scene,
@@ -247,9 +247,9 @@ def solve(
             poses.enter_context(scales_remembered(ready, scales))
             solved += new
         solved = _as_given(solved, rigs)
-        played = look_now(scene, solved)
+        shown = _look_now(scene, solved)
     return report_of(
-        armature_object, scene, solved, plan, played, verb="Solved", verified=VERIFY_ALL, left_out=left_out
+        armature_object, scene, solved, plan, shown, verb="Solved", verified=VERIFY_ALL, left_out=left_out
     )
 
 
@@ -416,6 +416,30 @@ def _halved(steps: Steps[_Result]) -> Steps[_Result]:
             result: _Result = finished.value
             return result
         yield (done + 1) // 2, total // 2
+
+
+def play_back(
+    scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
+) -> Generator[int, None, list[Played]]:
+    """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
+
+    scene: or the Sampler that the chains were sampled by. Yields the number of times looked at; returns what
+    came of each chain.
+    """
+    if verify == VERIFY_NOTHING:
+        return [NOT_PLAYED] * len(chains)
+    rigs = [chain.solved.rig for chain in chains]
+    times = times_to_play(chains, plan, verify)
+    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
+    return [played(chain, samples, times) for chain, samples in zip(chains, sampling.chains, strict=True)]
+
+
+def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
+    """Measure how far each tip is from its target as the scene stands."""
+    rigs = [chain.solved.rig for chain in chains]
+    now = np.array([scene.frame_float])
+    sampling = sample_now(scene, rigs)
+    return [played(chain, samples, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
 
 
 def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:

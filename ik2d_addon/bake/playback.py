@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Play a bake back in Blender and measure where the tips really are."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +11,6 @@ from ..core import IK2DError
 from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
 from ..rig.pose.kinematics import rest_to_pose
-from ..rig.scene.sampler import STEP, Sampler, sample_now, sample_steps
 from ..rig.scene.samples import ChainSamples
 from .keys.keying import KeyedChain, KeyPlan
 
@@ -40,31 +38,8 @@ class Played:
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
-def play_back(
-    scene: bpy.types.Scene | Sampler, chains: Sequence[KeyedChain], plan: KeyPlan, verify: str
-) -> Generator[int, None, list[Played]]:
-    """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
-
-    scene: or the Sampler that the chains were sampled by. Yields the number of times looked at; returns what
-    came of each chain.
-    """
-    if verify == VERIFY_NOTHING:
-        return [NOT_PLAYED] * len(chains)
-    rigs = [chain.solved.rig for chain in chains]
-    times = _times(chains, plan, verify)
-    sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
-    return [_played(chain, samples, times) for chain, samples in zip(chains, sampling.chains, strict=True)]
-
-
-def look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
-    """Measure how far each tip is from its target as the scene stands."""
-    rigs = [chain.solved.rig for chain in chains]
-    now = np.array([scene.frame_float])
-    sampling = sample_now(scene, rigs)
-    return [_played(chain, samples, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
-
-
-def _played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
+def played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
+    """Return where a chain's tip was at the times of samples that play it back."""
     rig = chain.solved.rig
     # Between two frames a target, or the armature, may be nowhere.
     known = are_finite(samples.targets) & are_finite(samples.world)
@@ -89,7 +64,7 @@ def _played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
     return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved)
 
 
-def _times(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
+def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     """Return the times to look at, in order: simulations, if any, want it so."""
     frames = plan.frame_array
     half_way = (frames[:-1] + frames[1:]) / 2.0

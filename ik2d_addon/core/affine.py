@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Affine 4x4 matrices, over all frames at once."""
+"""Affine 4x4 matrices, and other arrays, over all frames at once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .inputs import Floats
-from .plane import crossed as crossed
 
 # What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
 Rotate = Callable[[Floats], Floats]
+# Some of the frames, by their places.
+Rows = Sequence[int] | NDArray[np.intp] | slice
 
 
 def inverse(matrices: Floats) -> Floats:
@@ -30,6 +32,17 @@ def inverse(matrices: Floats) -> Floats:
     result[..., :3, :3] = linear
     result[..., :3, 3] = -(linear @ matrices[..., :3, 3:])[..., 0]
     result[..., 3, 3] = 1.0
+    return result
+
+
+def crossed(a: Floats, b: Floats) -> Floats:
+    """Return the cross products of vectors (.., 3): numpy's to the bit, in a fifth of its time for one."""
+    result = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    u, v, w = b[..., 0], b[..., 1], b[..., 2]
+    result[..., 0] = y * w - z * v
+    result[..., 1] = z * u - x * w
+    result[..., 2] = x * v - y * u
     return result
 
 
@@ -58,7 +71,7 @@ def thinned(values: Floats) -> Floats:
     return repeated(values[0], len(values)) if is_constant(values) else values
 
 
-def picked(values: Floats, rows: Sequence[int] | NDArray[np.intp] | slice) -> Floats:
+def picked(values: Floats, rows: Rows) -> Floats:
     """Return some of the frames of values (frames, ..), as thin as these are."""
     if isinstance(rows, slice) or not _is_thin(values):
         return values[rows]
@@ -104,3 +117,32 @@ def _is_thin(values: NDArray[Any]) -> bool:
 def unrepeated(values: NDArray[Any]) -> NDArray[Any]:
     """Return the first frame alone (1, ..) of thin values."""
     return values[:1] if _is_thin(values) else values
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Arrays over the same frames: fields that hold one, a list of them, or other Frames.
+
+    Frames are the first dimension of each. What other fields hold, None too, is the same at all frames.
+    """
+
+    def at(self, rows: Rows) -> Self:
+        """Return some of the frames alone."""
+        return type(self)(**{part.name: _at(getattr(self, part.name), rows) for part in fields(self)})
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the frames of all parts, whose fields are arrays or None, one part after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
+        return cls(**{name: None if one[0] is None else np.concatenate(one) for name, one in columns.items()})
+
+
+def _at(values: Any, rows: Rows) -> Any:
+    """Return some of the frames of what a field of Frames holds."""
+    if isinstance(values, Frames):
+        return values.at(rows)
+    if isinstance(values, list):
+        return [picked(each, rows) for each in values]
+    return picked(values, rows) if isinstance(values, np.ndarray) else values

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .affine import crossed
 from .errors import IK2DError
 from .inputs import LONGEST, Floats, finite_floats, floats_within, frozen_floats
 
@@ -111,17 +112,6 @@ class Plane:
         """Return how far points (..., 3) are off the plane, to either side: (...) lengths."""
         heights: Floats = (floats_within(points, "points", LONGEST) - self.origin) @ self.normal
         return np.abs(heights)
-
-
-def crossed(a: Floats, b: Floats) -> Floats:
-    """Return the cross products of vectors (.., 3): numpy's to the bit, in a fifth of its time for one."""
-    result = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    u, v, w = b[..., 0], b[..., 1], b[..., 2]
-    result[..., 0] = y * w - z * v
-    result[..., 1] = z * u - x * w
-    result[..., 2] = x * v - y * u
-    return result
 
 
 def _checked_joints(points: ArrayLike) -> Floats:

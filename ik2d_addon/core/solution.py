@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a solver answers: angles, and honestly how near they bring the tip."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .affine import Frames
 from .chain import Chain, at_limits, tips_at
 from .inputs import Floats
 
@@ -28,7 +28,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Frames):
     """A solver's answer to targets of shape (...) for a chain of n bones."""
 
     angles: Floats  # (..., n) radians, each relative to the bone before
@@ -43,10 +43,6 @@ class Solution:
         """(...) True where the tip is on the target."""
         reached: NDArray[np.bool_] = self.status == Status.REACHED
         return reached
-
-    def at(self, rows: Sequence[int]) -> "Solution":
-        """Return the answers to some of the targets, by their places along the first dimension."""
-        return Solution(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
 
     @classmethod
     def of_rows(
@@ -71,15 +67,6 @@ class Solution:
             iterations=(np.zeros(m, np.int32) if iterations is None else iterations).reshape(shape),
             limited=at_limits(chain, angles).reshape(whole),
             slides=(np.zeros(whole) if slides is None else slides).reshape(whole),
-        )
-
-    @classmethod
-    def joined(cls, parts: "Sequence[Solution]") -> "Solution":
-        """Return the answers to the targets of all parts, one part after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            **{part.name: np.concatenate([getattr(one, part.name) for one in parts]) for part in fields(cls)}
         )
 
 

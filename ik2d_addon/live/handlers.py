@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core import IK2DError
-from ..rig.scene.live_pause import live_is_paused
+from ..rig.scene import live_pause
 from .chain import LiveChain
 from .registry import RIGS, live_settings
 
@@ -21,7 +21,7 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
     """Pose all live chains as a depsgraph has their targets now, those that hang on others after these."""
     global _busy
     with _work:
-        if _busy or live_is_paused() or not RIGS.settle():
+        if _busy or live_pause.pauses or not RIGS.settle():
             return
         _busy = True
         try:

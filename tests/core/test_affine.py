@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Inverses of affine matrices, held to numpy's general ones, and what holds at all frames."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ik2d_addon.core.affine import (
+    Frames,
     are_finite,
+    crossed,
     inverse,
     is_constant,
     norms,
@@ -146,3 +151,40 @@ def test_one_frame_that_differs_is_found(frame):
     assert is_constant(values)
     values[frame] += 1.0
     assert not is_constant(values)
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((7, 3), (3,)), ((5, 2, 3), (2, 3))], ids=str)
+def test_cross_products_are_numpys_to_the_bit(shapes):
+    chance = np.random.default_rng(5)
+    one, other = (chance.normal(size=shape) for shape in shapes)
+    assert (crossed(one, other) == np.cross(one, other)).all()
+
+
+@dataclass(frozen=True, eq=False)
+class Some(Frames):
+    places: NDArray[np.float64]
+    others: NDArray[np.float64] | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class More(Frames):
+    some: Some
+    parts: list[NDArray[np.float64]]
+
+
+@pytest.mark.parametrize("rows", [[3, 0], range(1, 4), slice(1, 3), np.array([2, 2])], ids=str)
+def test_some_of_the_frames_are_those_of_every_array_and_the_rest_stays(rows):
+    numbers, wide = np.arange(5.0), np.arange(10.0).reshape(5, 2)
+    found = More(Some(numbers, thinned(np.ones((5, 2))), "all"), [wide, -wide]).at(rows)
+    assert np.array_equal(found.some.places, numbers[rows]) and found.some.name == "all"
+    assert is_thin(found.some.others) and found.some.others.shape == (len(numbers[rows]), 2)
+    assert all(np.array_equal(*pair) for pair in zip(found.parts, (wide[rows], -wide[rows]), strict=True))
+    assert Some(numbers).at(rows).others is None
+
+
+def test_joined_frames_follow_one_another():
+    first, second = Some(np.arange(2.0)), Some(np.arange(3.0))
+    assert Some.joined([first]) is first
+    found = Some.joined([first, second])
+    assert found.places.tolist() == [0.0, 1.0, 0.0, 1.0, 2.0] and found.others is None

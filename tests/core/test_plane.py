@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import IK2DError, Plane
-from ik2d_addon.core.plane import _bend_side, crossed
+from ik2d_addon.core.plane import _bend_side
 
 ANY = (1.0, 0.0, 0.0)
 
@@ -263,10 +263,3 @@ def test_the_plane_of_a_bend_is_the_fit_and_a_straight_chain_has_none(turns):
     for name in ("origin", "x", "y", "normal"):
         assert (getattr(found, name) == getattr(expected, name)).all()
     assert Plane.of_bend(bent(*(0.0 for _ in turns))) is None
-
-
-@pytest.mark.parametrize("shapes", [((3,), (3,)), ((7, 3), (3,)), ((5, 2, 3), (2, 3))], ids=str)
-def test_cross_products_are_numpys_to_the_bit(shapes):
-    chance = np.random.default_rng(5)
-    one, other = (chance.normal(size=shape) for shape in shapes)
-    assert (crossed(one, other) == np.cross(one, other)).all()

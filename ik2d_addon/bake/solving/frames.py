@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import IK2DError, Solution, Status
-from ...core.affine import is_constant, norms, product, turned, unrepeated
+from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
 from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
@@ -34,7 +34,7 @@ JUMP = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedChain:
+class SolvedChain(Frames):
     """The joints' turns of one chain, and what came of each frame. Lengths are the world's."""
 
     rig: RigChain
@@ -62,24 +62,6 @@ class SolvedChain:
         steps = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
         speed: Floats = np.degrees(steps.max(axis=1))
         return speed
-
-    def at(self, rows: Sequence[int]) -> "SolvedChain":
-        """Return the chain at some of the frames alone."""
-        return replace(
-            self,
-            turns=self.turns[rows],
-            angles=self.angles[rows],
-            solution=self.solution.at(rows),
-            softness=self.softness[rows],
-            influence=self.influence[rows],
-            residual=self.residual[rows],
-            off_plane=self.off_plane[rows],
-            distance=self.distance[rows],
-            factors=None if self.factors is None else self.factors[rows],
-            slides=None if self.slides is None else self.slides[rows],
-            locations=None if self.locations is None else self.locations[rows],
-            turning=None if self.turning is None else self.turning[rows],
-        )
 
 
 def solve_chain(

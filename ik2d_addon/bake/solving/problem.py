@@ -201,7 +201,7 @@ class Problem:
         uneven = np.ptp(self.lengths[:, :-1], axis=0).max(initial=0.0) > _SAME_LENGTH * self.lengths[0].sum()
         return bool(uneven or self.rig.joints.held.any())
 
-    @property
+    @cached_property
     def is_flat(self) -> bool:
         """Whether the joints stay in the plane, at the same heights, however they turn."""
         return self.gains is None and self.linkage.is_flat

@@ -36,10 +36,6 @@ class OwnTurns:
     values: list[Floats]  # of each its rotation channels (frames, c), in its own mode
     before: dict[str, Floats]  # the channels (c,) of keys before the frames, to go on from
 
-    def at(self, rows: Sequence[int] | slice) -> "OwnTurns":
-        """Return the same at some of the frames alone."""
-        return OwnTurns([values[rows] for values in self.values], self.before)
-
 
 @dataclass(frozen=True, eq=False)
 class TurnedHands:

@@ -209,7 +209,9 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     bones = rig.pose_bones
     rests = np.array([_rest(bone) for bone in bones])
     carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest as its parent sees it
-    locations = [_constant(samples.bases[:, i, :3, 3]) for i in range(len(bones))]
+    locations = list(bases[:, :3, 3])
+    if bases.ndim == 4:
+        locations = [_constant(bases[:, i, :3, 3]) for i in range(len(bones))]
     to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
     plane_axes = np.array((rig.plane.x, rig.plane.y)).T  # (3, 2)

@@ -4,20 +4,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_pauses = 0
+# How many want live chains to keep still. Read as it is: handlers look at it on every frame.
+pauses = 0
 
 
 @contextmanager
 def live_paused() -> Iterator[None]:
     """Have live chains keep still: what steps through frames wants the scene without them."""
-    global _pauses
-    _pauses += 1
+    global pauses
+    pauses += 1
     try:
         yield
     finally:
-        _pauses -= 1
-
-
-def live_is_paused() -> bool:
-    """Return whether somebody has live chains keep still."""
-    return _pauses > 0
+        pauses -= 1

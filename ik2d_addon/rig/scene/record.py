@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is noted of a scene at each time: bones, armature, targets and settings."""
+"""The record of a scene at each time (bones, armature, targets, settings), and the samples in it."""
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...core.affine import Frames, is_constant, thinned, unrepeated
 from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.times import evaluated_times
-from ..chain.chain import RigChain, bend_of
-from ..chain.native_state import sampled_controls
+from ..chain.chain import RigChain
 from .by_curves import hindrance, placed
+from .samples import ChainSamples
 
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
 
+# What they may be off, of the chain's reach, or of a matrix.
+_AS_BLENDER = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(Frames):
     """Blender's evaluated matrices of one armature and some targets at all times."""
 
     world: Floats  # (frames, 4, 4) the armature object
@@ -31,11 +35,6 @@ class Record:
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
     settings: list[Floats]  # (frames, 3) softness, bend and influence of each chain
     stepped: str = ""  # as in Sampling
-
-    def at(self, rows: Sequence[int]) -> "Record":
-        """Return the record of some of the times alone."""
-        picked = {name: getattr(self, name)[rows] for name in ("world", "places", "aims", "poses", "bases")}
-        return replace(self, **picked, settings=[own[rows] for own in self.settings])
 
 
 def record_by_curves(
@@ -53,7 +52,8 @@ def record_by_curves(
         return None
     frames = len(times)
     stood = found.targets
-    places, axes = np.empty((frames, len(stood), 3)), np.empty((frames, len(stood) * _turning(chains), 3, 3))
+    places = np.empty((frames, len(stood), 3))
+    axes = np.empty((frames, len(stood) * has_turning_targets(chains), 3, 3))
     for k, target in enumerate(stood):
         places[:, k] = target.place.astype("f4")  # as Blender hands them over
         if axes.size:
@@ -61,7 +61,7 @@ def record_by_curves(
     poses, bases = (_of_bones([each[name] for name in names], frames) for each in (found.poses, found.bases))
     world = np.broadcast_to(found.world.astype("f4").astype(np.float64), (frames, 4, 4))
     numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, _settings_of(chains, frames))
+    return Record(world, places, axes, numbers, poses, bases, settings_of(chains, frames))
 
 
 def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
@@ -74,85 +74,17 @@ def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
     return found
 
 
-# The 4x4 matrices that are read of each pose bone.
-_POSE_CHANNELS = ("matrix", "matrix_basis")
-
-
-def record_stepping(
-    scene: bpy.types.Scene,
-    chains: Sequence[RigChain],
-    probes: Sequence[bpy.types.Object],
-    times: Sequence[float],
-    show: Callable[[float], None] | None = None,
-) -> Generator[int, None, Record]:
-    """Step through the times and read what the scene's depsgraph has then.
-
-    show: what brings the scene to a time; None: setting its frame.
-    """
-    armature, layer = chains[0].armature, view_layer_of(scene)
-    show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
-    frames, names = len(times), needed_bones(chains)
-    order = {name: row for row, name in enumerate(armature.pose.bones.keys())}
-    rows = np.array([order[name] for name in names])
-    world, found, aims = np.empty((frames, 4, 4)), [], []
-    turning = _turning(chains)
-    read = np.empty((len(armature.pose.bones), 16), "f4")
-    kept = {name: np.empty((frames, len(rows), 16), "f4") for name in _POSE_CHANNELS}
-    settings = _settings_of(chains, frames)
-    animated = settings_animated(armature)
-    for i in range(frames):
-        show(times[i])
-        depsgraph = layer.depsgraph
-        evaluated = armature.evaluated_get(depsgraph)
-        world[i] = evaluated.matrix_world
-        for name in _POSE_CHANNELS:
-            evaluated.pose.bones.foreach_get(name, read.ravel())
-            np.take(read, rows, axis=0, out=kept[name][i], mode="clip")  # clip: without a buffer
-        if not np.isfinite(kept["matrix_basis"][i]).all():
-            _leave_out_rotations(evaluated, names, kept["matrix_basis"][i])
-        for probe in probes:
-            matrix = probe.evaluated_get(depsgraph).matrix_world
-            found.extend(matrix.translation)
-            if turning:
-                aims.append(matrix.to_3x3())
-        for chain, own in zip(chains, settings, strict=True):
-            if chain.native is not None:
-                own[i] = sampled_controls(chain.native.evaluated_get(depsgraph))
-            elif animated and chain.path:  # not bones that are no chain
-                shown = evaluated.path_resolve(chain.path)
-                own[i] = shown.softness, bend_of(shown), shown.influence
-        yield i + 1
-    places = np.array(found, np.float64).reshape(frames, len(probes), 3)
-    axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)
-    # Blender hands them over column by column.
-    poses, bases = (kept[name].reshape(frames, -1, 4, 4).swapaxes(2, 3) for name in _POSE_CHANNELS)
-    numbers = {name: row for row, name in enumerate(names)}
-    return Record(world, places, axes, numbers, poses, bases, settings)
-
-
-def _turning(chains: Sequence[RigChain]) -> bool:
+def has_turning_targets(chains: Sequence[RigChain]) -> bool:
     """Return whether the axes of targets count, too."""
     return any(chain.hands is not None and chain.hands.follow for chain in chains)
 
 
-def _settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
+def settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
     """Return the settings (frames, 3) of each chain that nothing animates."""
     return [
         np.tile(np.array((chain.softness, chain.bend, chain.influence), np.float64), (frames, 1))
         for chain in chains
     ]
-
-
-def _leave_out_rotations(
-    evaluated: bpy.types.Object, names: Sequence[str], bases: NDArray[np.float32]
-) -> None:
-    """Give bones whose matrices (bones, 16) are no numbers those of their location and scale alone.
-
-    A rotation, which the bake replaces, may be no number: it must not take the scale along.
-    """
-    for row in np.flatnonzero(~np.isfinite(bases).all(axis=1)):
-        bone = evaluated.pose.bones[names[row]]
-        bases[row] = np.array(Matrix.LocRotScale(bone.location, None, bone.scale).transposed()).ravel()
 
 
 def settings_animated(armature: bpy.types.Object) -> bool:
@@ -172,6 +104,66 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
     return list(names | dict.fromkeys(bone.name for bone in above if bone) | dict.fromkeys(hands))
 
 
-def view_layer_of(scene: bpy.types.Scene) -> bpy.types.ViewLayer:
-    """Return the view layer that is shown, of a scene that is not shown its first."""
-    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+def samples_of(chain: RigChain, record: Record, target: int, settings: Floats) -> ChainSamples:
+    """Return the samples of one chain in a record, by the number of its target."""
+    rows = [record.bones[name] for name in chain.bones]
+    above = chain.pose_bones[0].parent
+    parent = _widened(record.poses, record.bones[above.name]) if above else None
+    last, length = unrepeated(record.poses)[:, rows[-1]], chain.pose_bones[-1].bone.length
+    # With the last row, too: there Blender keeps what a constraint sends nowhere.
+    tails = (last[..., 1].astype(np.float64) * length + last[..., 3])[..., None]
+    hands, hand_rows = (
+        chain.hands,
+        [record.bones[name] for name in (chain.hands.bones if chain.hands else ())],
+    )
+    return ChainSamples(
+        targets=record.places[:, target],
+        world=record.world,
+        parent=parent,
+        bases=_widened(record.bases, rows),
+        tips=np.broadcast_to((unrepeated(record.world) @ tails)[:, :3, 0], (len(record.world), 3)),
+        settings=thinned(settings),
+        aims=record.aims[:, target] if hands is not None and hands.follow else None,
+        hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
+    )
+
+
+def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
+    """Return values (frames, bones, ..) of some bones in 64 bits, thin where all frames hold the same."""
+    own = unrepeated(values)[:, bones]
+    if is_constant(own):
+        return np.broadcast_to(own[0].astype(np.float64), (len(values), *own.shape[1:]))
+    return own.astype(np.float64)
+
+
+def difference_of(
+    chains: Sequence[RigChain], targets: Sequence[Target], worked_out: Record, seen: Record
+) -> str:
+    """Return what Blender has elsewhere than it was worked out, at the same times; "" for nothing."""
+    reach = min(sum(bone.bone.length for bone in chain.pose_bones) for chain in chains)
+    in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
+    astray = ~_near(worked_out.places, seen.places, in_world).all(axis=(0, 2))
+    if astray.any():
+        return f"'{targets[int(np.argmax(astray))][0].name}'"
+    if not _near(worked_out.aims, seen.aims, 1.0).all():
+        return "the axes of a target"
+    if not _near_matrices(worked_out.world[:, None], seen.world[:, None], in_world).all():
+        return f"'{chains[0].armature.name}'"
+    pairs = ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases))
+    near = np.logical_and.reduce([_near_matrices(one, other, reach) for one, other in pairs])
+    return "" if near.all() else next(f"bone '{name}'" for name, row in seen.bones.items() if not near[row])
+
+
+def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> NDArray[np.bool_]:
+    """Return of which bones matrices (frames, bones, 4, 4) are the same, places to a part of a length."""
+    size = np.abs(other[..., :3, :3]).max(axis=(0, 2, 3), initial=1.0)[:, None, None]
+    turned = _near(one[..., :3, :3], other[..., :3, :3], size).all(axis=(0, 2, 3))
+    moved = _near(one[..., :3, 3], other[..., :3, 3], length).all(axis=(0, 2))
+    near: NDArray[np.bool_] = turned & moved
+    return near
+
+
+def _near(one: NDArray[Any], other: NDArray[Any], length: Floats | float) -> NDArray[np.bool_]:
+    """Return which numbers are the same to a part of a length; what is none is not."""
+    near: NDArray[np.bool_] = np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length
+    return near

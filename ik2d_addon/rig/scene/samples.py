@@ -2,14 +2,14 @@
 """The samples of a chain over frames, as arrays."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import IK2DError
-from ...core.affine import are_finite, is_constant, picked, product
+from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
 from ...core.inputs import Floats
 from ..chain.chain import RigChain
 
@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, eq=False)
-class ChainSamples:
+class ChainSamples(Frames):
     """What one chain needs to know of the scene, over the frames."""
 
     targets: Floats  # (frames, 3) in the world
@@ -46,12 +46,6 @@ class ChainSamples:
         """(frames,) 0..1."""
         return self.settings[:, 2]
 
-    def at(self, rows: Sequence[int] | NDArray[np.intp] | slice) -> "ChainSamples":
-        """Return the samples of some of the frames alone."""
-        columns: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        given = {name: values for name, values in columns.items() if values is not None}
-        return replace(self, **{name: picked(values, rows) for name, values in given.items()})
-
     def with_settings(
         self,
         softness: Floats | float | None = None,
@@ -64,15 +58,6 @@ class ChainSamples:
             if values is not None:
                 settings[:, column] = values
         return replace(self, settings=settings)
-
-    @classmethod
-    def joined(cls, parts: "Sequence[ChainSamples]") -> "ChainSamples":
-        """Return the samples of one chain, one part after the other."""
-        columns: dict[str, Any] = {}
-        for part in fields(cls):
-            values = [getattr(one, part.name) for one in parts]
-            columns[part.name] = None if values[0] is None else np.concatenate(values)
-        return cls(**columns)
 
 
 def finished(steps: Generator[Any, None, _Result]) -> _Result:
@@ -100,9 +85,10 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
     linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
     sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
     yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
+    finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
     for i, bone in enumerate(chain.pose_bones):
-        own = samples.bases[:, i, :3, : 3 if bone.bone.use_connect else 4]
-        yield are_finite(own), f"bone '{bone.name}' has no finite location or scale"
+        own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
+        yield np.broadcast_to(own, len(held)), f"bone '{bone.name}' has no finite location or scale"
     for name, values in zip(("Softness", "Bend", "Influence"), samples.settings.T, strict=True):
         yield np.isfinite(values), f"its setting {name} has no value that it may have"
 

@@ -109,7 +109,7 @@ def test_why_all_frames_were_stepped_through_is_told(monkeypatch):
     armature, _ = leg_with_target()
     monkeypatch.setattr(sampler, "WAY", sampler.CURVES)
     assert bake(armature, frame_start=1, frame_end=9).stepped == ""
-    monkeypatch.setattr(sampler, "_astray", lambda *_: "'Target'")
+    monkeypatch.setattr(sampler, "difference_of", lambda *_: "'Target'")
     assert bake(armature, frame_start=1, frame_end=9).stepped == "'Target'"
 
 

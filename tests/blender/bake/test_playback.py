@@ -9,9 +9,10 @@ import pytest
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
-from ik2d_addon.bake import BakeOptions, bake, playback
+from ik2d_addon.bake import BakeOptions, bake, pipeline, playback
 from ik2d_addon.bake.keys.keying import KeyPlan
-from ik2d_addon.bake.playback import NOT_PLAYED, play_back
+from ik2d_addon.bake.pipeline import play_back
+from ik2d_addon.bake.playback import NOT_PLAYED
 from ik2d_addon.rig.chain.chain import read_chain
 
 
@@ -45,7 +46,7 @@ def keyed(frames, rig=None, distance=None, joint_speed=None, doubtful=()):
 
 def times(chains, plan, verify='SAMPLE'):
     """Return the times that are looked at, the frames and those half-way apart."""
-    found = playback._times(chains, plan, verify).tolist()
+    found = playback.times_to_play(chains, plan, verify).tolist()
     assert found == sorted(found)
     return [time for time in found if time % 1 == 0], [time for time in found if time % 1]
 
@@ -224,7 +225,7 @@ def test_each_chains_distance_is_blenders_at_each_time():
 def test_now_is_the_time_that_the_scene_shows():
     rigs = two_chains()
     bpy.context.scene.frame_set(4, subframe=0.25)
-    played = playback.look_now(bpy.context.scene, [keyed(1, rig) for rig in rigs])
+    played = pipeline._look_now(bpy.context.scene, [keyed(1, rig) for rig in rigs])
     for rig, result in zip(rigs, played, strict=True):
         assert result.times.tolist() == [4.25]
         assert result.distance.tolist() == pytest.approx([distance_now(rig).length], abs=1e-5)
@@ -240,8 +241,8 @@ def test_times_are_played_forwards(monkeypatch):
         assert settings == {"checked": False, "way": "STEP"}
         return sample_steps(scene, rigs, times, **settings)
 
-    sample_steps = playback.sample_steps
-    monkeypatch.setattr(playback, "sample_steps", recorded)
+    sample_steps = pipeline.sample_steps
+    monkeypatch.setattr(pipeline, "sample_steps", recorded)
     finished(play_back(bpy.context.scene, [keyed(3, rigs[0])], KeyPlan.every([1, 4, 5]), 'SAMPLE'))
     assert asked == [1, 2.5, 4, 4.5, 5]
 

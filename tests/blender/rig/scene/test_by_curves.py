@@ -12,8 +12,8 @@ from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.scene import by_curves, sampler
-from ik2d_addon.rig.scene.record import record_by_curves
+from ik2d_addon.rig.scene import by_curves
+from ik2d_addon.rig.scene.record import record_by_curves, samples_of
 from ik2d_addon.rig.scene.sampler import CURVES, STEP, sample_steps
 from ik2d_addon.rig.scene.samples import finished
 
@@ -129,7 +129,7 @@ def test_curves_place_everything_where_blender_has_it(seed):
     rig = random_rig(seed)
     assert hindrance(rig) == ""
     seen, found = sampled(rig, STEP).chains[0], worked_out(rig)
-    of_chain = sampler._of_chain(rig, found, 0, found.settings[0])
+    of_chain = samples_of(rig, found, 0, found.settings[0])
     for name in FIELDS:
         one, other = getattr(of_chain, name), getattr(seen, name)
         # Beyond their keys curves may lead far away: there 32 bits hold no more than this.

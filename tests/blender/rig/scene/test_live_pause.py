@@ -3,19 +3,20 @@
 
 import pytest
 
-from ik2d_addon.rig.scene.live_pause import live_is_paused, live_paused
+from ik2d_addon.rig.scene import live_pause
+from ik2d_addon.rig.scene.live_pause import live_paused
 
 
 def test_pauses_may_lie_within_one_another():
-    assert not live_is_paused()
+    assert not live_pause.pauses
     with live_paused():
         with live_paused():
-            assert live_is_paused()
-        assert live_is_paused()
-    assert not live_is_paused()
+            assert live_pause.pauses
+        assert live_pause.pauses
+    assert not live_pause.pauses
 
 
 def test_a_failure_ends_the_pause():
     with pytest.raises(ZeroDivisionError), live_paused():
         raise ZeroDivisionError
-    assert not live_is_paused()
+    assert not live_pause.pauses

@@ -14,8 +14,8 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation import versions
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene import sampler as sampling
-from ik2d_addon.rig.scene.record import record_by_curves, record_stepping
-from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
+from ik2d_addon.rig.scene.record import difference_of, record_by_curves
+from ik2d_addon.rig.scene.sampler import record_stepping, sample_now, sample_steps
 
 EXACT = 1e-6  # of two units: Blender's own numbers, read again
 
@@ -516,8 +516,8 @@ def test_the_axes_of_targets_are_looked_at_too():
     axes = np.eye(3)[None, None]
     one, other = (dataclasses.replace(record, aims=aims) for aims in (axes, axes + 2e-6))
     targets = [(rig.target, "")]
-    assert sampling._astray([rig], targets, one, one) == ""
-    assert sampling._astray([rig], targets, other, one) == "the axes of a target"
+    assert difference_of([rig], targets, one, one) == ""
+    assert difference_of([rig], targets, other, one) == "the axes of a target"
 
 
 def test_a_closed_working_out_leaves_nothing():
