@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Status
 from ..core.inputs import Floats
+from ..core.words import number_of
 
 # What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
 PLAYED_BACK = 1e-5
@@ -28,6 +29,17 @@ _STATUS_IN_WORDS = {
     Status.LIMITED: "stopped by limits",
     Status.STALLED: "stalled",
 }
+# What JSON tells of a chain, and a table of each frame, in this order.
+_TOLD = (
+    *("name", "armature", "bones", "solver", "target", "plane", "reach", "keys", "summary", "reached"),
+    *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
+    *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
+    *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
+)
+_COLUMNS = (
+    *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
+    *("iterations", "stretch", "slides"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +156,7 @@ class ChainReport:
         by_force = ", baked by force" if self.forced else ""
         if self.missed.any():
             return f"{self.missed_words()}{by_force}"
-        count = _count(len(self.frames), "frame")
+        count = number_of(len(self.frames), "frame")
         if not self.reached:
             return f"{count}, {self.doubt_words('target')}{by_force}"
         on_all = " on all" * (len(self.frames) > 1)
@@ -156,7 +168,7 @@ class ChainReport:
         causes = dict.fromkeys(self._cause(int(i)) for i in np.flatnonzero(self.missed))
         worst = self.worst_missed
         words = (
-            f"{missed} of {_count(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
+            f"{missed} of {number_of(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
             f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]:g}"
         )
         if self.strays and self.max_between > self.errors[worst]:
@@ -206,45 +218,17 @@ class ChainReport:
         return length_text(length, self.unit_system)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers, ready for JSON."""
-        return {
-            "name": self.name,
-            "armature": self.armature,
-            "bones": list(self.bones),
-            "solver": self.solver,
-            "target": self.target,
-            "plane": self.plane,
-            "reach": self.reach,
-            "keys": self.keys,
+        """Return plain lists and numbers, ready for JSON, without what the chain has none of."""
+        made = {
             "summary": self.sentence(),
-            "reached": self.reached,
-            "verified": self.verified,
-            "max_error": self.max_error,
-            "max_error_frame": self.max_error_frame,
-            "max_error_from": self.max_error_from,
             "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
-            "forced": list(self.forced),
-            "warnings": list(self.warnings),
-            "frames": self.frames.tolist(),
             "status": [Status(int(status)).name for status in self.status],
-            "residual": self.residual.tolist(),
-            "off_plane": self.off_plane.tolist(),
-            "distance": self.distance.tolist(),
-            "keyed": self.keyed.tolist(),
-            "iterations": self.iterations.tolist(),
             "limited": [self.limited_bones(i) for i in range(len(self.frames))],
-            "joint_speed": self.joint_speed.tolist(),
-            "played_back": [None if np.isnan(error) else float(error) for error in self.played_back],
-            "played_back_between": np.column_stack((self.between_times, self.between)).tolist(),
-            **({} if self.stretch is None else {"stretch": self.stretch.tolist()}),
-            **({} if self.slides is None else {"slides": self.slides.tolist()}),
-            **({} if self.hands_off is None else {"hands": list(self.hands), "hands_off": self._hands_off()}),
+            "played_back_between": np.column_stack((self.between_times, self.between)),
+            "hands": self.hands if self.hands_off is not None else None,
         }
-
-    def _hands_off(self) -> list[float | None]:
-        """Return how far hands are off, in degrees; None where that is not known."""
-        off = [] if self.hands_off is None else self.hands_off.tolist()
-        return [None if np.isnan(degrees) else degrees for degrees in off]
+        told = {name: made[name] if name in made else getattr(self, name) for name in _TOLD}
+        return {name: _plain(value) for name, value in told.items() if value is not None}
 
     def _slides_in_words(self, i: int) -> str:
         """Return the slides on the i-th frame: "boom=0.5 section=0.25"; no word is a number to a table."""
@@ -253,23 +237,23 @@ class ChainReport:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one flat row a frame, for a table."""
-        for i, frame in enumerate(self.frames.tolist()):
-            played = self.played_back[i]
-            yield {
-                "armature": self.armature,
-                "chain": self.name,
-                "frame": frame,
-                "status": Status(int(self.status[i])).name,
-                "residual": float(self.residual[i]),
-                "off_plane": float(self.off_plane[i]),
-                "distance": float(self.distance[i]),
-                "played_back": "" if np.isnan(played) else float(played),
-                "limited": " ".join(self.limited_bones(i)),
-                "joint_speed": float(self.joint_speed[i]),
-                "iterations": int(self.iterations[i]),
-                **({} if self.stretch is None else {"stretch": float(self.stretch[i])}),
-                **({} if self.slides is None else {"slides": self._slides_in_words(i)}),
-            }
+        told = self.to_dict()
+        for i, frame in enumerate(told["frames"]):
+            row = {"armature": self.armature, "chain": self.name, "frame": frame}
+            row |= {name: told[name][i] for name in _COLUMNS if name in told}
+            row["limited"] = " ".join(row["limited"])
+            if row["played_back"] is None:
+                row["played_back"] = ""
+            if "slides" in row:
+                row["slides"] = self._slides_in_words(i)
+            yield row
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays and tuples as lists, in which None is in place of NaN."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [None if each != each else each for each in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,20 +299,20 @@ class BakeReport:
 
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
-        frames = len(self.chains[0].frames)
-        done = f"{self.verb} {_count(frames, 'frame')} on {_count(len(self.chains), 'chain')}{self._keys()}"
+        frames, chains = len(self.chains[0].frames), len(self.chains)
+        done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{self._keys()}"
         return f"{done}; {self._outcome()}{self._by_force()}{self._left_out()}"
 
     def _by_force(self) -> str:
         """Return "; 1 chain by force" where one was."""
         forced = sum(bool(chain.forced) for chain in self.chains)
-        return f"; {_count(forced, 'chain')} by force, see the warnings" if forced else ""
+        return f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
 
     def _left_out(self) -> str:
         """Return "; 1 faulty chain left out" where one was."""
         if not self.left_out:
             return ""
-        return f"; {_count(len(self.left_out), 'faulty chain')} left out"
+        return f"; {number_of(len(self.left_out), 'faulty chain')} left out"
 
     def _outcome(self) -> str:
         """Return what came of the chain that is furthest off, or that all have reached their targets."""
@@ -348,7 +332,7 @@ class BakeReport:
         if not any(0 < chain.keys < len(chain.frames) for chain in self.chains):
             return ""
         fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
-        return f" with {_count(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
+        return f" with {number_of(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
 
     def _sampled(self) -> str:
         """Return what was evaluated for the samples, and why it was that much."""
@@ -376,7 +360,3 @@ class BakeReport:
 def length_text(length: float, unit_system: str) -> str:
     """Return a length as the scene's units write it: "0.12 m"."""
     return str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

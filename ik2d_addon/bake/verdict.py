@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
+from ..core.words import quoted
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
@@ -179,10 +180,9 @@ def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[
         worst = int(np.nanargmax(played.hands_moved))
         moved = float(played.hands_moved[worst])
         if moved > HAND_OFF + hands.bound:
-            names = ", ".join(f"'{bone}'" for bone in rig.hands.bones)
             yield (
-                f"Chain '{rig.name}': Blender plays {names} back up to {np.degrees(moved):.2g} degrees off"
-                f" what was keyed (frame {played.times[worst]:g}); look for constraints, drivers or other"
+                f"Chain '{rig.name}': Blender plays {quoted(rig.hands.bones)} back up to"
+                f" {np.degrees(moved):.2g} degrees off what was keyed (frame {played.times[worst]:g}); look for constraints, drivers or other"
                 " animation there"
             )
 

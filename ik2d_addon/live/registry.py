@@ -8,9 +8,9 @@ import bpy
 
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
+from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
 from .chain import LiveChain
-from .changes import fingerprint
 from .status import Outcome
 
 # A chain: the number of its armature, which no other data block has, and its name.

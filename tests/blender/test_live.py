@@ -19,9 +19,10 @@ from rigs import (
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.features.overlay.target_path import find_path
-from ik2d_addon.live import changes, handlers
+from ik2d_addon.live import handlers
 from ik2d_addon.live.registry import RIGS
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.chain import fingerprint
 from ik2d_addon.ui.settings.chain import IK2D_PG_chain
 from ik2d_addon.ui.settings.joint import IK2D_PG_joint
 
@@ -520,10 +521,9 @@ def test_settings_count_at_once(at_once):
 
 def test_every_setting_tells_live_chains_that_it_changed():
     for group in (IK2D_PG_chain, IK2D_PG_joint):
-        settings = {*changes._names(group), "softness", "influence", "live", "enabled"}
-        # The second comes and goes with constraints and drivers, which Blender itself tells of.
-        settings -= {"name", "native_constraint"}
-        for name in settings & set(group.__annotations__):
+        settings = {name for name, _ in fingerprint._names(group)}
+        settings |= {"live", "enabled", "tip", "target", "subtarget"} & set(group.__annotations__)
+        for name in settings:
             assert "update" in group.__annotations__[name].keywords, name
 
 

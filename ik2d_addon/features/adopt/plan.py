@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a chain takes over from an IK constraint, in plain data, and in words what it cannot."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -12,6 +12,7 @@ from ...core import Plane
 from ...core.affine import inverse
 from ...core.inputs import Floats
 from ...core.stretch import MOST
+from ...core.words import listed, number_of
 from ...rig.animation import versions
 from ...rig.chain.bone_limits import Range, limits_elsewhere, limits_of_bones
 from ...rig.chain.chain import rest_joints
@@ -271,25 +272,25 @@ def _weights(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> dict[str, flo
 def _carried(plan: Plan) -> Iterator[str]:
     limb, main = plan.limb, plan.limb.main
     follows = plan.subtarget or plan.target.name
-    yield f"{_count(len(limb.bones), 'bone')} ({', '.join(limb.bones)}) to '{follows}'"
+    yield f"{number_of(len(limb.bones), 'bone')} ({', '.join(limb.bones)}) to '{follows}'"
     if limb.cut:
         yield f"it begins below '{limb.cut}', which another chain moves"
     if main.pole_target is not None:
         pole = main.pole_subtarget or main.pole_target.name
         yield f"the pole '{pole}' as the side that it bends to"
     if len(plan.sides) > 1:
-        yield f"the side that it bends to, keyed: it changes {_count(len(plan.sides) - 1, 'time')}"
+        yield f"the side that it bends to, keyed: it changes {number_of(len(plan.sides) - 1, 'time')}"
     if plan.limits:
-        yield f"limits of {_listed(plan.limits)}"
+        yield f"limits of {listed(plan.limits)}"
     locks = {name: sum(_locks(limb.armature.pose.bones[name])) for name in limb.bones}
     hinges = [name for name, count in locks.items() if count == 2]
     held = [name for name, count in locks.items() if count == 3]
     if held:
-        yield f"IK locks that hold {_listed(held)}"
+        yield f"IK locks that hold {listed(held)}"
     if hinges:
-        yield f"IK locks of {_listed(hinges)} as hinges"
+        yield f"IK locks of {listed(hinges)} as hinges"
     if plan.weights:
-        yield f"stiffness of {_listed(plan.weights)} as weights"
+        yield f"stiffness of {listed(plan.weights)} as weights"
     kind = animation_of(limb, "influence")
     if "strips" not in kind and (kind or plan.influence < 1.0):
         yield f"the influence{f', {kind}' if kind else f' {plan.influence:.3g}'}"
@@ -313,10 +314,10 @@ def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float
         yield "its influence as NLA strips have it"
     own = [bone.name for bone in bones if _is_turned(bone)]
     if own:
-        yield f"turns of {_listed(own)} beside the IK, which a bake replaces"
+        yield f"turns of {listed(own)} beside the IK, which a bake replaces"
     driven = [bone.name for bone in bones if _is_driven(bone)]
     if driven:
-        yield f"the drivers on the rotation of {_listed(driven)}: they win over a chain's keys"
+        yield f"the drivers on the rotation of {listed(driven)}: they win over a chain's keys"
     acting = _others(plan.limb, bones, times)
     if acting:
         yield f"{', '.join(acting)}: what acts on top of the chain's keys, or in place of them"
@@ -343,10 +344,10 @@ def _constraints(limb: Limb) -> list[bpy.types.KinematicConstraint]:
 
 def _lost_limits(bones: Sequence[bpy.types.PoseBone], slanted: Sequence[str]) -> Iterator[str]:
     if slanted:
-        yield f"limits of {_listed(slanted)}, which turn about none of their own axes in the plane"
+        yield f"limits of {listed(slanted)}, which turn about none of their own axes in the plane"
     elsewhere = limits_elsewhere(bones)
     if elsewhere:
-        yield f"the Limit Rotation of {_listed(elsewhere)}, which is not in Local Space"
+        yield f"the Limit Rotation of {listed(elsewhere)}, which is not in Local Space"
 
 
 def _turned(plan: Plan, watched: Watched, to_rest: Floats, plane: Plane) -> Iterator[str]:
@@ -403,12 +404,3 @@ def _is_driven(bone: bpy.types.PoseBone) -> bool:
     return animation is not None and any(
         curve.data_path.startswith(start) and not curve.mute for curve in animation.drivers
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _listed(names: Collection[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

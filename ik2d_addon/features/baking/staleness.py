@@ -5,18 +5,16 @@ They are compared whenever the sidebar is drawn, so none looks at keys one by on
 bulk, 20 microseconds for 5,000 keys. A mark is its version, and words of "what:digest".
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from bpy.types import FCurve, Object, PropertyGroup, Scene
-from numpy.typing import NDArray
+from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_paths
-from ...rig.animation.fcurves import column
+from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_fcurves
+from ...rig.chain.fingerprint import digest, holders_of, key_places, settings_of
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
@@ -32,17 +30,7 @@ _WORDS = {
     "frame": "the frame",
     "options": "the frame range or the options",
 }
-# Properties that say nothing of how a chain is solved. Bones are marked by their places, as they may be
-# renamed.
-_NO_SETTINGS = {"rna_type", "name", "enabled", "tip", "subtarget", "active_joint", "active_index"}
-_NO_SETTINGS |= {"last_solve", "last_bake", "last_bake_alert", "last_solve_alert", "solve_mark", "bake_mark"}
-_NO_SETTINGS |= {"bake_reached", "missed_frames", "worst_frame", "left_out", "owner"}
-_NO_SETTINGS |= {"plane_taken", "is_off_plane", "is_scaled", "scale_base", "scale_posed"}
-_NO_SETTINGS |= {"accepted_off_plane", "slid", "slide_base", "live", "live_status"}
-_NO_SETTINGS |= {"hands_posed", "native_constraint", "native_before", "native_print"}
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
-
-
 # Marks that were made in the way of before begin at once with a digest, and cannot be compared.
 _VERSION, _BEFORE = "2", ("settings:", "options:")
 
@@ -51,23 +39,16 @@ _VERSION, _BEFORE = "2", ("settings:", "options:")
 class AnimatedPaths:
     """What animates an armature, looked up once for all of its chains."""
 
-    curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place among all
+    curves: list[tuple[str, FCurve]]  # each with its path
     settings: frozenset[str]  # names of the settings of chains that have keys or drivers
 
     @classmethod
     def of(cls, armature: Object) -> "AnimatedPaths":
         """Look it up."""
-        curves: dict[str, list[tuple[int, FCurve]]] = {}
-        for place, curve in enumerate(existing_fcurves(armature)):
-            curves.setdefault(curve.data_path, []).append((place, curve))
-        drivers = (driver.data_path for driver in _drivers(armature))
-        paths = [path for path in (*curves, *drivers) if path.startswith("ik2d.")]
-        return cls(curves, frozenset(path.rpartition(".")[2] for path in paths))
-
-    def on(self, paths: set[str]) -> list[FCurve]:
-        """Return the F-Curves of some paths, in the order in which they are kept."""
-        found = [each for path in paths for each in self.curves.get(path, ())]
-        return [curve for _, curve in sorted(found, key=lambda each: each[0])]
+        curves = [(curve.data_path, curve) for curve in existing_fcurves(armature)]
+        drivers = armature.animation_data.drivers if armature.animation_data else ()
+        paths = [path for path, _ in curves] + [driver.data_path for driver in drivers]
+        return cls(curves, frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d.")))
 
 
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None) -> str:
@@ -81,7 +62,8 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None
     return _mark(
         settings=_settings(chain, animated.settings),
         target=list(_target(chain)),
-        keys=list(map(_samples, animated.on(paths))),  # not the paths, as bones are renamed
+        # not the paths, as bones are renamed
+        keys=[key_places(curve) for path, curve in animated.curves if path in paths],
     )
 
 
@@ -90,11 +72,8 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
 
     animated: as in `bake_mark`.
     """
-    armature = chain.id_data
+    armature, names = chain.id_data, [*_bones(chain), *posed_hands(chain)]
     animated = animated or AnimatedPaths.of(armature)
-    bones = [
-        armature.pose.bones[name] for name in (*_bones(chain), *posed_hands(chain)) if _has(armature, name)
-    ]
     target = chain.target
     matrix = target.matrix_world if target is not None else None
     if target is not None and chain.subtarget and target.pose is not None:
@@ -107,7 +86,7 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
         settings=_settings(chain, animated.settings),
         frame=scene.frame_current_final,
         target=(target.name if target else "", [f"{value:.5g}" for value in place]),
-        pose=[[f"{value:.5g}" for value in (*_rotation(bone), *_moved(chain, bone))] for bone in bones],
+        pose=[[f"{value:.5g}" for value in _posed(chain, bone)] for bone in _pose_bones(armature, names)],
     )
 
 
@@ -117,7 +96,7 @@ def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
     if not own:
         frames += [scene.frame_start, scene.frame_end]
-    return _mark(options=(frames, _values(settings, _RANGE, frozenset())))
+    return _mark(options=(frames, settings_of(settings, _RANGE)))
 
 
 def changed_since(mark: str, now: str) -> str:
@@ -131,12 +110,8 @@ def changed_since(mark: str, now: str) -> str:
 
 
 def _mark(**parts: Any) -> str:
-    digests = (f"{name}:{_digest(repr(part).encode())[:12]}" for name, part in parts.items())
+    digests = (f"{name}:{digest(repr(part).encode())[:12]}" for name, part in parts.items())
     return " ".join((_VERSION, *digests))
-
-
-def _digest(data: bytes | NDArray[np.float32]) -> str:
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 # --- The parts ---------------------------------------------------------------
@@ -146,12 +121,12 @@ def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
     """Return what a chain and its joints are set to; of settings that are animated, nothing."""
     armature = chain.id_data
     joints = [
-        _values(joint, set(), animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
+        settings_of(joint, animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
     ]
     data = chain.target.data if chain.target is not None and chain.subtarget else None
     bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
     places = [armature.data.bones.find(name) for name in _bones(chain)]
-    found = [_values(chain, set(), animated), joints, places, chain.target and chain.target.name, bone]
+    found = [settings_of(chain, animated), joints, places, chain.target and chain.target.name, bone]
     return [*found, *_controls(chain)]
 
 
@@ -160,83 +135,48 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
     controls = controls_of(chain)
     if controls is not None:
         yield [(name, controls[name]) for name in NAMES if name in controls]
-        yield [_samples(curve) for curve in existing_fcurves(controls)]
-
-
-def _values(group: PropertyGroup, left_out: set[str], animated: frozenset[str]) -> list:
-    """Return the plain values of a group of settings."""
-    left_out = left_out | animated | _NO_SETTINGS
-    return [
-        (found.identifier, tuple(value) if getattr(found, "is_array", False) else value)
-        for found in group.bl_rna.properties
-        if found.type not in {'POINTER', 'COLLECTION'} and found.identifier not in left_out
-        for value in [getattr(group, found.identifier)]
-    ]
+        yield [key_places(curve) for curve in existing_fcurves(controls)]
 
 
 def _target(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield what a chain's target and its parents are moved by, as far as that is their own."""
-    ob, bone, seen = chain.target, chain.subtarget, set()
-    while ob is not None and ob not in seen:
-        seen.add(ob)
-        yield from _moved_by(ob, bone)
-        ob, bone = ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
+    """Yield the keys of a chain's target and its parents; where these have none, how they are placed."""
+    for ob, bones in holders_of(chain.target, chain.subtarget):
+        prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
+        own = [
+            curve
+            for curve in existing_fcurves(ob)
+            if curve.data_path.startswith(prefixes) or not curve.data_path.startswith(("pose.", "ik2d."))
+        ]
+        yield [key_places(curve) for curve in own]
+        paths = {curve.data_path for curve in own}
+        for holder in (ob, *bones):
+            for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
+                path = name if holder == ob else holder.path_from_id(name)
+                if path not in paths:
+                    yield tuple(getattr(holder, name))
 
 
-def _moved_by(ob: Object, bone: str) -> Iterator[Any]:
-    """Yield the keys of an object and one of its bones; where these have none, how they are placed."""
-    bones = [ob.pose.bones[bone], *ob.pose.bones[bone].parent_recursive] if _has(ob, bone) else []
-    prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
-    own = [
-        curve
-        for curve in existing_fcurves(ob)
-        if curve.data_path.startswith(prefixes) or not curve.data_path.startswith(("pose.", "ik2d."))
-    ]
-    yield [_samples(curve) for curve in own]
-    paths = {curve.data_path for curve in own}
-    for holder in (ob, *bones):
-        for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
-            path = name if holder == ob else holder.path_from_id(name)
-            if path not in paths:
-                yield tuple(getattr(holder, name))
-
-
-def _has(ob: Object, bone: str) -> bool:
-    return bool(bone) and ob.pose is not None and bone in ob.pose.bones
-
-
-def _samples(curve: FCurve) -> tuple:
-    """Return what is looked at of a curve: where its keys are, and not their handles."""
-    return curve.array_index, curve.mute, _digest(column(curve, "co", 2))
+def _pose_bones(armature: Object, names: Iterable[str]) -> list[PoseBone]:
+    posed = armature.pose.bones if armature.pose is not None else {}
+    return [posed[name] for name in names if name in posed]
 
 
 def _bones(chain: PropertyGroup) -> list[str]:
     return bones_of(chain.id_data.data, chain.tip, chain.bone_count)
 
 
-def _drivers(ob: Object) -> Iterable[FCurve]:
-    return ob.animation_data.drivers if ob.animation_data else ()
-
-
 def _moved_paths(chain: PropertyGroup) -> set[str]:
     """Return the paths of the locations and scales that a chain has slid and stretched."""
-    armature = chain.id_data
-    joints = [joint for joint in chain.joints if _has(armature, joint.name)]
-    posed = [(armature.pose.bones[joint.name], joint) for joint in joints]
+    bones = _pose_bones(chain.id_data, chain.joints.keys())
+    posed = [(bone, chain.joints[bone.name]) for bone in bones]
     slid = {bone.path_from_id("location") for bone, joint in posed if any(joint.slid)}
     return slid | {bone.path_from_id("scale") for bone, joint in posed if joint.is_scaled}
 
 
-def _moved(chain: PropertyGroup, bone) -> Iterator[float]:
-    """Yield the channels of a bone's location, and of its scale, that its chain has changed."""
+def _posed(chain: PropertyGroup, bone: PoseBone) -> Iterator[float]:
+    """Yield a bone's rotation, and the channels of its location and scale that its chain has changed."""
+    yield from getattr(bone, rotation_property(bone.rotation_mode))
     joint = chain.joints.get(bone.name)
     if joint is not None:
         yield from (value for value, slid in zip(bone.location, joint.slid, strict=True) if slid)
         yield from bone.scale[ALONG : ALONG + 1] if joint.is_scaled else ()
-
-
-def _rotation(bone) -> Iterable[float]:
-    """Return the values of a bone's rotation channels."""
-    if bone.rotation_mode == 'QUATERNION':
-        return bone.rotation_quaternion
-    return bone.rotation_axis_angle if bone.rotation_mode == 'AXIS_ANGLE' else bone.rotation_euler

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is wrong with the chain that is shown, as the sidebar tells it, each with a button that mends it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
-from bpy.types import Context, Object, Operator, PoseBone, PropertyGroup, UILayout
+from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
+from ...bake.keys.clearing import baked_paths
 from ...bake.request import chosen_range
 from ...core import IK2DError
-from ...live.changes import fingerprint
 from ...live.registry import Key, key_of
-from ...rig.animation.bone_channels import rotation_property
-from ...rig.animation.versions import existing_channels
+from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain
+from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...rig.pose.target_plane import keep_plane
 from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
@@ -117,28 +118,23 @@ def _print(armature: Object, chain: PropertyGroup) -> Any:
         armature.as_pointer(),
         armature.data.as_pointer(),
         fingerprint(armature, chain),
-        _animation(armature, chain, _bones(chain)) if armature.animation_data else (),
+        list(_animation(armature, chain)) if armature.animation_data else (),
     )
 
 
-def _bones(chain: PropertyGroup) -> list[PoseBone]:
-    return [chain.id_data.pose.bones[name] for name in joints_wanted(chain)]
-
-
-def _animation(armature: Object, chain: PropertyGroup, bones: list[PoseBone]) -> Any:
-    """Return what is read of the keys and drivers of bones that stretch, slide, or have locks."""
+def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
+    """Yield what is read of the keys and drivers of bones that stretch, slide, or have locks."""
+    bones = [armature.pose.bones[name] for name in joints_wanted(chain)]
     changing = chain.stretch != 1.0 or chain.compress != 1.0 or any(joint.is_scaled for joint in chain.joints)
     if not changing and not any(joint.use_slide for joint in chain.joints):
         bones = [bone for bone in bones if any(bone.lock_rotation)]
-    if not bones:
-        return ()
-    holder, found = existing_channels(armature), [len(armature.animation_data.drivers)]
-    for bone in bones if holder else ():
-        for name, count in (("scale", 3), (rotation_property(bone.rotation_mode), 4)):
-            path = bone.path_from_id(name)
-            curves = [holder.fcurves.find(path, index=index) for index in range(count)]
-            found += [curve and (len(curve.keyframe_points), curve.range()[:]) for curve in curves]
-    return tuple(found)
+    if bones:
+        yield len(armature.animation_data.drivers)
+        paths = baked_paths(armature, [bone.name for bone in bones])
+        paths |= {bone.path_from_id("scale") for bone in bones}
+        for curve in existing_fcurves(armature):
+            if curve.data_path in paths:
+                yield curve.data_path, key_places(curve)
 
 
 def problem_of(chain: PropertyGroup) -> str:

@@ -19,6 +19,7 @@ from gpu_extras.batch import batch_for_shader
 from ...bake.report import length_text
 from ...core import IK2DError
 from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.fingerprint import settings_of
 from ...ui.context import active_armature, active_chain, shown_chain
 from ...ui.settings.overlay import COLORS, listeners, overlay_settings
 from . import figure as figures
@@ -27,8 +28,8 @@ from .colors import RGB, WORDS, farther_end, readable
 from .figure import Figure
 from .target_path import path_of
 
-# The chain's own settings that have no update function.
-_WATCHED = ("name", "tip", "bend", "softness", "tolerance", "stretch", "compress", "stretch_bones")
+# Animated settings that say nothing of how a rig is read: it is kept while time goes on.
+_OF_FRAMES = {"turn_over", "influence"}
 # How far words stand off what they are about, and the edge round bold lines, in pixels at a scale of 1.
 _OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.
@@ -122,7 +123,7 @@ def figure_of(
         if settings.miss:
             why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""
-            words = f"{name}{length_text(sight.distance, units)} off: {why}"
+            words = f"{name}{length_text(chain_view.distance, units)} off: {why}"
             figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
@@ -190,19 +191,11 @@ def _current(context: Context) -> _Drawn | None:
 
 
 def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
-    """Return the settings whose change by a script or an operator no handler of Blender's tells.
-
-    It tells that of others, as these have update functions.
-    """
-    found = []
-    for chain in chains:
-        joints = chain.joints
-        columns = [[False] * len(joints), [False] * len(joints), [0.0] * len(joints)]
-        for name, column in zip(("use_limit", "use_slide", "weight"), columns, strict=True):
-            joints.foreach_get(name, column)
-        normal = tuple(chain.plane_normal) if chain.plane == 'CUSTOM' else ()
-        found.append((*(getattr(chain, name) for name in _WATCHED), normal, *columns))
-    return found
+    """Return the settings of chains: no handler of Blender tells of what scripts and operators change."""
+    return [
+        (chain.name, chain.tip, settings_of(chain, _OF_FRAMES), *map(settings_of, chain.joints))
+        for chain in chains
+    ]
 
 
 def chain_view_shown(context: Context) -> ChainView | None:

@@ -11,6 +11,7 @@ from mathutils import Matrix
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import quoted
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane
@@ -56,7 +57,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup, scene: Scene) -> Proper
     found = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
     if found != wanted:
         raise IK2DError(
-            f"Chain '{name}': on the other side its bones are {_listed(found)}, not {_listed(wanted)};"
+            f"Chain '{name}': on the other side its bones are {quoted(found)}, not {quoted(wanted)};"
             " name them by the same rules"
         )
     chains = armature.ik2d.chains
@@ -119,7 +120,3 @@ def _mirrored(axis: Iterable[float]) -> Floats:
     """Return an axis (3,) about which a turn looks, seen in the mirror x = 0, as it did about the first."""
     mirrored: Floats = np.array([*axis], np.float64) * (1.0, -1.0, -1.0)
     return mirrored
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What NLA strips do with the bones, and what new keys on top of them do to that."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import bpy
 
+from ...core.words import quoted
 from . import versions
 
 # Bones that a sentence names one by one.
@@ -59,8 +60,9 @@ def frozen_motion(
     where = [f"before frame {first:g}"] if holds_before and start < first else []
     where += [f"after frame {last:g}"] if holds_after and end > last else []
     extrapolate = ", or set Action Extrapolation to Nothing in the NLA Editor"
+    who = quoted(bones) if len(bones) <= _NAMED else f"{len(bones)} bones"
     yield (
-        f"'{armature.name}': NLA strips move {_names(list(bones))} from frame {start:g} to {end:g};"
+        f"'{armature.name}': NLA strips move {who} from frame {start:g} to {end:g};"
         f" {' and '.join(where)} the new keys will hold {'it' if len(bones) == 1 else 'them'} still: bake all"
         f" these frames{extrapolate if animation.action is None else ''}"
     )
@@ -68,7 +70,3 @@ def frozen_motion(
 
 def _animates(holder: versions.Channels, path: str) -> bool:
     return any(holder.fcurves.find(path, index=index) for index in range(4))
-
-
-def _names(bones: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in bones) if len(bones) <= _NAMED else f"{len(bones)} bones"

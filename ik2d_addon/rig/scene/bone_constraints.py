@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import listed
 from ..animation import actions, versions
 from ..animation.times import animation_times
 from ..chain.chain import RigChain
@@ -111,10 +112,7 @@ def sentences(chain_name: str, rulers: Sequence[OtherControl]) -> list[str]:
 
 
 def _sentence(chain_name: str, bones: Sequence[str], what: str, driven: bool, count: int) -> str:
-    names = [f"'{bone}'" for bone in bones]
-    if len(names) > _NAMED + 1:
-        names[_NAMED:] = [f"{len(names) - _NAMED} more"]
-    who = f"bone {names[0]} is" if len(names) == 1 else f"bones {', '.join(names[:-1])} and {names[-1]} are"
+    who = f"bone '{bones[0]}' is" if len(bones) == 1 else f"bones {listed(bones, _NAMED)} are"
     it = "it" if count == 1 else "them"
     way_out = f"mute {it} for these frames, or disable {it}"
     if driven:

@@ -63,10 +63,6 @@ def _rotation_changed(chain, _context) -> None:
     note_offset(chain)
 
 
-def _offset_changed(_chain, _context) -> None:
-    RIGS.mark()
-
-
 class IK2D_PG_ccd_walk(PropertyGroup):
     """Where a walk through plain CCD, joint by joint, has come to."""
 
@@ -139,8 +135,7 @@ class IK2D_PG_chain(PropertyGroup):
         name="Active Joint",
         description="Joint that is highlighted in the list",
         min=0,
-        override=OVERRIDABLE,
-        options=set(),
+        **NOTE,
     )
     target: PointerProperty(
         name="Target",
@@ -239,15 +234,13 @@ class IK2D_PG_chain(PropertyGroup):
     plane_taken: StringProperty(
         name="Plane Taken",
         description="Plane that the last solve or bake took where it is automatic",
-        options=set(),
-        override=OVERRIDABLE,
+        **NOTE,
     )
     is_off_plane: BoolProperty(
         name="Target Off Plane",
         description="Whether the target left the chain's plane in the last solve or bake",
         default=False,
-        options=set(),
-        override=OVERRIDABLE,
+        **NOTE,
     )
     accepted_off_plane: FloatProperty(
         name="Accepted Off Plane",
@@ -348,15 +341,12 @@ class IK2D_PG_chain(PropertyGroup):
         size=9,
         default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
         precision=6,
-        override=OVERRIDABLE,
-        update=_offset_changed,
-        options={'HIDDEN'},
+        **SETTING,
     )
     hands_posed: StringProperty(
         name="Hands Posed",
         description="Bones on the tip that a solve or a bake has turned",
-        override=OVERRIDABLE,
-        options={'HIDDEN'},
+        **NOTE,
     )
     start_from: EnumProperty(
         name="Start From",
@@ -425,33 +415,28 @@ class IK2D_PG_chain(PropertyGroup):
         name="Stand",
         description="Empty in the plane of a native chain that carries its controls",
         type=bpy.types.Object,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **NOTE,
     )
     native_probe: PointerProperty(
         name="Probe",
         description="Empty that is where the target of a native chain is",
         type=bpy.types.Object,
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **NOTE,
     )
     native_constraint: StringProperty(
         name="Native Constraint",
         description="Name of the constraints that turn the bones of a native chain; empty for another",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **NOTE,
     )
     native_before: StringProperty(
         name="Before Native",
         description="What is to be put back when the chain is native no more",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **NOTE,
     )
     native_print: StringProperty(
         name="Made From",
         description="What a native chain was made from, to see whether it still does what its settings say",
-        override=OVERRIDABLE,
-        options=HIDDEN,
+        **NOTE,
     )
     last_solve: StringProperty(
         name="Last Solve", description="What came of the last solve of this chain", **NOTE
@@ -476,13 +461,11 @@ class IK2D_PG_chain(PropertyGroup):
     missed_frames: StringProperty(
         name="Missed Frames",
         description="Frames on which the last bake missed the target, as \"3..7 12\"",
-        override=OVERRIDABLE,
-        options=set(),
+        **NOTE,
     )
     worst_frame: IntProperty(
         name="Worst Frame",
         description="Frame on which the last bake missed the target most; -1 where it missed none",
         default=-1,
-        override=OVERRIDABLE,
-        options=set(),
+        **NOTE,
     )

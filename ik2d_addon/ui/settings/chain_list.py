@@ -6,6 +6,7 @@ import numpy as np
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core import IK2DError
+from ...core.words import quoted
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
 from ...rig.chain.native_state import controls_of
@@ -135,20 +136,16 @@ def left_out_in_words(slanted: list[str], elsewhere: list[str], open_ended: list
     sentences = []
     if open_ended:
         sentences.append(
-            f"Left out the slides of {_quoted(open_ended)}: their Limit Location has no minimum or no maximum"
+            f"Left out the slides of {quoted(open_ended)}: their Limit Location has no minimum or no maximum"
         )
     if slanted:
         sentences.append(
-            f"Left out {_quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
+            f"Left out {quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
             " which Blender's limits are about"
         )
     if elsewhere:
         sentences.append(
-            f"Left out {_quoted(elsewhere)}: their Limit Rotation is not in Local Space, so it is no limit on"
+            f"Left out {quoted(elsewhere)}: their Limit Rotation is not in Local Space, so it is no limit on"
             " a joint"
         )
     return "\n".join(sentences)
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

@@ -56,8 +56,7 @@ class IK2D_PG_settings(PropertyGroup):
         name="Active Chain",
         description="Chain whose settings are shown",
         min=0,
-        override=OVERRIDABLE,
-        options=set(),
+        **NOTE,
     )
     use_custom_range: BoolProperty(
         name="Own Range",
@@ -131,12 +130,7 @@ class IK2D_PG_settings(PropertyGroup):
         override=OVERRIDABLE,
         options=set(),
     )
-    last_bake: StringProperty(
-        name="Last Bake",
-        description="What came of the last bake",
-        override=OVERRIDABLE,
-        options=set(),
-    )
+    last_bake: StringProperty(name="Last Bake", description="What came of the last bake", **NOTE)
     last_bake_alert: BoolProperty(
         name="Last Bake Alert",
         description="Whether the last bake missed a target or gave a warning",

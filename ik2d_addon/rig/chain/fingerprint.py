@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fingerprints: what a chain is read or was made from, in parts, to see later whether it has changed.
+
+Properties with the option HIDDEN are state: they say nothing of how a chain is solved. The names of the
+others are looked up once for each class, as live chains ask often.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+import bpy
+
+from ..animation.fcurves import column
+from .dependencies import parents, walk
+from .renames import bones_of
+
+# Whether a chain is solved at all, and names: bones may be renamed.
+_NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget"}
+# Settings that live chains read on each frame.
+_EACH_FRAME = {"softness", "influence"}
+_DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
+_LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
+# Of an object or a bone, what others move it by.
+_OF_CONSTRAINTS = ("type", "mute", "enabled", "target", "subtarget")
+
+
+def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> tuple[Any, ...]:
+    """Return all that a chain is read from: its settings and joints, its bones, and what moves its target."""
+    names = bones_of(armature.data, chain.tip, chain.bone_count)
+    posed = armature.pose.bones if armature.pose else {}
+    bones = [posed[name] for name in names if name in posed]
+    above = bones[0].parent if bones else None
+    return (
+        (chain.tip, chain.target, chain.subtarget, chain.native_constraint),
+        settings_of(chain, _EACH_FRAME),
+        [settings_of(joint) for joint in map(chain.joints.get, names) if joint is not None],
+        above and above.name,
+        [tuple(_rest_of(bone)) for bone in bones],
+        list(_hands(armature, chain, bones[-1]) if bones and chain.hand_rotation != 'NONE' else ()),
+        list(_moved_by(chain.target, chain.subtarget)),
+    )
+
+
+def settings_of(
+    group: bpy.types.PropertyGroup, left_out: Collection[str] = frozenset()
+) -> list[tuple[str, Any]]:
+    """Return the settings of a rig, a chain or a joint, each with its name."""
+    kind: Any = type(group)
+    return [
+        (name, tuple(value) if is_array else value)
+        for name, is_array in _names(kind)
+        if name not in left_out
+        for value in [getattr(group, name)]
+    ]
+
+
+@cache
+def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """Return the names of a group's settings, each with whether it holds several values."""
+    return tuple(
+        (found.identifier, getattr(found, "is_array", False))
+        for found in kind.bl_rna.properties
+        if found.type not in {'POINTER', 'COLLECTION'} and not found.is_hidden
+        if found.identifier not in _NO_SETTINGS
+    )
+
+
+def key_places(curve: bpy.types.FCurve) -> tuple[int, bool, str]:
+    """Return an F-Curve's index, whether it is muted, and a digest of where its keys are; not of handles."""
+    return curve.array_index, curve.mute, digest(column(curve, "co", 2))
+
+
+def digest(data: Any) -> str:
+    """Return a digest of bytes, or of an array."""
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
+def holders_of(
+    target: bpy.types.Object | None, subtarget: str
+) -> Iterator[tuple[bpy.types.Object, list[bpy.types.PoseBone]]]:
+    """Yield a target and its parents, each with the bone that matters and the bones above that."""
+    found: dict[bpy.types.Object, list[bpy.types.PoseBone]] = {}
+    for ob, name in walk([(target, subtarget)], parents):
+        bones = found.setdefault(ob, [])
+        if name and ob.pose is not None and name in ob.pose.bones:
+            bones.append(ob.pose.bones[name])
+    yield from found.items()
+
+
+def _rest_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
+    """Yield how a bone rests, and its locks."""
+    data = bone.bone
+    for name in _DATA:
+        yield getattr(data, name)
+    yield data.matrix_local.copy().freeze()
+    for name in _LOCKS:
+        yield getattr(bone, name)
+    yield bone.lock_location[:], bone.lock_scale[:]
+    locks = bone.lock_rotation[:]
+    yield locks
+    if any(locks):  # what is locked off its rest holds the bone
+        yield (*bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle)
+
+
+def _hands(
+    armature: bpy.types.Object, chain: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
+) -> Iterator[Any]:
+    """Yield what says which bones on a chain's tip have an orientation of their own, and how they turn."""
+    for bone in (armature.pose.bones[child.name] for child in tip.bone.children):
+        yield (*_rest_of(bone), *_of_constraints(bone))
+        yield [constraint.influence > 0.0 for constraint in bone.constraints]
+    yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]
+    if chain.subtarget and chain.target and chain.target.type == 'ARMATURE':
+        aim = chain.target.data.bones.get(chain.subtarget)
+        yield aim and aim.matrix_local.copy().freeze()
+    yield len(armature.animation_data.drivers) if armature.animation_data else 0
+
+
+def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
+    """Yield what a target and its parents hang on by their own doing."""
+    for ob, bones in holders_of(target, subtarget):
+        yield ob.is_missing, ob.parent_type, ob.parent_bone, bool(ob.users_scene)
+        for holder in (ob, *bones):
+            yield holder.name, *_of_constraints(holder)
+        yield [curve.data_path for curve in ob.animation_data.drivers] if ob.animation_data else ()
+
+
+def _of_constraints(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Any]:
+    for constraint in holder.constraints:
+        yield tuple(getattr(constraint, name, None) for name in _OF_CONSTRAINTS)
