@@ -207,7 +207,7 @@ def _has(ob: Object, bone: str) -> bool:
 
 def _samples(curve: FCurve) -> tuple:
     """Return what is looked at of a curve: where its keys are, and not their handles."""
-    return curve.array_index, curve.mute, _digest(column(curve, "co", 2))
+    return curve.array_index, curve.mute, _digest(column(curve, "co"))
 
 
 def _bones(chain: PropertyGroup) -> list[str]:
