@@ -4,12 +4,12 @@
 from collections.abc import Iterable, Sequence
 
 import bpy
-import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.animation import keys, versions
 from ...rig.animation.bone_channels import ROTATIONS
+from ...rig.animation.fcurves import column
 from ...rig.animation.times import action_time
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
@@ -80,9 +80,7 @@ def _clear(
         return 0
     removed, groups = 0, set()
     for curve in [curve for curve in curves if not is_locked(curve)]:
-        columns = keys._columns(curve)
-        frames = columns["co"][:, 0]
-        gone = columns["type"][:, 0] == keys._GENERATED
+        frames, gone = column(curve, "co")[:, 0], ~keys.made_by_hand(curve)
         if frame_start is not None:
             gone &= frames >= frame_start - keys.SAME_FRAME
         if frame_end is not None:
@@ -96,9 +94,7 @@ def _clear(
             groups |= {curve.group.name} if curve.group else set()
             holder.fcurves.remove(curve)
         else:
-            left = {name: column[~gone] for name, column in columns.items()}
-            types = np.column_stack((left["handle_left_type"], left["handle_right_type"]))
-            keys._fill(curve, left, np.isin(types, (keys._FREE, keys._ALIGNED)))
+            keys.keep_keys(curve, ~gone)
     for group in [group for group in holder.groups if group.name in groups and not len(group.channels)]:
         holder.groups.remove(group)
     return removed

@@ -40,5 +40,5 @@ def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:
     frames: set[float] = set()
     for curve in versions.existing_fcurves(ob):
         if curve.data_path.startswith(paths) and not curve.mute:
-            frames |= set(column(curve, "co", 2)[:, 0].tolist())
+            frames |= set(column(curve, "co")[:, 0].tolist())
     return frames

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
 import bpy
-import numpy as np
 
 from ...rig.animation import actions, keys, versions
 from ...rig.animation.times import action_time
@@ -71,8 +70,7 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
 
 
 def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
-    columns = keys._columns(source)
-    keys._fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
+    keys.copy_keys(source, curve)
     curve.extrapolation = source.extrapolation
     for modifier in source.modifiers:
         copy = curve.modifiers.new(modifier.type)

@@ -13,10 +13,6 @@ from ...core.affine import Rotate
 from ...core.inputs import Floats
 from . import versions
 
-pass  # REMOVED
-
-ROTATION_PROPERTIES = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
-
 
 def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
     """Return for each rotation channel of the bone's mode whether it is locked.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: replace the keys of a range, in bulk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -9,36 +9,19 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions as made
 from . import versions
 from .actions import KnownChannels
 from .bone_channels import BoneRotation, channels_kept, set_mode
-from .fcurves import Singles, column
+from .fcurves import KEY_FIELDS, Curves, Singles, column
 from .key_faults import path_of, refuse_tweak_mode
-from .times import strip_times
+from .times import animation_times, strip_times
 
 # Everything that the keys of an F-Curve hold, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
 
-# Everything that a key holds, with its width and type; a round trip through these is lossless. Bytes are what
-# Blender keeps itself: it takes and gives them whole, nine times as fast as other numbers.
-_COLUMNS = (
-    ("co", 2, "f4"),
-    ("handle_left", 2, "f4"),
-    ("handle_right", 2, "f4"),
-    ("handle_left_type", 1, "u1"),
-    ("handle_right_type", 1, "u1"),
-    ("interpolation", 1, "u1"),
-    ("easing", 1, "u1"),
-    ("type", 1, "u1"),
-    ("amplitude", 1, "f4"),
-    ("period", 1, "f4"),
-    ("back", 1, "f4"),
-    ("select_control_point", 1, "?"),
-    ("select_left_handle", 1, "?"),
-    ("select_right_handle", 1, "?"),
-)
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 _BEZIER, _FREE, _ALIGNED, _AUTO_CLAMPED, _GENERATED = 2, 0, 3, 4, 5
 _CONSTANT, _BY_HAND = 0, 0
@@ -133,7 +116,7 @@ def _put_keys_back(place: versions.Place, path: str, index: int, columns: Column
     """Give an F-Curve its former keys, where it still is."""
     curve = versions.curve_at(place, path, index)
     if curve is not None:
-        _fill(curve, columns, np.ones((len(columns["co"]), 2), np.bool_))
+        _fill(curve, columns, exact=True)
 
 
 @contextmanager
@@ -149,22 +132,56 @@ def previewed(
 
 def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
     """Return which of an F-Curve's keys (m,) no bake has made."""
-    made: NDArray[np.bool_] = column(curve, "type", 1, "u1")[:, 0] != _GENERATED
+    made: NDArray[np.bool_] = column(curve, "type")[:, 0] != _GENERATED
     return made
 
 
 def keep_hand_made(curve: bpy.types.FCurve) -> bool:
     """Take from an F-Curve the keys that a bake has made; return whether any are left."""
-    columns = _columns(curve)
-    kept = columns["type"][:, 0] != _GENERATED
-    if kept.any() and not kept.all():
-        types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
-        _fill(
-            curve,
-            {name: column[kept] for name, column in columns.items()},
-            np.isin(types[kept], (_FREE, _ALIGNED)),
-        )
-    return bool(kept.any())
+    by_hand = made_by_hand(curve)
+    if by_hand.any() and not by_hand.all():
+        keep_keys(curve, by_hand)
+    return bool(by_hand.any())
+
+
+def keep_keys(curve: bpy.types.FCurve, kept: NDArray[np.bool_]) -> None:
+    """Leave an F-Curve only some of its keys (m,), exactly as they are."""
+    columns = {name: values[kept] for name, values in _columns(curve).items()}
+    _fill(curve, columns, _are_shaped(columns))
+
+
+def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
+    """Give an F-Curve the keys of another, exactly."""
+    _fill(curve, _columns(source), exact=True)
+
+
+def hand_made_curves(curves: Curves, refusal: str) -> Curves:
+    """Return the F-Curves that hold keys made by hand.
+
+    Raises IK2DError with the sentence `refusal` where keys of a bake are among them.
+    """
+    found = {}
+    for place, curve in curves.items():
+        by_hand = made_by_hand(curve)
+        if by_hand.any():
+            found[place] = curve
+            if not by_hand.all():
+                raise IK2DError(refusal)
+    return found
+
+
+def bounds(
+    scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float
+) -> tuple[float, float]:
+    """Return the times of an action between which a bake from one frame to another has its keys."""
+    times = strip_times(armature, animation_times(scene, [first, last]))
+    return float(times.min()) - SAME_FRAME, float(times.max()) + SAME_FRAME
+
+
+def hand_made_between(curves: Iterable[bpy.types.FCurve], start: float, end: float) -> set[float]:
+    """Return the times of keys made by hand on F-Curves from one time to another."""
+    points = (point for curve in curves for point in curve.keyframe_points)
+    return {point.co[0] for point in points if point.type != 'GENERATED' and start <= point.co[0] <= end}
 
 
 def _replace_keys(
@@ -183,7 +200,7 @@ def _replace_keys(
     if frames[0] > frames[-1]:  # an NLA strip that plays backwards
         frames, values = frames[::-1], values[::-1]
         handles = None if handles is None else handles[::-1, ::-1]
-    x = column(curve, "co", 2, "f4")[:, 0]
+    x = column(curve, "co")[:, 0]
     kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
     stays = len(x) > 0 and bool(kept.any())
     if handles is None and interpolation == _BEZIER and len(frames) > 1 and not stays:
@@ -199,14 +216,21 @@ def _replace_keys(
     old = _columns(curve)
     order = np.argsort(np.concatenate((x[kept], frames)), kind="stable")
     columns = {name: np.concatenate((old[name][kept], new[name]))[order] for name in old}
-    # Blender aligns aligned handles anew, which moves them by their last bits.
-    types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
-    _fill(curve, columns, (order < kept.sum())[:, None] & np.isin(types, (_FREE, _ALIGNED)))
+    _fill(curve, columns, (order < kept.sum())[:, None] & _are_shaped(columns))
 
 
 def _columns(curve: bpy.types.FCurve) -> Columns:
     """Return all that the keys of an F-Curve hold, each column (keys, width)."""
-    return {name: column(curve, name, width, kind) for name, width, kind in _COLUMNS}
+    return {name: column(curve, name) for name in KEY_FIELDS}
+
+
+def _are_shaped(columns: Columns) -> NDArray[np.bool_]:
+    """Return which left and right handles of keys (m, 2) stay where they are.
+
+    Aligned ones too: Blender aligns them anew, which moves them by their last bits.
+    """
+    types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
+    return np.isin(types, (_FREE, _ALIGNED))
 
 
 def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind: int) -> None:
@@ -224,10 +248,10 @@ def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind
     curve.update()
 
 
-def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | None = None) -> None:
+def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
     """Give an F-Curve these sorted keys (m) instead of its own.
 
-    exact: (m, 2) which left and right handles are to be as they are given, to the last bit.
+    exact: (m, 2) which left and right handles are to be exactly as they are given; all, or none.
     """
     points = curve.keyframe_points
     fresh = {name for name, value in _ADDED.items() if (columns[name] == value).all()}
@@ -239,9 +263,10 @@ def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | 
         if name not in fresh:
             points.foreach_set(name, np.ascontiguousarray(values).ravel())
     curve.update()
-    if exact is None:
+    if exact is False:
         return
-    for side, given in zip(("handle_left", "handle_right"), exact.T, strict=True):
+    which = np.broadcast_to(exact, (len(columns["co"]), 2))
+    for side, given in zip(("handle_left", "handle_right"), which.T, strict=True):
         handles = np.empty_like(columns[side])
         points.foreach_get(side, handles.ravel())
         handles[given] = columns[side][given]
@@ -269,12 +294,9 @@ def _shape(keys: Columns, handles: Floats) -> None:
 
 
 def _new_keys(frames: Singles, values: Floats) -> Columns:
-    new = {name: np.zeros((len(frames), width), kind) for name, width, kind in _COLUMNS}
+    new = {name: np.zeros((len(frames), width), kind) for name, (width, kind) in KEY_FIELDS.items()}
     new["co"][:, 0], new["co"][:, 1] = frames, values
     new["handle_left"][:] = new["handle_right"][:] = new["co"]
-    new["handle_left_type"][:] = new["handle_right_type"][:] = _AUTO_CLAMPED
-    new["interpolation"][:] = _BEZIER
-    new["type"][:] = _GENERATED
-    for name in ("select_control_point", "select_left_handle", "select_right_handle"):
-        new[name][:] = True  # as keys that Blender inserts
+    for name, value in _ADDED.items():
+        new[name][:] = value
     return new

@@ -69,7 +69,7 @@ def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
 
 def key_places(curve: bpy.types.FCurve) -> tuple[int, bool, str]:
     """Return an F-Curve's index, whether it is muted, and a digest of where its keys are; not of handles."""
-    return curve.array_index, curve.mute, digest(column(curve, "co", 2))
+    return curve.array_index, curve.mute, digest(column(curve, "co"))
 
 
 def digest(data: Any) -> str:

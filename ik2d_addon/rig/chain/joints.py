@@ -13,7 +13,7 @@ from ...core import IK2DError, Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
 from ..animation import versions
-from ..animation.bone_channels import ROTATION_PROPERTIES, locked_channels
+from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 
 # A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
@@ -145,11 +145,11 @@ def _astray(bone: bpy.types.PoseBone) -> bool:
 def _animated(bone: bpy.types.PoseBone, channel: int) -> bool:
     """Return whether a rotation channel has keys that differ: it may stand elsewhere at another frame."""
     holder = versions.existing_channels(bone.id_data)
-    path = bone.path_from_id(ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler"))
+    path = bone.path_from_id(rotation_property(bone.rotation_mode))
     curve = holder.fcurves.find(path, index=channel) if holder else None
     if curve is None or not len(curve.keyframe_points):
         return False
-    return bool(np.ptp(column(curve, "co", 2)[:, 1]) > _AT_REST)
+    return bool(np.ptp(column(curve, "co")[:, 1]) > _AT_REST)
 
 
 def _channels(bone: bpy.types.PoseBone) -> list[float]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hands and feet: the local rotations that give them their orientation, in their channels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -12,6 +12,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneRotation, locked_channels, matrices, rotation_property
+from ..animation.fcurves import Curves, playing_curves
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
@@ -25,8 +26,6 @@ _ROUNDS, _FINE = 24, 1e-8
 _SWEEPS = 30
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
-
-Curves = Mapping[tuple[str, int], bpy.types.FCurve]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +53,7 @@ class TurnedHands:
 def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnTurns:
     """Return what the hands of a chain show at some frames by keys made by hand, else at rest."""
     with versions.channels_copied(rig.armature) as holder:
-        curves = holder.fcurves if holder else ()
-        found = {(curve.data_path, curve.array_index): curve for curve in curves}
-        playing = {place: curve for place, curve in found.items() if versions.plays(rig.armature, curve)}
+        playing = playing_curves(rig.armature, holder.fcurves if holder else ())
         before = _before(scene, rig, times[0], playing)
         by_hand = {
             (path, index): playing[path, index]
@@ -76,34 +73,20 @@ def own_curves(rig: RigChain) -> Curves:
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
-    holder, by_hand = versions.existing_channels(rig.armature), {}
-    for path, index in _places(rig) if holder is not None else ():
-        curve = holder and holder.fcurves.find(path, index=index)
-        if curve is None or not versions.plays(rig.armature, curve):
-            continue
-        made = keys.made_by_hand(curve)
-        if made.any() and not made.all():
-            raise IK2DError(
-                f"Chain '{rig.name}': what hangs on its tip has keys made by hand, and those of a bake are"
-                " among them; clear the bake"
-            )
-        if made.any():
-            by_hand[path, index] = curve
-    return by_hand
+    holder = versions.existing_channels(rig.armature)
+    found = [holder.fcurves.find(path, index=index) for path, index in _places(rig)] if holder else []
+    return keys.hand_made_curves(
+        playing_curves(rig.armature, [curve for curve in found if curve is not None]),
+        f"Chain '{rig.name}': what hangs on its tip has keys made by hand, and those of a bake are among"
+        " them; clear the bake",
+    )
 
 
 def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:
     """Return what a bake does to keys that were made by hand in its range."""
-    places, found = set(_places(rig)), set()
-    start, end = sorted(strip_times(rig.armature, animation_times(scene, [first, last])).tolist())
-    for curve in versions.existing_fcurves(rig.armature):
-        if (curve.data_path, curve.array_index) in places:
-            found |= {
-                point.co[0]
-                for point in curve.keyframe_points
-                if point.type != 'GENERATED'
-                and start - keys.SAME_FRAME <= point.co[0] <= end + keys.SAME_FRAME
-            }
+    places, curves = set(_places(rig)), versions.existing_fcurves(rig.armature)
+    own = [curve for curve in curves if (curve.data_path, curve.array_index) in places]
+    found = keys.hand_made_between(own, *keys.bounds(scene, rig.armature, first, last))
     if not found:
         return []
     return [

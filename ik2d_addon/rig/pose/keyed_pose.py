@@ -10,14 +10,12 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE, Floats
 from ..animation import keys, versions
-from ..animation.bone_channels import ROTATION_PROPERTIES, matrices
-from ..animation.fcurves import Singles, column
+from ..animation.bone_channels import matrices, rotation_property
+from ..animation.fcurves import Curves, Singles, column, playing_curves
 from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
 from ..chain.joints import CLOSE, own_axis
 from ..scene.slide_locations import noted_locations
-
-Curves = dict[tuple[str, int], bpy.types.FCurve]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +45,8 @@ def neighbor_poses(
     The chains are of one armature.
     """
     armature = rigs[0].armature
-    start, end = _bounds(scene, armature, first, last)
-    curves = _by_path(armature, versions.existing_fcurves(armature))
+    start, end = keys.bounds(scene, armature, first, last)
+    curves = playing_curves(armature, versions.existing_fcurves(armature))
     return [_neighbors(scene, rig, _curves(rig, curves), start, end) for rig in rigs]
 
 
@@ -60,7 +58,7 @@ def _neighbors(
         return NeighborPoses()
     earlier, later = [], []
     for curve in curves.values():
-        times = column(curve, "co", 2)[:, 0]
+        times = column(curve, "co")[:, 0]
         earlier += times[times < start][-1:].tolist()
         later += times[times > end][:1].tolist()
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
@@ -75,14 +73,6 @@ def _neighbors(
     )
 
 
-def _bounds(
-    scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float
-) -> tuple[float, float]:
-    """Return from when to when in the action the keys at some of the scene's frames are those of a bake."""
-    times = strip_times(armature, animation_times(scene, [first, last]))
-    return float(times.min()) - keys.SAME_FRAME, float(times.max()) + keys.SAME_FRAME
-
-
 def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
     """Return how the chain's joints stand now, keyed or not."""
     keyed_pose = _keyed_pose(rig, {}, scene.frame_float, 0.0)
@@ -93,7 +83,7 @@ def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
     """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
     with versions.channels_copied(rig.armature) as holder:
-        found = _curves(rig, _by_path(rig.armature, holder.fcurves if holder else ()))
+        found = _curves(rig, playing_curves(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
         return _turns_of(scene, rig, times, curves)
 
@@ -103,15 +93,13 @@ def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[fl
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
-    curves = _curves(rig, _by_path(rig.armature, versions.existing_fcurves(rig.armature)))
-    made_by_hand = {place: keys.made_by_hand(curve) for place, curve in curves.items()}
-    if any(made.any() and not made.all() for made in made_by_hand.values()):
-        raise IK2DError(
-            f"Chain '{rig.name}': its influence blends with keys made by hand, and those of a bake are among"
-            " them; clear the bake, or set the influence to 1"
-        )
-    kept = {place: curve for place, curve in curves.items() if made_by_hand[place].any()}
-    return _turns_of(scene, rig, times, kept)
+    curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
+    by_hand = keys.hand_made_curves(
+        curves,
+        f"Chain '{rig.name}': its influence blends with keys made by hand, and those of a bake are among"
+        " them; clear the bake, or set the influence to 1",
+    )
+    return _turns_of(scene, rig, times, by_hand)
 
 
 def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> Floats:
@@ -134,26 +122,13 @@ def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], cur
 
 def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
     """Yield what a bake of a chain that blends with keys made by hand does to those in its range."""
-    start, end = _bounds(scene, rig.armature, first, last)
-    curves = _by_path(rig.armature, versions.existing_fcurves(rig.armature))
-    times = {
-        point.co[0]
-        for curve in _curves(rig, curves).values()
-        for point in curve.keyframe_points
-        if point.type != 'GENERATED' and start <= point.co[0] <= end
-    }
+    curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
+    times = keys.hand_made_between(curves.values(), *keys.bounds(scene, rig.armature, first, last))
     if times:
         yield (
             f"Chain '{rig.name}': its influence blends with keys made by hand on {len(times)} frames, which"
             " the bake has replaced; undo it before you bake again, or keep a copy of the action"
         )
-
-
-def _by_path(armature: bpy.types.Object, curves: Sequence[bpy.types.FCurve]) -> Curves:
-    """Return, of the armature's F-Curves or a copy of them, those that play, by path and index."""
-    return {
-        (curve.data_path, curve.array_index): curve for curve in curves if versions.plays(armature, curve)
-    }
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:
@@ -184,7 +159,7 @@ def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> Key
     """
     turns, channels = np.zeros(len(rig.bones)), {}
     for i, bone in enumerate(rig.pose_bones):
-        now = np.array(getattr(bone, _property(bone)))
+        now = np.array(getattr(bone, rotation_property(bone.rotation_mode)))
         usable = np.abs(now) <= LARGEST_ANGLE  # not NaN either
         values = _values(bone, curves, [time], np.where(usable, now, _rest(bone)))
         if not (np.abs(values) <= LARGEST_ANGLE).all():
@@ -212,12 +187,8 @@ def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats
     return slides
 
 
-def _property(bone: bpy.types.PoseBone) -> str:
-    return ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler")
-
-
 def _path(bone: bpy.types.PoseBone) -> str:
-    return str(bone.path_from_id(_property(bone)))
+    return str(bone.path_from_id(rotation_property(bone.rotation_mode)))
 
 
 def _rest(bone: bpy.types.PoseBone) -> Floats:
