@@ -6,8 +6,6 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ..core import IK2DError
 
-pass  # REMOVED
-
 # The armature that was found last by one of its targets: a place to look first, no more.
 _last_found = ""
 

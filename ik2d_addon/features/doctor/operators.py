@@ -30,7 +30,6 @@ _ROWS = 4
 _UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 # Ways that have operators of their own, and what is drawn beside them.
 _OPERATORS = {
-    'USE_BONE': ("ik2d.use_bone", 'BONE_DATA'),
     'MUTE_CONSTRAINTS': ("ik2d.mute_constraints", 'HIDE_ON'),
     'PLANE_TO_TARGET': ("ik2d.plane_to_target", 'ORIENTATION_NORMAL'),
     'FLIP': ("ik2d.flip", 'MOD_MIRROR'),

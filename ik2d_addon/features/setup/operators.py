@@ -8,7 +8,7 @@ from ...core import IK2DError
 from ...rig.chain.chain import problem_of, refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.native_state import acts, is_flipped
-from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget, straighten
+from ...rig.chain.renames import bones_of, straighten
 from ...ui.context import (
     active_armature,
     active_chain,
@@ -274,46 +274,6 @@ class IK2D_OT_joints_update(Operator):
         return {'FINISHED'}
 
 
-class IK2D_OT_use_bone(Operator):
-    """Take the bone that a lost one most likely is, after it was renamed and moved"""
-
-    bl_idname = "ik2d.use_bone"
-    bl_label = "Use Likeliest Bone"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_bone_to_use(context))
-
-    def execute(self, context):
-        armature, chain = active_armature(context), shown_chain(context)
-        found = use_likeliest(armature, chain)
-        self.report({'INFO'}, f"Chain '{chain.name}' takes bone {' and '.join(map(repr, found))}")
-        return {'FINISHED'}
-
-
-def use_likeliest(armature: Object, chain: PropertyGroup) -> list[str]:
-    """Put the likeliest bones in the place of a chain's lost tip and its target's lost bone; return them."""
-    tip, subtarget = likeliest_bone(armature, chain), likeliest_subtarget(chain)
-    if tip:
-        joint = chain.joints.get(chain.tip)
-        if joint is not None:
-            joint.name = tip  # the settings go with it
-        chain.tip = tip
-    if subtarget:
-        chain.subtarget = subtarget
-    return [name for name in (tip, subtarget) if name]
-
-
-def _why_no_bone_to_use(context: Context) -> str:
-    """Say why there is no lost bone to find again; "" where there is one."""
-    reason = why_no_chain(context)
-    if reason:
-        return reason
-    armature, chain = active_armature(context), shown_chain(context)
-    return "" if likeliest_bone(armature, chain) or likeliest_subtarget(chain) else "No bone is missing"
-
-
 class IK2D_OT_limits_from_bones(Operator):
     """Take the bones' IK limits, IK locks and Limit constraints as limits and slides of the active chain"""
 
@@ -354,7 +314,6 @@ classes = (
     IK2D_OT_chain_move,
     IK2D_OT_flip,
     IK2D_OT_joints_update,
-    IK2D_OT_use_bone,
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)
