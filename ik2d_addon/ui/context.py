@@ -2,7 +2,7 @@
 """What the interface is about: the active armature, its chain, and why nothing can be done."""
 
 import bpy
-from bpy.types import Context, Object, Operator, PropertyGroup
+from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
 
@@ -107,13 +107,3 @@ def why_not_solve(context: Context) -> str:
     if not chains:
         return "Add a chain first"
     return "" if any(chain.enabled for chain in chains) else "Enable a chain first"
-
-
-# --- Operators ---------------------------------------------------------------
-
-
-def allowed(operator: type[Operator], reason: str) -> bool:
-    """Show the reason on the greyed-out button."""
-    if reason:
-        operator.poll_message_set(reason)
-    return not reason

@@ -122,7 +122,7 @@ def figure_of(
         if settings.miss:
             why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""
-            words = f"{name}{length_text(sight.distance, units)} off: {why}"
+            words = f"{name}{length_text(chain_view.distance, units)} off: {why}"
             figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
