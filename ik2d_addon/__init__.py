@@ -29,7 +29,6 @@ _MODULES = (
     ".features.adopt.operators",
     ".features.match.operators",
     ".features.drag.operator",
-    ".features.ccd_steps.ccd_lines",
     ".features.ccd_steps.operator",
     ".ui.keymaps",
     ".ui.toolbar",

@@ -2,11 +2,9 @@
 """What the interface is about: the active armature, its chain, and why nothing can be done."""
 
 import bpy
-from bpy.types import Context, Object, Operator, PropertyGroup
+from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
-
-pass  # REMOVED
 
 # The armature that was found last by one of its targets: a place to look first, no more.
 _last_found = ""
@@ -109,13 +107,3 @@ def why_not_solve(context: Context) -> str:
     if not chains:
         return "Add a chain first"
     return "" if any(chain.enabled for chain in chains) else "Enable a chain first"
-
-
-# --- Operators ---------------------------------------------------------------
-
-
-def allowed(operator: type[Operator], reason: str) -> bool:
-    """Show the reason on the greyed-out button."""
-    if reason:
-        operator.poll_message_set(reason)
-    return not reason

@@ -16,14 +16,12 @@ class Shortcut:
 
     operator: str
     key: str
-    shift: bool = False
     alt: bool = False
 
 
 SHORTCUTS = (
     Shortcut("ik2d.drag", 'J'),
     Shortcut("ik2d.flip", 'J', alt=True),
-    Shortcut("ik2d.ccd_step", 'J', shift=True),
 )
 _added: list[tuple[KeyMap, KeyMapItem]] = []
 
@@ -45,7 +43,7 @@ def register() -> None:
         return
     keymap = own.keymaps.new(name=KEYMAP)
     for one in SHORTCUTS:
-        item = keymap.keymap_items.new(one.operator, one.key, 'PRESS', shift=one.shift, alt=one.alt)
+        item = keymap.keymap_items.new(one.operator, one.key, 'PRESS', alt=one.alt)
         _added.append((keymap, item))
 
 

@@ -18,23 +18,21 @@ WALK = """\
 Plain CCD, joint by joint
 =========================
 
-Click the armature, go to Pose Mode (Ctrl Tab), keep the mouse over the 3D View.
+Click the armature, go to Pose Mode (Ctrl Tab). CCD Step is in the menu Pose > IK 2D; right-click it there
+to give it a shortcut of your own.
 
 How it goes (figures 2a to 2d of the article)
   1. Go to frame 42. A, then Alt R: the chain lies straight.
-  2. Shift J turns one joint, the tip's first: the dashed line goes from the joint to where the tip was,
-     the other one to the target, and the arrow is the turn. Press it again for the next joint.
-  3. Shift J, then F9 and a tick at Whole Iteration: all joints once, from tip to root.
+  2. CCD Step turns one joint, the tip's first. Press it again for the next joint.
+  3. CCD Step, then F9 and a tick at Whole Iteration: all joints once, from tip to root.
      The status bar says how far the tip is from its target. It takes many of them.
 
 How it locks (figure 3)
   1. Go to frame 1: the target is on the chain's own line. A, then Alt R.
-  2. Shift J: the last bone folds back. Shift J again, and again: "plain CCD is locked". No joint can
+  2. CCD Step: the last bone folds back. CCD Step again, and again: "plain CCD is locked". No joint can
      bring the tip any nearer, although the chain reaches that far.
   3. In the sidebar (N), tab IK 2D, press Solve: the tip is on its target. Alt J flips the bend; Solve
      again for the other side.
-
-Without the mouse over the 3D View: menu Pose > IK 2D > CCD Step.
 """
 
 

@@ -256,7 +256,6 @@ def rest_position():
 FAULTS = (
     Fault("own target", own_target, 'PROBLEM', 'CLEAR_TARGET', "moved by the chain itself", True, False),
     Fault("backwards", backwards, 'PROBLEM', 'TURN_RANGES', "run backwards", True),
-    Fault("lost tip", lost_tip, 'PROBLEM', 'USE_BONE', "has no bone 'shin'", True),
     Fault("shared bone", shared_bone, 'SHARED_BONES', 'DISABLE', "shares the bone 'shin'", True, False),
     Fault("rest position", rest_position, 'REST_POSITION', 'SHOW_POSE', "rest position", True),
     Fault("locked curve", locked_curve, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),

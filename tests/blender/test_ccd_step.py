@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """CCD Step: the article's plain CCD on the pose, joint by joint."""
 
-from math import degrees
-
 import bpy
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_tip
 
 from ik2d_addon.core import CCDResult, Chain, ccd_step, forward
-from ik2d_addon.features.ccd_steps import ccd_lines
 from ik2d_addon.features.ccd_steps.operator import next_joint, step_chain, told
 
 LENGTHS = (1.0, 0.8, 0.6)
@@ -91,7 +88,7 @@ def test_a_changed_pose_or_target_begins_at_the_tip_again(change):
     chain = armature.ik2d.chains[0]
     assert next_joint(chain, 3) == 2
     bpy.ops.ik2d.ccd_step()
-    assert next_joint(chain, 3) == 1 and ccd_lines.is_shown()
+    assert next_joint(chain, 3) == 1
     if change == "target":
         target.location.x += 0.1
         bpy.context.view_layer.update()
@@ -100,7 +97,7 @@ def test_a_changed_pose_or_target_begins_at_the_tip_again(change):
         armature.pose.bones["b0"].rotation_euler.x += 0.1
     else:
         bpy.context.scene.frame_set(5)
-    assert next_joint(chain, 3) == 2 and not ccd_lines.is_shown()
+    assert next_joint(chain, 3) == 2
 
 
 def test_the_straight_chain_locks_and_says_so():
@@ -147,26 +144,3 @@ def test_a_faulty_chain_is_refused_with_its_sentence():
     bpy.data.objects.remove(target)
     with pytest.raises(RuntimeError, match="has no target"):
         bpy.ops.ik2d.ccd_step()
-
-
-def figure(turn=0.5):
-    """Return a figure in the plane y = 0."""
-    return ccd_lines.Figure(
-        np.zeros(3), np.array((2.0, 0, 0)), np.array((0, 0, 1.0)), turn, np.array((0, -1.0, 0))
-    )
-
-
-def test_the_lines_join_what_they_are_about():
-    lines = figure()
-    assert (lines.to_target() == [(0, 0, 0), (0, 0, 1)]).all()
-    dashes = lines.to_tip()
-    assert (dashes[0] == 0).all() and dashes[-1] == pytest.approx((2, 0, 0)) and len(dashes) % 2 == 0
-
-
-@pytest.mark.parametrize("turn", [0.5, -1.2, 3.0])
-def test_the_arc_goes_from_where_the_tip_was_as_far_as_the_joint_turned(turn):
-    arc = figure(turn).arc()
-    assert np.linalg.norm(arc[:-3:2], axis=1)[:20] == pytest.approx(0.4)
-    end = arc[-2]
-    assert degrees(np.arctan2(end[2], end[0])) == pytest.approx(degrees(turn))
-    assert not len(figure(0.0).arc())

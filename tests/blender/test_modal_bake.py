@@ -11,11 +11,12 @@ from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking import operators
 from ik2d_addon.features.baking.operators import IK2D_OT_bake
 from ik2d_addon.rig.scene import sampler
+from ik2d_addon.ui.operator import ChainOperator
 
 FRAMES = 40
 
 
-class Bake:
+class Bake(ChainOperator):
     """The operator's own functions, without the window that Blender would need to run it."""
 
     locals().update(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that turn a rig's IK constraints into chains, and give them back."""
 
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ...core import IK2DError
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.renames import bones_of
-from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
+from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
@@ -24,12 +25,11 @@ from .adopt import (
 _DIALOG_WIDTH = 520
 
 
-class IK2D_OT_adopt(Operator):
+class IK2D_OT_adopt(ChainOperator, Operator):
     """Turn the IK constraints of the selected bones' limbs into chains; Release gives them back"""
 
     bl_idname = "ik2d.adopt"
     bl_label = "Adopt IK"
-    bl_options = {'REGISTER', 'UNDO'}
 
     all: BoolProperty(
         name="All",
@@ -37,22 +37,15 @@ class IK2D_OT_adopt(Operator):
         default=False,
         options={'SKIP_SAVE'},
     )
-    chain: StringProperty(
-        name="Chain",
-        description="Chain whose bones' IK constraints to adopt, in place of the selected bones'",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain whose bones' IK constraints to adopt, in place of the selected bones'")
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_edit(context))
+    why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
         try:
             adoption = self._plan(context)
         except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         units = context.scene.unit_settings.system
         self._lines = [plan_in_words(adoption, i, units) for i in range(len(adoption.plans))]
         self._notes = adoption.notes
@@ -71,14 +64,10 @@ class IK2D_OT_adopt(Operator):
         for note in self._notes:
             _draw_lines(self.layout, context, note, 'INFO', width)
 
-    def execute(self, context):
-        try:
-            adoption = self._plan(context)
-            names = adopt(adoption, context.scene)
-            sentences = compare_adopted(adoption, names, context.scene)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+    def work(self, context):
+        adoption = self._plan(context)
+        names = adopt(adoption, context.scene)
+        sentences = compare_adopted(adoption, names, context.scene)
         units = context.scene.unit_settings.system
         for i in range(len(adoption.plans)):
             first, *rest = plan_in_words(adoption, i, units)
@@ -88,8 +77,7 @@ class IK2D_OT_adopt(Operator):
         for line in (*adoption.notes, *sentences):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
-        self.report({'INFO'}, f"Adopted {listed}; Bake keys it, Live has it follow")
-        return {'FINISHED'}
+        return f"Adopted {listed}; Bake keys it, Live has it follow"
 
     def _plan(self, context: Context) -> Adoption:
         armature = active_armature(context)
@@ -120,12 +108,11 @@ def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width:
         icon = 'BLANK1'
 
 
-class IK2D_OT_release(Operator):
+class IK2D_OT_release(ChainOperator, Operator):
     """Give back the IK constraints that the active chain was made from, and remove the chain"""
 
     bl_idname = "ik2d.release"
     bl_label = "Release"
-    bl_options = {'REGISTER', 'UNDO'}
 
     all: BoolProperty(
         name="All",
@@ -134,31 +121,25 @@ class IK2D_OT_release(Operator):
         options={'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_not_edit(context)
         if not reason and not adopted_chains(active_armature(context)):
             reason = "No chain was adopted from an IK constraint"
-        return allowed(cls, reason)
+        return reason
 
-    def execute(self, context):
+    def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
         names = adopted_chains(armature)
         if not self.all:
             if chain is None or not is_adopted(chain):
                 which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
-                self.report({'ERROR'}, f"{which}; choose one that was adopted, or release all")
-                return {'CANCELLED'}
+                raise IK2DError(f"{which}; choose one that was adopted, or release all")
             names = [chain.name]
-        try:
-            sentences = [line for name in reversed(names) for line in release_chain(armature, name)]
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+        sentences = [line for name in reversed(names) for line in release_chain(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
-        self.report({'INFO'}, f"Released {', '.join(map(repr, names))}")
-        return {'FINISHED'}
+        return f"Released {', '.join(map(repr, names))}"
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:

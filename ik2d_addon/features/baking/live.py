@@ -4,7 +4,8 @@
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ...live.registry import outcome_of
-from ...ui.context import allowed, shown_chain, why_no_chain
+from ...ui.context import shown_chain, why_no_chain
+from ...ui.operator import ChainOperator
 from ...ui.registration import registration
 from ...ui.text import draw_text
 
@@ -42,42 +43,38 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
         column.operator("ik2d.lock_interface", icon='LOCKED')
 
 
-class IK2D_OT_start_from_rest(Operator):
+class IK2D_OT_start_from_rest(ChainOperator, Operator):
     """Have the chain start from its rest pose on each frame, so that it can be live"""
 
     bl_idname = "ik2d.start_from_rest"
     bl_label = "Start from Rest Pose"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_no_chain(context)
         if not reason and not has_memory(shown_chain(context)):
             reason = "The chain does not go on from the frame before"
-        return allowed(cls, reason)
+        return reason
 
-    def execute(self, context):
+    def work(self, context):
         chain = shown_chain(context)
         chain.start_from = 'REST'
-        self.report({'INFO'}, f"Chain '{chain.name}' starts from its rest pose on each frame")
-        return {'FINISHED'}
+        return f"Chain '{chain.name}' starts from its rest pose on each frame"
 
 
-class IK2D_OT_lock_interface(Operator):
+class IK2D_OT_lock_interface(ChainOperator, Operator):
     """Lock Blender's interface while it renders: live chains that move meanwhile may crash it"""
 
     bl_idname = "ik2d.lock_interface"
     bl_label = "Lock Interface for Renders"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         locked = context.scene.render.use_lock_interface
-        return allowed(cls, "The interface is locked while rendering already" if locked else "")
+        return "The interface is locked while rendering already" if locked else ""
 
-    def execute(self, context):
+    def work(self, context):
         context.scene.render.use_lock_interface = True
-        return {'FINISHED'}
 
 
 classes = (IK2D_OT_start_from_rest, IK2D_OT_lock_interface)

@@ -4,7 +4,7 @@
 from collections.abc import Generator
 from time import perf_counter
 
-from bpy.props import IntProperty, StringProperty
+from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
@@ -14,7 +14,8 @@ from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
-from ...ui.context import active_armature, allowed, why_not_edit, why_not_solve
+from ...ui.context import active_armature, why_not_edit, why_not_solve
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from .results import store_bake, store_solve
 
@@ -49,14 +50,12 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
     return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
 
 
-class _OfChain:
-    """What operators share that work on one chain or on all."""
+class _OfChain(ChainOperator):
+    """An operator on one chain or on all."""
 
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to work on; empty for all that are enabled",
-        options={'SKIP_SAVE'},
-    )
+    why_not = staticmethod(why_not_solve)
+
+    chain: chain_name("Chain to work on; empty for all that are enabled")
 
     @classmethod
     def description(cls, _context, properties):
@@ -71,22 +70,12 @@ class IK2D_OT_solve(_OfChain, Operator):
 
     bl_idname = "ik2d.solve"
     bl_label = "Solve"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_solve(context))
-
-    def execute(self, context):
+    def work(self, context):
         armature = active_armature(context)
-        try:
-            report = solve(armature, [self.chain] if self.chain else None)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+        report = solve(armature, [self.chain] if self.chain else None)
         store_solve(armature, report, context.scene)
-        _tell(self, report)
-        return {'FINISHED'}
+        self.tell(report.sentence(), report.warnings, report.all_reached)
 
 
 class IK2D_OT_bake(_OfChain, Operator):
@@ -94,7 +83,6 @@ class IK2D_OT_bake(_OfChain, Operator):
 
     bl_idname = "ik2d.bake"
     bl_label = "Bake"
-    bl_options = {'REGISTER', 'UNDO'}
 
     # Kept from one run to the next, a range would win over the panel's: hence SKIP_SAVE.
     frame_start: IntProperty(
@@ -112,10 +100,6 @@ class IK2D_OT_bake(_OfChain, Operator):
 
     _timer = None
     _paused = 0.0  # when the last slice ended
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_solve(context))
 
     def execute(self, context):
         self._start(context)
@@ -168,14 +152,12 @@ class IK2D_OT_bake(_OfChain, Operator):
         except StopIteration as finished:
             store_bake(self._armature, finished.value, context.scene)
             select_baked(self._armature, finished.value)
-            _tell(self, finished.value)
+            self.tell(finished.value.sentence(), finished.value.warnings, finished.value.all_reached)
             return {'FINISHED'}
         except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         except ReferenceError:  # by a script: a bake keeps all that a person does waiting
-            self.report({'ERROR'}, f"'{self._name}', or something it follows, was deleted during the bake")
-            return {'CANCELLED'}
+            return self.refuse(f"'{self._name}', or something it follows, was deleted during the bake")
         finally:
             if not running:
                 self._stop(context)
@@ -210,7 +192,6 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
 
     bl_idname = "ik2d.clear_bake"
     bl_label = "Clear Bake"
-    bl_options = {'REGISTER', 'UNDO'}
 
     frame_start: IntProperty(
         name="Start",
@@ -225,30 +206,25 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         options={'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_not_edit(context)
         if not reason and not active_armature(context).ik2d.chains:
             reason = "Add a chain first"
-        return allowed(cls, reason)
+        return reason
 
-    def execute(self, context):
+    def work(self, context):
         armature = active_armature(context)
         frames = self._frames(armature)
         chains = armature.ik2d.chains
         bones = all_bones([chains[self.chain]] if self.chain in chains else chains)
         locked = locked_channels(armature, bones)
-        try:
-            removed = clear_bake(armature, self.chain, *frames)
-            if not removed:
-                raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+        removed = clear_bake(armature, self.chain, *frames)
+        if not removed:
+            raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
         if locked:
             self.report({'WARNING'}, f"{len(locked)} locked channels keep their keys, such as {locked[0]}")
-        self.report({'INFO'}, f"Removed {removed} baked keys{self._where(frames)}")
-        return {'FINISHED'}
+        return f"Removed {removed} baked keys{self._where(frames)}"
 
     def _frames(self, armature: Object) -> list[int | None]:
         """Return the first and last frame to clear: those asked for, the rig's own, or none."""
@@ -263,14 +239,6 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         start, end = frames
         first = "" if start is None else f" from frame {start}"
         return first + ("" if end is None else f" to frame {end}")
-
-
-def _tell(operator: Operator, report: BakeReport) -> None:
-    """Report what came of it: every warning for itself, the sentence last, where the status bar shows it."""
-    for warning in report.warnings:
-        operator.report({'WARNING'}, warning)
-    level = 'INFO' if report.all_reached and not report.warnings else 'WARNING'
-    operator.report({level}, report.sentence())
 
 
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import bpy
 import numpy as np
-from bpy.props import StringProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
@@ -14,7 +13,8 @@ from ...bake.keys.clearing import forget_bake
 from ...bake.request import FRAMES
 from ...core import IK2DError
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
-from ...ui.context import active_armature, allowed, named_chain, shown_chain
+from ...ui.context import active_armature, named_chain, shown_chain
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
@@ -260,27 +260,15 @@ def _missed_chain(context: Context, name: str) -> PropertyGroup:
     raise IK2DError(f"The last bake of chain '{name}' missed no frame")
 
 
-class _MissedFrames:
+class _MissedFrames(ChainOperator):
     """What the operators on missed frames share."""
 
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to look at; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain to look at; empty for the active one")
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_nothing_missed(context))
+    why_not = staticmethod(_why_nothing_missed)
 
-    def execute(self, context):
-        try:
-            words = self.go(context, _missed_chain(context, self.chain))
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        self.report({'INFO'}, words)
-        return {'FINISHED'}
+    def work(self, context):
+        return self.go(context, _missed_chain(context, self.chain))
 
 
 class IK2D_OT_worst_frame(_MissedFrames, Operator):
@@ -306,7 +294,6 @@ class IK2D_OT_mark_frames(_MissedFrames, Operator):
 
     bl_idname = "ik2d.mark_frames"
     bl_label = "Mark Missed Frames"
-    bl_options = {'REGISTER', 'UNDO'}
 
     @staticmethod
     def go(context: Context, chain: PropertyGroup) -> str:

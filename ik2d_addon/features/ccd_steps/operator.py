@@ -1,21 +1,73 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operator that walks through plain CCD, joint by joint."""
+"""The operator that walks through plain CCD on the current pose, one joint or one iteration at a time."""
+
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty
 from bpy.types import Operator, PropertyGroup
 
 from ...bake.report import length_text
 from ...bake.request import scene_of
-from ...core import CCDResult, IK2DError
-from ...core.inputs import Floats
-from ...rig.chain.chain import read_chain
-from ...ui.context import active_armature, allowed, named_chain, why_no_chain
+from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
+from ...core.ccd.step import ccd_joint
+from ...core.inputs import Floats, wrapped
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.pose.kinematics import angles_before
+from ...rig.pose.target_plane import target_points
+from ...ui.context import active_armature, named_chain
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ..baking.staleness import solve_fingerprint
-from . import ccd_lines
-from .step import CCDStep, step_pose
+from ..drag.held_chain import HeldChain
+
+# CCD stands still where an iteration moves the tip by less than a hundredth of this part of the reach: 32
+# bits hold no chain much straighter than that.
+_STILL = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class CCDStep:
+    """A step of CCD. Lengths are the world's."""
+
+    bones: tuple[str, ...]  # the chain's, root to tip
+    turned: Floats  # (n,) radians, by how much each joint did
+    result: CCDResult  # FAILURE: no joint of the chain can bring the tip any nearer
+    distance: float  # tip to target, in the chain's plane
+
+
+def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -> CCDStep:
+    """Turn one joint of a chain as plain CCD does, or all of them once, and show it.
+
+    joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for what has no place.
+    """
+    if rig.slides is not None or rig.stretching is not None:
+        raise IK2DError(
+            f"Chain '{rig.name}' slides or stretches, and plain CCD only turns joints; turn Slide and Stretch"
+            " off to step through it"
+        )
+    held_chain = HeldChain.of(scene, rig)
+    rig, linkage = held_chain.rig, held_chain.linkage
+    lengths, headings = linkage.unturned()
+    joints = rig.joints
+    chain = Chain(lengths[0], joints.limits_from(angles_before(headings)[0]), joints.weights)
+    angles = linkage.angles_of(held_chain.keyed_pose.turns[None], headings)[0]
+    target = rig.plane.project(target_points(rig, held_chain.samples))[0]
+    tolerance = chain.tolerance_or_default(rig.tolerance)
+    new, _ = ccd_step(chain, angles, target, tolerance=tolerance)
+    _, result = ccd_step(chain, angles, target, tolerance=max(tolerance, _STILL * chain.reach[1]))
+    if joint is not None:
+        new = ccd_joint(chain, angles, target, joint)
+    miss = float(np.hypot(*(forward(chain, new)[-1] - target)))
+    turns = linkage.local_turns(new[None], headings, joints.held, held_chain.keyed_pose.turns)
+    held_chain.turn(turns)
+    bpy.context.view_layer.update()
+    if result != CCDResult.FAILURE:
+        result = CCDResult.SUCCESS if miss <= tolerance else CCDResult.PROCESSING
+    to_world = (held_chain.samples.world[0] @ linkage.to_pose[0])[:3, :3]
+    scale = float(np.linalg.norm(to_world @ rig.plane.x))
+    return CCDStep(rig.bones, wrapped(new - angles), result, scale * miss)
 
 
 def next_joint(chain: PropertyGroup, count: int) -> int:
@@ -26,7 +78,7 @@ def next_joint(chain: PropertyGroup, count: int) -> int:
 
 
 def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = False) -> tuple[CCDStep, int]:
-    """Turn the next joint of a chain as plain CCD does, or all joints once; draw the lines of it.
+    """Turn the next joint of a chain as plain CCD does, or all joints once.
 
     Returns what it did, and which joint did it: the root's where all did. Raises IK2DError for what
     cannot be solved.
@@ -35,76 +87,10 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     rig = read_chain(armature, chain)
     bpy.context.view_layer.update()
     joint = 0 if whole else next_joint(chain, len(rig.bones))
-    before = _joints(armature, rig.bones)
     step = step_pose(scene, rig, None if whole else joint)
-    walk = chain.ccd_walk
-    walk.joint = (joint - 1) % len(rig.bones)
-    walk.mark = solve_fingerprint(chain, scene)
-    figure = _figure(armature, chain, before, joint, float(step.turned[joint]), whole)
-    ccd_lines.show(figure, armature.name, chain.name, walk.mark)
+    chain.ccd_walk.joint = (joint - 1) % len(rig.bones)
+    chain.ccd_walk.mark = solve_fingerprint(chain, scene)
     return step, joint
-
-
-def _joints(armature: bpy.types.Object, bones: tuple[str, ...]) -> Floats:
-    """Return where joints and tip stand now (n + 1, 3), in the world."""
-    posed = [armature.pose.bones[name] for name in bones]
-    places = [armature.matrix_world @ place for place in (*(bone.head for bone in posed), posed[-1].tail)]
-    return np.array(places, np.float64)
-
-
-def _figure(
-    armature: bpy.types.Object, chain: PropertyGroup, before: Floats, joint: int, turn: float, whole: bool
-) -> ccd_lines.Figure:
-    """Return the lines of the joint that turned last."""
-    bones = tuple(bone.name for bone in chain.joints) if len(chain.joints) == len(before) - 1 else ()
-    after = _joints(armature, bones) if bones else before
-    target = chain.target
-    place = target.matrix_world.translation
-    if chain.subtarget:
-        place = target.matrix_world @ target.pose.bones[chain.subtarget].head
-    tip, at = before[-1], before[joint]
-    normal = np.cross(tip - at, after[-1] - at) * (1.0 if np.sin(turn) >= 0.0 else -1.0)
-    length = float(np.linalg.norm(normal))
-    if whole or length == 0.0:  # the turn of one joint alone has a place to be drawn
-        return ccd_lines.Figure(after[joint], after[-1], np.array(place), 0.0, np.zeros(3))
-    return ccd_lines.Figure(at, tip, np.array(place), turn, normal / length)
-
-
-class IK2D_OT_ccd_step(Operator):
-    """Turn the next joint, from tip to root, as plain CCD does: to see how it goes, and where it locks"""
-
-    bl_idname = "ik2d.ccd_step"
-    bl_label = "CCD Step"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    whole: BoolProperty(
-        name="Whole Iteration",
-        description="Turn all joints once, from tip to root, instead of the next one",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to step; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
-
-    def execute(self, context):
-        armature = active_armature(context)
-        try:
-            chain = named_chain(context, self.chain)
-            step, joint = step_chain(armature, chain, self.whole)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        level = 'WARNING' if step.result == CCDResult.FAILURE else 'INFO'
-        units = context.scene.unit_settings.system
-        self.report({level}, told(step, joint, self.whole, chain.ccd_walk.joint, units))
-        return {'FINISHED'}
 
 
 def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> str:
@@ -123,6 +109,31 @@ def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> 
     if step.result == CCDResult.SUCCESS:
         return f"{turned}; the tip is on its target"
     return f"{turned}; the tip is {off} from its target, '{step.bones[following]}' is next"
+
+
+class IK2D_OT_ccd_step(ChainOperator, Operator):
+    """Turn the next joint, from tip to root, as plain CCD does: to see how it goes, and where it locks"""
+
+    bl_idname = "ik2d.ccd_step"
+    bl_label = "CCD Step"
+
+    whole: BoolProperty(
+        name="Whole Iteration",
+        description="Turn all joints once, from tip to root, instead of the next one",
+        default=False,
+        options={'SKIP_SAVE'},
+    )
+    chain: chain_name("Chain to step; empty for the active one")
+
+    def work(self, context):
+        chain = named_chain(context, self.chain)
+        step, joint = step_chain(active_armature(context), chain, self.whole)
+        units = context.scene.unit_settings.system
+        self.tell(
+            told(step, joint, self.whole, chain.ccd_walk.joint, units),
+            warnings=(),
+            is_good=step.result != CCDResult.FAILURE,
+        )
 
 
 classes = (IK2D_OT_ccd_step,)

@@ -21,7 +21,7 @@ from ...rig.chain.chain import (
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.native_state import is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
-from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget
+from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
     askew_words,
     channels_at_rest,
@@ -110,10 +110,6 @@ def findings(
 
 def _ways_out(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[Mend]:
     """Yield what may help a chain that cannot be read."""
-    for bone in (likeliest_bone(armature, settings), likeliest_subtarget(settings)):
-        if bone:
-            yield Mend('USE_BONE', f"Use '{bone}'")
-            return
     try:
         names = [bone.name for bone in chain_bones(armature, settings.tip, settings.bone_count)]
     except IK2DError:

@@ -7,7 +7,8 @@ from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls, sentences
-from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
+from ...ui.context import active_armature, shown_chain
+from ...ui.operator import ChainOperator
 from ...ui.registration import registration
 
 
@@ -25,29 +26,22 @@ def other_control_lines(context: Context, armature: Object, chain: PropertyGroup
     return sentences(chain.name, other_controls_of(context, armature, chain))
 
 
-class IK2D_OT_mute_constraints(Operator):
+class IK2D_OT_mute_constraints(ChainOperator, Operator):
     """Mute the constraints that rule the active chain's bones, on the frames to bake alone"""
 
     bl_idname = "ik2d.mute_constraints"
     bl_label = "Mute for These Frames"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature = active_armature(context)
         first, last, _step = chosen_range(armature, context.scene)
         rulers = other_controls_of(context, armature, shown_chain(context))
         if not rulers:
-            self.report({'ERROR'}, "No constraint rules the chain's bones on these frames")
-            return {'CANCELLED'}
+            return self.refuse("No constraint rules the chain's bones on these frames")
         try:
             muted, driven = mute_constraints(armature, rulers, context.scene, first, last)
         except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         for ruler in driven:
             name = f"'{ruler.constraint}' of bone '{ruler.owner}'"
             kind = {'WARNING'} if muted else {'ERROR'}

@@ -6,19 +6,19 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, StringProperty
+from bpy.props import EnumProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...bake.keys.clearing import baked_paths
 from ...bake.request import chosen_range
-from ...core import IK2DError
 from ...live.registry import Key, key_of
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain
 from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...rig.pose.target_plane import keep_plane
-from ...ui.context import active_armature, allowed, named_chain, shown_chain, why_not_edit
+from ...ui.context import active_armature, named_chain
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, row_or_column
@@ -31,7 +31,6 @@ _ROWS = 4
 _UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 # Ways that have operators of their own, and what is drawn beside them.
 _OPERATORS = {
-    'USE_BONE': ("ik2d.use_bone", 'BONE_DATA'),
     'MUTE_CONSTRAINTS': ("ik2d.mute_constraints", 'HIDE_ON'),
     'PLANE_TO_TARGET': ("ik2d.plane_to_target", 'ORIENTATION_NORMAL'),
     'FLIP': ("ik2d.flip", 'MOD_MIRROR'),
@@ -190,43 +189,22 @@ def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
 # --- The operator ------------------------------------------------------------
 
 
-class IK2D_OT_mend(Operator):
+class IK2D_OT_mend(ChainOperator, Operator):
     """Mend what is wrong with the chain, in one of the ways that the sidebar offers"""
 
     bl_idname = "ik2d.mend"
     bl_label = "Mend Chain"
-    bl_options = {'REGISTER', 'UNDO'}
 
     way: EnumProperty(name="Way", description="What to do", items=_WAYS, options={'SKIP_SAVE'})
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to mend; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
-
-    @classmethod
-    def poll(cls, context):
-        reason = why_not_edit(context)
-        if not reason and shown_chain(context) is None:
-            reason = "Add a chain first"
-        return allowed(cls, reason)
+    chain: chain_name("Chain to mend; empty for the active one")
 
     @classmethod
     def description(cls, _context, properties):
         """Say what the click does."""
         return next(words for way, _label, words in _WAYS if way == properties.way)
 
-    def execute(self, context):
-        armature = active_armature(context)
-        try:
-            done = self._mend(context, armature, named_chain(context, self.chain))
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        self.report({'INFO'}, done)
-        return {'FINISHED'}
-
-    def _mend(self, context: Context, armature: Object, chain: PropertyGroup) -> str:
+    def work(self, context):
+        armature, chain = active_armature(context), named_chain(context, self.chain)
         if self.way != 'KEEP_PLANE':
             return mend(self.way, armature, chain)
         first, last, _step = chosen_range(armature, context.scene)

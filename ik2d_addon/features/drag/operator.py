@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatVectorProperty, IntProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras import view3d_utils
 from mathutils import Vector
@@ -15,7 +15,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.chain import pose_bones_of
-from ...ui.context import allowed
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from .drag import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
@@ -85,7 +85,7 @@ def length_typed(scene: bpy.types.Scene, text: str) -> float:
     return value / units.scale_length
 
 
-class IK2D_OT_drag(Operator):
+class IK2D_OT_drag(ChainOperator, Operator):
     """Drag the tip of a chain, or of the active bone and its parents, in the plane that it bends in"""
 
     bl_idname = "ik2d.drag"
@@ -115,11 +115,7 @@ class IK2D_OT_drag(Operator):
         max=1000,
         options={'SKIP_SAVE'},
     )
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to take hold of; empty for that of the active bone, or the active one",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain to take hold of; empty for that of the active bone, or the active one")
     at_mouse: BoolProperty(
         name="At Mouse",
         description="Take hold of the chain whose tip is under the mouse, if there is one",
@@ -133,31 +129,23 @@ class IK2D_OT_drag(Operator):
         options={'HIDDEN', 'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_drag(context))
+    why_not = staticmethod(why_not_drag)
 
-    def execute(self, context):
-        try:
-            drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+    def work(self, context):
+        drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
         try:
             if self.flipped:
                 drag.flip()
             drag.to(self.offset)
-        except IK2DError as error:
+        except IK2DError:
             drag.put_back()
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        return self._finish(context, drag)
+            raise
+        self._finish(context, drag)
 
     def invoke(self, context, event):
         view = view_of(context)
         if view is None:
-            self.report({'ERROR'}, "There is no view to drag in; point at a 3D View")
-            return {'CANCELLED'}
+            return self.refuse("There is no view to drag in; point at a 3D View")
         # A drag begins where the button was pressed, some pixels before it counts as one.
         begin = event.mouse_x, event.mouse_y
         if self.release_confirm:
@@ -167,8 +155,7 @@ class IK2D_OT_drag(Operator):
         try:
             self._drag = take_hold(context.scene, context.object, self.chain, bone_count=self.bone_count)
         except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         self._view, self._area = view, context.area
         self._pointer, self._typed = Pointer(self._drag.plane), Typed()
         self._mouse = begin
@@ -181,12 +168,10 @@ class IK2D_OT_drag(Operator):
             return self._answer(context, event)
         except IK2DError as error:
             self.cancel(context)
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         except ReferenceError:  # by a script: a drag keeps all that a person does waiting
             self._stop(context)
-            self.report({'ERROR'}, "What was dragged is no longer there")
-            return {'CANCELLED'}
+            return self.refuse("What was dragged is no longer there")
 
     def cancel(self, context):
         """Put all back as it was, as far as it is still there."""
@@ -263,18 +248,16 @@ class IK2D_OT_drag(Operator):
             self.bone_count = self._drag.bone_count
         self.flipped = self._drag.is_flipped
         self._stop(context)
-        return self._finish(context, self._drag)
+        self._finish(context, self._drag)
+        return {'FINISHED'}
 
-    def _finish(self, context: Context, drag: Drag) -> set[str]:
+    def _finish(self, context: Context, drag: Drag) -> None:
         """Key what was moved, if that is asked for, and report."""
         keyed = drag.key(context)
-        for warning in drag.warnings:
-            self.report({'WARNING'}, warning)
         keys = f"; {keyed} channels keyed" if keyed else ""
         outcome = drag.outcome()
-        level = 'INFO' if outcome == "reached" and not drag.warnings else 'WARNING'
-        self.report({level}, f"Tip of '{drag.tip}' moved by {drag.moved_in_words()}: {outcome}{keys}")
-        return {'FINISHED'}
+        sentence = f"Tip of '{drag.tip}' moved by {drag.moved_in_words()}: {outcome}{keys}"
+        self.tell(sentence, drag.warnings, outcome == "reached")
 
     def _stop(self, context: Context) -> None:
         """Take away what shows that it runs."""

@@ -3,16 +3,16 @@
 
 from collections.abc import Iterator
 
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ...bake.report import BakeReport
 from ...bake.request import chosen_range
-from ...core import IK2DError
 from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.chain.stretch import ALONG
-from ...ui.context import active_armature, allowed, shown_chain, why_not_edit, why_not_solve
+from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_solve
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.text import row_or_column
 from .match import snap_fk, target_to_tip
@@ -21,7 +21,7 @@ from .match import snap_fk, target_to_tip
 _SWITCHES = ("Switch to IK", "Switch to FK")
 
 
-class _Match:
+class _Match(ChainOperator):
     """What both have in common: the chains, the frames, and whether they switch."""
 
     over_range: BoolProperty(
@@ -42,11 +42,7 @@ class _Match:
         default=250,
         options={'SKIP_SAVE'},
     )
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to take; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain to take; empty for the active one")
     all: BoolProperty(
         name="All Enabled",
         description="Take all enabled chains of the armature, not the active one alone",
@@ -54,12 +50,12 @@ class _Match:
         options={'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_not_edit(context)
         if not reason and shown_chain(context) is None:
             reason = why_not_solve(context) or "Choose a chain first"
-        return allowed(cls, reason)
+        return reason
 
     @classmethod
     def description(cls, _context, properties):
@@ -93,19 +89,12 @@ class _Match:
         chains = None if self.all else [self.chain or shown_chain(context).name]
         return {"armature": armature, "chains": chains, "switch": self.switch, **frames}
 
-    def tell(self, report, good: bool) -> None:
-        """Report the warnings one by one, and the sentence last."""
-        for warning in report.warnings:
-            self.report({'WARNING'}, warning)
-        self.report({'INFO' if good and not report.warnings else 'WARNING'}, report.sentence())
-
 
 class IK2D_OT_target_to_tip(_Match, Operator):
     """Put the target where the bones' own keys have the tip, so that the chain solves to that pose"""
 
     bl_idname = "ik2d.target_to_tip"
     bl_label = "Target to Tip"
-    bl_options = {'REGISTER', 'UNDO'}
 
     switching = "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
 
@@ -116,15 +105,10 @@ class IK2D_OT_target_to_tip(_Match, Operator):
         options={'SKIP_SAVE'},
     )
 
-    def execute(self, context):
-        try:
-            report = target_to_tip(**self.chosen(context))
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+    def work(self, context):
+        report = target_to_tip(**self.chosen(context))
         auto_key(context, report.moved)
-        self.tell(report, report.matches)
-        return {'FINISHED'}
+        self.tell(report.sentence(), report.warnings, report.matches)
 
 
 class IK2D_OT_snap_fk(_Match, Operator):
@@ -132,7 +116,6 @@ class IK2D_OT_snap_fk(_Match, Operator):
 
     bl_idname = "ik2d.snap_fk"
     bl_label = "Snap FK"
-    bl_options = {'REGISTER', 'UNDO'}
 
     switching = "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
 
@@ -143,17 +126,12 @@ class IK2D_OT_snap_fk(_Match, Operator):
         options={'SKIP_SAVE'},
     )
 
-    def execute(self, context):
-        try:
-            options = self.chosen(context)
-            report = snap_fk(**options)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+    def work(self, context):
+        options = self.chosen(context)
+        report = snap_fk(**options)
         if not (self.over_range or self.switch):
             auto_key(context, list(_snapped(options["armature"], report)))
-        self.tell(report, report.all_reached)
-        return {'FINISHED'}
+        self.tell(report.sentence(), report.warnings, report.all_reached)
 
 
 def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:

@@ -6,7 +6,8 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
 from ...rig.chain.native_state import acts, is_native
-from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
+from ...ui.context import active_armature, shown_chain, why_no_chain
+from ...ui.operator import ChainOperator
 from ...ui.registration import registration
 from ...ui.text import draw_text
 from . import Native, make_native, remove_native
@@ -58,10 +59,8 @@ def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[
     return made, faults
 
 
-class _OnChains:
+class _OnChains(ChainOperator):
     """What both operators have in common: the active chain, or all enabled ones."""
-
-    bl_options = {'REGISTER', 'UNDO'}
 
     all: BoolProperty(
         name="All Chains",
@@ -84,20 +83,13 @@ class IK2D_OT_make_native(_OnChains, Operator):
     bl_idname = "ik2d.make_native"
     bl_label = "Make Native"
 
-    @classmethod
-    def poll(cls, context):
-        reason = why_no_chain(context)
-        return allowed(cls, reason)
-
     def execute(self, context):
         chains = self.chains(context, native=False)
         made, faults = make_chains_native(chains)
         for fault in faults:
             self.report({'ERROR'} if not made else {'WARNING'}, fault)
         if not made:
-            if not faults:
-                self.report({'ERROR'}, "All enabled chains are native already")
-            return {'CANCELLED'}
+            return {'CANCELLED'} if faults else self.refuse("All enabled chains are native already")
         context.view_layer.update()
         for warning in (warning for native in made for warning in native.warnings):
             self.report({'WARNING'}, warning)
@@ -118,26 +110,24 @@ class IK2D_OT_remove_native(_OnChains, Operator):
     bl_idname = "ik2d.remove_native"
     bl_label = "Remove Native"
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_no_chain(context)
         if not reason and not any(map(is_native, active_armature(context).ik2d.chains)):
             reason = "No chain is native"
-        return allowed(cls, reason)
+        return reason
 
-    def execute(self, context):
+    def work(self, context):
         chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]
         if not chains:
             what = "No enabled chain" if self.all else f"Chain '{shown_chain(context).name}'"
-            self.report({'ERROR'}, f"{what} is {'native' if self.all else 'not native'}")
-            return {'CANCELLED'}
+            raise IK2DError(f"{what} is {'native' if self.all else 'not native'}")
         names = [chain.name for chain in chains]
         for chain in chains:
             remove_native(chain.id_data, chain)
         context.view_layer.update()
         said = f"Chain '{names[0]}' is" if len(names) == 1 else f"{len(names)} chains are"
-        self.report({'INFO'}, f"{said} native no more")
-        return {'FINISHED'}
+        return f"{said} native no more"
 
 
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)

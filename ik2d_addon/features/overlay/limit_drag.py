@@ -10,7 +10,8 @@ from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_
 
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
-from ...ui.context import active_armature, allowed, named_chain, why_not_edit
+from ...ui.context import active_armature, named_chain, why_not_edit
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from .chain_view import ChainView, view_chain
 
@@ -49,18 +50,14 @@ def direction_at(chain_view: ChainView, joint: int, origin, way) -> float | None
     return math.atan2(aside[1], aside[0]) if aside.any() else None
 
 
-class IK2D_OT_limit_set(Operator):
+class IK2D_OT_limit_set(ChainOperator, Operator):
     """Set an end of a joint's range by dragging it in the chain's plane"""
 
     bl_idname = "ik2d.limit_set"
     bl_label = "Set Joint Limit"
     bl_options = {'REGISTER', 'UNDO', 'BLOCKING'}
 
-    chain: StringProperty(
-        name="Chain",
-        description="Chain of the joint; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain of the joint; empty for the active one")
     joint: StringProperty(name="Bone", description="Bone that turns about the joint", options={'SKIP_SAVE'})
     end: EnumProperty(
         name="End",
@@ -75,33 +72,24 @@ class IK2D_OT_limit_set(Operator):
         options={'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_edit(context))
+    why_not = staticmethod(why_not_edit)
 
-    def execute(self, context):
-        try:
-            set_limit(self._joint(context), self.end, self.angle)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        return {'FINISHED'}
+    def work(self, context):
+        set_limit(self._joint(context), self.end, self.angle)
 
     def invoke(self, context, event):
         try:
             chain, joint = named_chain(context, self.chain), self._joint(context)
             self._chain_view = view_chain(read_chain(active_armature(context), chain), chain)
         except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+            return self.refuse(error)
         self._place = self._chain_view.bones.index(joint.name)
         self._before = joint.limit_min, joint.limit_max, joint.use_limit
         self.angle = joint.limit_min if self.end == 'MIN' else joint.limit_max
         self._turned = self.angle  # without snapping
         self._last = self._pointing(context, event)
         if self._last is None:
-            self.report({'ERROR'}, "The chain's plane is seen from its edge; turn the view, then drag")
-            return {'CANCELLED'}
+            return self.refuse("The chain's plane is seen from its edge; turn the view, then drag")
         self._tell(context)
         context.window_manager.modal_handler_add(self)
         return {'RUNNING_MODAL'}

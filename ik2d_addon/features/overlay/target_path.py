@@ -4,18 +4,18 @@
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
-from bpy.types import Context, Object, Operator, PropertyGroup, Scene
+from bpy.types import Object, Operator, PropertyGroup, Scene
 
 from ...bake.request import chosen_range
 from ...bake.solving.frames import solve_chain
-from ...core import IK2DError
 from ...rig.chain.chain import read_chain
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_steps
 from ...rig.scene.samples import finished
 from ...rig.scene.slide_locations import without_slides
-from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
+from ...ui.context import active_armature, shown_chain
+from ...ui.operator import ChainOperator
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import listeners, overlay_settings
 from .figure import TargetPath
@@ -48,28 +48,18 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     return TargetPath(frames, samples.targets, missed)
 
 
-class IK2D_OT_target_path(Operator):
+class IK2D_OT_target_path(ChainOperator, Operator):
     """Draw where the active chain's target goes over the frames, and where the chain cannot follow it"""
 
     bl_idname = "ik2d.target_path"
     bl_label = "Calculate Path"
     bl_options = {'REGISTER'}  # nothing of the file changes
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
-
-    def execute(self, context):
+    def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
-        try:
-            path = find_path(armature, chain, context.scene)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        _paths[armature.session_uid, chain.name] = path
+        path = _paths[armature.session_uid, chain.name] = find_path(armature, chain, context.scene)
         show_overlay("path")
-        self.report({'INFO'}, _sentence(chain.name, path))
-        return {'FINISHED'}
+        return _sentence(chain.name, path)
 
 
 def show_overlay(part: str) -> None:
@@ -89,30 +79,25 @@ def _sentence(name: str, path: TargetPath) -> str:
     return f"Chain '{name}' cannot follow its target on {missed} of {len(path.frames)} frames"
 
 
-class IK2D_OT_target_path_clear(Operator):
+class IK2D_OT_target_path_clear(ChainOperator, Operator):
     """Draw the path of the active chain's target no more"""
 
     bl_idname = "ik2d.target_path_clear"
     bl_label = "Clear Path"
     bl_options = {'REGISTER'}  # nothing of the file changes
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_path(context))
+    @staticmethod
+    def why_not(context):
+        chain = shown_chain(context)
+        if chain is None:
+            return "Add a chain first"
+        return "" if path_of(chain) is not None else "There is no path; calculate it first"
 
-    def execute(self, context):
+    def work(self, context):
         chain = shown_chain(context)
         del _paths[chain.id_data.session_uid, chain.name]
         for listener in listeners:
             listener()
-        return {'FINISHED'}
-
-
-def _why_no_path(context: Context) -> str:
-    chain = shown_chain(context)
-    if chain is None:
-        return "Add a chain first"
-    return "" if path_of(chain) is not None else "There is no path; calculate it first"
 
 
 @persistent

@@ -14,8 +14,10 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
+from ...core import IK2DError
 from ...rig.chain.native_state import give
-from ...ui.context import active_armature, allowed, shown_chain, why_no_chain
+from ...ui.context import active_armature, shown_chain
+from ...ui.operator import ChainOperator
 from ...ui.registration import register_classes, unregister_classes
 
 SUBDIR = "ik2d/chain"
@@ -56,12 +58,11 @@ def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
     armature.update_tag()
 
 
-class IK2D_OT_preset_apply(Operator):
+class IK2D_OT_preset_apply(ChainOperator, Operator):
     """Solve the active chain as this preset says"""
 
     bl_idname = "ik2d.preset_apply"
     bl_label = "Apply Chain Preset"
-    bl_options = {'REGISTER', 'UNDO'}
 
     filepath: StringProperty(
         name="File", description="The preset's file", subtype='FILE_PATH', options={'SKIP_SAVE', 'HIDDEN'}
@@ -70,26 +71,19 @@ class IK2D_OT_preset_apply(Operator):
         name="Menu", description="Menu that lists the presets", options={'SKIP_SAVE', 'HIDDEN'}
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
-
-    def execute(self, context):
+    def work(self, context):
         chain, name = shown_chain(context), os.path.basename(self.filepath)
         if not os.path.isfile(self.filepath):
-            self.report({'ERROR'}, f"There is no preset '{self.filepath}'")
-            return {'CANCELLED'}
+            raise IK2DError(f"There is no preset '{self.filepath}'")
         try:
             apply_preset(chain, self.filepath)
         except Exception as error:  # of the user's own file, which may hold anything
-            self.report({'ERROR'}, f"The preset '{name}' could not be applied: {error}")
-            return {'CANCELLED'}
+            raise IK2DError(f"The preset '{name}' could not be applied: {error}") from None
         label = bpy.path.display_name(name, title_case=False)
-        self.report({'INFO'}, f"Chain '{chain.name}' has the preset '{label}'; Solve or Bake to see it")
-        return {'FINISHED'}
+        return f"Chain '{chain.name}' has the preset '{label}'; Solve or Bake to see it"
 
 
-class IK2D_OT_preset_add(AddPresetBase, Operator):
+class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):
     """Add a preset of how the active chain is solved, or remove one"""
 
     bl_idname = "ik2d.preset_add"
@@ -98,10 +92,6 @@ class IK2D_OT_preset_add(AddPresetBase, Operator):
     preset_subdir = SUBDIR
     preset_defines = ["settings = bpy.context.object.ik2d", "chain = settings.chains[settings.active_index]"]
     preset_values = [f"chain.{name}" for name in VALUES]
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
 
     def execute(self, context):
         armature, chain = active_armature(context), shown_chain(context)

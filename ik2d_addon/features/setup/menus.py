@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.chain.renames import bones_of
-from ...ui.context import active_armature, active_chain, allowed, shown_chain, why_no_chain, why_not_edit
+from ...ui.context import active_armature, active_chain, shown_chain, why_no_chain, why_not_edit
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
 from ..match.operators import draw_match_menu
@@ -37,12 +38,20 @@ def _chosen(context: Context, which: str) -> list[PropertyGroup]:
     return [other for other in found if other != chain]
 
 
-class IK2D_OT_copy_settings(Operator):
+def _why_no_others(context: Context) -> str:
+    reason = why_no_chain(context)
+    if reason:
+        return reason
+    return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
+
+
+class IK2D_OT_copy_settings(ChainOperator, Operator):
     """Copy how the active chain is solved to other chains of the armature"""
 
     bl_idname = "ik2d.copy_settings"
     bl_label = "Copy Settings"
-    bl_options = {'REGISTER', 'UNDO'}
+
+    why_not = staticmethod(_why_no_others)
 
     to: EnumProperty(
         name="To",
@@ -59,56 +68,34 @@ class IK2D_OT_copy_settings(Operator):
         default=False,
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_others(context))
-
     def execute(self, context):
         others = _chosen(context, self.to)
         if not others:
             words = "is enabled" if self.to == 'ENABLED' else "has a selected bone"
-            self.report({'WARNING'}, f"No other chain {words}")
-            return {'CANCELLED'}
+            return self.refuse(f"No other chain {words}", 'WARNING')
         count = copy_settings(shown_chain(context), others, self.joints)
         self.report({'INFO'}, f"Copied settings to {count} {'chain' if count == 1 else 'chains'}")
         return {'FINISHED'}
 
 
-def _why_no_others(context: Context) -> str:
-    reason = why_no_chain(context)
-    if reason:
-        return reason
-    return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
-
-
-class IK2D_OT_mirror(Operator):
+class IK2D_OT_mirror(ChainOperator, Operator):
     """Make the chain's counterpart on the other side: the bones and the target with .L and .R exchanged"""
 
     bl_idname = "ik2d.mirror"
     bl_label = "Mirror Chain"
-    bl_options = {'REGISTER', 'UNDO'}
 
     all: BoolProperty(
         name="All Enabled",
         description="Mirror every enabled chain of the armature, not the active one alone",
         default=False,
     )
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to mirror; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
+    chain: chain_name("Chain to mirror; empty for the active one")
 
     def execute(self, context):
         armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]
         chains = armature.ik2d.chains
         if chosen[0] not in chains:
-            self.report({'ERROR'}, f"There is no chain '{chosen[0]}'")
-            return {'CANCELLED'}
+            return self.refuse(f"There is no chain '{chosen[0]}'")
         if self.all:
             chosen = [chain.name for chain in chains if chain.enabled]
         made = []
@@ -125,12 +112,13 @@ class IK2D_OT_mirror(Operator):
         return {'FINISHED'}
 
 
-class IK2D_OT_enable_chains(Operator):
+class IK2D_OT_enable_chains(ChainOperator, Operator):
     """Choose which chains Solve and Bake take"""
 
     bl_idname = "ik2d.enable_chains"
     bl_label = "Enable Chains"
-    bl_options = {'REGISTER', 'UNDO'}
+
+    why_not = staticmethod(_why_no_others)
 
     which: EnumProperty(
         name="Which",
@@ -142,42 +130,33 @@ class IK2D_OT_enable_chains(Operator):
         default='ALL',
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_others(context))
-
-    def execute(self, context):
+    def work(self, context):
         chain = shown_chain(context)
         for other in active_armature(context).ik2d.chains:
             other.enabled = self.which == 'ALL' or other == chain
-        return {'FINISHED'}
 
 
-class IK2D_OT_chain_activate(Operator):
+class IK2D_OT_chain_activate(ChainOperator, Operator):
     """Show the chain of this bone in the sidebar"""
 
     bl_idname = "ik2d.chain_activate"
     bl_label = "Make Chain Active"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to make active; empty for the one of the active bone",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain to make active; empty for the one of the active bone")
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_edit(context) or _why_no_chain_here(context))
+    @staticmethod
+    def why_not(context):
+        reason = why_not_edit(context)
+        if not reason and chain_here(context) is None:
+            reason = "The active bone is in no chain"
+        return reason
 
-    def execute(self, context):
+    def work(self, context):
         settings = active_armature(context).ik2d
         name = self.chain or chain_here(context).name
         if name not in settings.chains:
-            self.report({'ERROR'}, f"There is no chain '{name}'")
-            return {'CANCELLED'}
+            raise IK2DError(f"There is no chain '{name}'")
         settings.active_index = settings.chains.find(name)
-        return {'FINISHED'}
 
 
 def chain_here(context: Context) -> PropertyGroup | None:
@@ -189,10 +168,6 @@ def chain_here(context: Context) -> PropertyGroup | None:
     found = chains_of_bones(armature.ik2d.chains, [bone.name])
     chosen = active_chain(armature)
     return chosen if chosen in found else next(iter(found), None)
-
-
-def _why_no_chain_here(context: Context) -> str:
-    return "" if chain_here(context) is not None else "The active bone is in no chain"
 
 
 # --- Menus -------------------------------------------------------------------

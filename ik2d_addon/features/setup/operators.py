@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
 
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...rig.chain.chain import problem_of, refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.native_state import acts, is_flipped
-from ...rig.chain.renames import bones_of, likeliest_bone, likeliest_subtarget, straighten
+from ...rig.chain.renames import bones_of, straighten
 from ...ui.context import (
     active_armature,
     active_chain,
-    allowed,
     named_chain,
     shown_chain,
     why_no_chain,
     why_not_edit,
 )
+from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_chain, take_limits
@@ -84,12 +84,13 @@ def plan_in_words(context: Context) -> str:
     return f"{', '.join(bones)} to {target}"
 
 
-class IK2D_OT_chain_add(Operator):
+class IK2D_OT_chain_add(ChainOperator, Operator):
     """Add a chain that ends in the active bone and follows the other selected object or bone"""
 
     bl_idname = "ik2d.chain_add"
     bl_label = "Add Chain"
-    bl_options = {'REGISTER', 'UNDO'}
+
+    why_not = staticmethod(why_not_add)
 
     bone_count: IntProperty(
         name="Bones",
@@ -102,34 +103,25 @@ class IK2D_OT_chain_add(Operator):
     )
 
     @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_not_add(context))
-
-    @classmethod
     def description(cls, context, _properties):
         """Say what the click would make, where it can."""
         return cls.__doc__ if why_not_add(context) else f"Add a chain: {plan_in_words(context)}"
 
-    def execute(self, context):
+    def work(self, context):
         armature = active_armature(context)
         tip = armature.data.bones.active.name
         count = self.bone_count if self.properties.is_property_set("bone_count") else None
-        try:
-            chain = add_chain(armature, tip, count)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+        chain = add_chain(armature, tip, count)
         self.bone_count = chain.bone_count
         bones = bones_of(armature.data, tip, chain.bone_count)
         chosen = choose_target(armature, bones, target_candidates(context, tip))
         new = "" if chosen else "the new "
         chain.target, chain.subtarget = chosen or (self._new_target(context, armature, tip), "")
         problem = problem_of(armature, chain)
-        if problem:
-            self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")
-        else:
-            self.report({'INFO'}, f"Added chain '{chain.name}', which follows {new}{target_name(chain)}")
-        return {'FINISHED'}
+        if not problem:
+            return f"Added chain '{chain.name}', which follows {new}{target_name(chain)}"
+        self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")
+        return ""
 
     @staticmethod
     def _new_target(context: Context, armature: Object, tip: str) -> Object:
@@ -151,42 +143,30 @@ def target_name(chain: PropertyGroup) -> str:
     return f"'{chain.target.name}'"
 
 
-class IK2D_OT_chain_remove(Operator):
+class IK2D_OT_chain_remove(ChainOperator, Operator):
     """Remove the active chain; the keys of earlier bakes stay"""
 
     bl_idname = "ik2d.chain_remove"
     bl_label = "Remove Chain"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_not_edit(context)
         if not reason and active_chain(active_armature(context)) is None:
             reason = "There is no chain to remove"
-        return allowed(cls, reason)
+        return reason
 
-    def execute(self, context):
-        try:
-            name = remove_chain(active_armature(context))
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        self.report({'INFO'}, f"Removed chain '{name}'")
-        return {'FINISHED'}
+    def work(self, context):
+        return f"Removed chain '{remove_chain(active_armature(context))}'"
 
 
-class IK2D_OT_flip(Operator):
+class IK2D_OT_flip(ChainOperator, Operator):
     """Have the chain bend to its other side, at once or over some frames; Solve or Bake shows it"""
 
     bl_idname = "ik2d.flip"
     bl_label = "Flip Bend"
-    bl_options = {'REGISTER', 'UNDO'}
 
-    chain: StringProperty(
-        name="Chain",
-        description="Chain to flip; empty for the active one",
-        options={'SKIP_SAVE'},
-    )
+    chain: chain_name("Chain to flip; empty for the active one")
     frames: IntProperty(
         name="Frames",
         description=(
@@ -200,35 +180,23 @@ class IK2D_OT_flip(Operator):
         options={'SKIP_SAVE'},
     )
 
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, why_no_chain(context))
-
-    def execute(self, context):
-        try:
-            chain = named_chain(context, self.chain)
-            if self.frames > 1:
-                first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
+    def work(self, context):
+        chain = named_chain(context, self.chain)
         if self.frames > 1:
+            first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
             shows = "" if acts(chain) else "; bake it"
-            self.report({'INFO'}, f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}")
-            return {'FINISHED'}
+            return f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}"
         flip(chain)
         side = "the other side" if is_flipped(chain) else "the side of the rest pose"
         shows = "" if acts(chain) else "; Solve or Bake to see it"
-        self.report({'INFO'}, f"Chain '{chain.name}' bends to {side}{shows}")
-        return {'FINISHED'}
+        return f"Chain '{chain.name}' bends to {side}{shows}"
 
 
-class IK2D_OT_chain_move(Operator):
+class IK2D_OT_chain_move(ChainOperator, Operator):
     """Move the active chain up or down in the list"""
 
     bl_idname = "ik2d.chain_move"
     bl_label = "Move Chain"
-    bl_options = {'REGISTER', 'UNDO'}
 
     direction: EnumProperty(
         name="Direction",
@@ -237,107 +205,17 @@ class IK2D_OT_chain_move(Operator):
         default='UP',
     )
 
-    @classmethod
-    def poll(cls, context):
+    @staticmethod
+    def why_not(context):
         reason = why_not_edit(context)
         if not reason and len(active_armature(context).ik2d.chains) < 2:
             reason = (
                 "There is only one chain" if active_armature(context).ik2d.chains else "Add a chain first"
             )
-        return allowed(cls, reason)
-
-    def execute(self, context):
-        try:
-            move_chain(active_armature(context), 1 if self.direction == 'DOWN' else -1)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        return {'FINISHED'}
-
-
-class IK2D_OT_joints_update(Operator):
-    """Give the active chain one joint for each of its bones, after these were renamed or edited"""
-
-    bl_idname = "ik2d.joints_update"
-    bl_label = "Update Joints"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_bones(context))
-
-    def execute(self, context):
-        chain = shown_chain(context)
-        straighten(chain.id_data)
-        sync_joints(chain)
-        self.report({'INFO'}, f"Chain '{chain.name}' has {len(chain.joints)} joints")
-        return {'FINISHED'}
-
-
-class IK2D_OT_use_bone(Operator):
-    """Take the bone that a lost one most likely is, after it was renamed and moved"""
-
-    bl_idname = "ik2d.use_bone"
-    bl_label = "Use Likeliest Bone"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_bone_to_use(context))
-
-    def execute(self, context):
-        armature, chain = active_armature(context), shown_chain(context)
-        found = use_likeliest(armature, chain)
-        self.report({'INFO'}, f"Chain '{chain.name}' takes bone {' and '.join(map(repr, found))}")
-        return {'FINISHED'}
-
-
-def use_likeliest(armature: Object, chain: PropertyGroup) -> list[str]:
-    """Put the likeliest bones in the place of a chain's lost tip and its target's lost bone; return them."""
-    tip, subtarget = likeliest_bone(armature, chain), likeliest_subtarget(chain)
-    if tip:
-        joint = chain.joints.get(chain.tip)
-        if joint is not None:
-            joint.name = tip  # the settings go with it
-        chain.tip = tip
-    if subtarget:
-        chain.subtarget = subtarget
-    return [name for name in (tip, subtarget) if name]
-
-
-def _why_no_bone_to_use(context: Context) -> str:
-    """Say why there is no lost bone to find again; "" where there is one."""
-    reason = why_no_chain(context)
-    if reason:
         return reason
-    armature, chain = active_armature(context), shown_chain(context)
-    return "" if likeliest_bone(armature, chain) or likeliest_subtarget(chain) else "No bone is missing"
 
-
-class IK2D_OT_limits_from_bones(Operator):
-    """Take the bones' IK limits, IK locks and Limit constraints as limits and slides of the active chain"""
-
-    bl_idname = "ik2d.limits_from_bones"
-    bl_label = "Limits from Bones"
-    bl_options = {'REGISTER', 'UNDO'}
-
-    @classmethod
-    def poll(cls, context):
-        return allowed(cls, _why_no_bones(context))
-
-    def execute(self, context):
-        armature, chain = active_armature(context), shown_chain(context)
-        try:
-            limited, _slanted = take_limits(armature, chain)
-        except IK2DError as error:
-            self.report({'ERROR'}, str(error))
-            return {'CANCELLED'}
-        for sentence in chain.left_out.splitlines():
-            self.report({'WARNING'}, sentence)
-        sliding = sum(joint.use_slide for joint in chain.joints)
-        slide = f", {sliding} slide{'s' if sliding == 1 else ''}" if sliding else ""
-        self.report({'INFO'}, f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited{slide}")
-        return {'FINISHED'}
+    def work(self, context):
+        move_chain(active_armature(context), 1 if self.direction == 'DOWN' else -1)
 
 
 def _why_no_bones(context: Context) -> str:
@@ -348,13 +226,45 @@ def _why_no_bones(context: Context) -> str:
     return "" if joints_wanted(shown_chain(context)) else "Choose the chain's tip and number of bones first"
 
 
+class IK2D_OT_joints_update(ChainOperator, Operator):
+    """Give the active chain one joint for each of its bones, after these were renamed or edited"""
+
+    bl_idname = "ik2d.joints_update"
+    bl_label = "Update Joints"
+
+    why_not = staticmethod(_why_no_bones)
+
+    def work(self, context):
+        chain = shown_chain(context)
+        straighten(chain.id_data)
+        sync_joints(chain)
+        return f"Chain '{chain.name}' has {len(chain.joints)} joints"
+
+
+class IK2D_OT_limits_from_bones(ChainOperator, Operator):
+    """Take the bones' IK limits, IK locks and Limit constraints as limits and slides of the active chain"""
+
+    bl_idname = "ik2d.limits_from_bones"
+    bl_label = "Limits from Bones"
+
+    why_not = staticmethod(_why_no_bones)
+
+    def work(self, context):
+        armature, chain = active_armature(context), shown_chain(context)
+        limited, _slanted = take_limits(armature, chain)
+        for sentence in chain.left_out.splitlines():
+            self.report({'WARNING'}, sentence)
+        sliding = sum(joint.use_slide for joint in chain.joints)
+        slide = f", {sliding} slide{'s' if sliding == 1 else ''}" if sliding else ""
+        return f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited{slide}"
+
+
 classes = (
     IK2D_OT_chain_add,
     IK2D_OT_chain_remove,
     IK2D_OT_chain_move,
     IK2D_OT_flip,
     IK2D_OT_joints_update,
-    IK2D_OT_use_bone,
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)

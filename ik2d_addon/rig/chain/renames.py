@@ -7,7 +7,6 @@ a library.
 """
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 import bpy
@@ -16,8 +15,6 @@ from mathutils import Vector
 # Bones whose ends are nearer than this part of their length stand in one place: more than what leaving
 # Edit Mode adds, less than anybody moves a bone by.
 _SAME_PLACE = 1e-4
-# What a bone must have in common with a lost one to be offered for it; see _likeness.
-_LIKELY = 1.0
 
 # One of `Object.ik2d.chains`, or what it holds: bpy comes without types.
 Settings: TypeAlias = Any
@@ -161,53 +158,6 @@ def _has_parent(bone: bpy.types.Bone, place: Settings) -> bool:
 def _readable(data: bpy.types.ID | None) -> bool:
     """Return whether this is an armature whose bones are what they will stay: not while they are edited."""
     return isinstance(data, bpy.types.Armature) and not data.is_editmode
-
-
-# --- The likeliest bone where nobody can know --------------------------------
-
-
-def likeliest_bone(armature: bpy.types.Object, chain: Settings) -> str:
-    """Return the bone that the chain's lost tip most likely is; "" for one that is not lost."""
-    if not chain.tip or chain.tip in armature.data.bones:
-        return ""
-    joint = chain.joints.get(chain.tip)
-    others = {other.name for other in chain.joints}
-    return _likeliest(armature.data, chain.tip, joint.place if joint else None, others)
-
-
-def likeliest_subtarget(chain: Settings) -> str:
-    """Return the same for the target's bone."""
-    target = chain.target
-    if target is None or target.type != 'ARMATURE' or not chain.subtarget:
-        return ""
-    if chain.subtarget in target.data.bones:
-        return ""
-    return _likeliest(target.data, chain.subtarget, chain.subtarget_place, ())
-
-
-def _likeliest(
-    data: bpy.types.Armature, name: str, place: Settings | None, others: Sequence[str] | set[str]
-) -> str:
-    known = place if place is not None and place.index >= 0 else None
-    scored = [
-        (_likeness(bone, i, name, known), bone.name)
-        for i, bone in enumerate(data.bones)
-        if bone.name not in others
-    ]
-    best, likeliest = max(scored, default=(0.0, ""))
-    return likeliest if best >= _LIKELY else ""
-
-
-def _likeness(bone: bpy.types.Bone, index: int, name: str, place: Settings | None) -> float:
-    """Return how much a bone has in common with one that is lost: name, place, parent, order."""
-    likeness = 2.0 * SequenceMatcher(None, name.lower(), bone.name.lower()).ratio()
-    if place is not None:
-        near = max(bone.length, 1e-12)
-        likeness += max(0.0, 1.0 - (bone.head_local - Vector(place.head)).length / near)
-        likeness += max(0.0, 1.0 - (bone.tail_local - Vector(place.tail)).length / near)
-        likeness += 0.5 * (bone.parent is not None and bone.parent.name == place.parent)
-        likeness += 0.5 * (index == place.index)
-    return likeness
 
 
 # --- Names of chains ---------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from faults import FAULTS, keyed_leg, leg, other_side, zigzag
+from faults import FAULTS, keyed_leg, leg, lost_tip, other_side, zigzag
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import bake
@@ -47,6 +47,12 @@ def test_what_blocks_is_what_the_bake_refuses_or_leaves_out(fault):
     except IK2DError:
         refused = True
     assert refused == fault.blocks
+
+
+def test_a_lost_tip_is_named_and_left_to_be_chosen():
+    (finding,) = examine(*lost_tip(), 1, 40)
+    assert (finding.kind, finding.blocks, finding.mends) == ('PROBLEM', True, ())
+    assert "has no bone 'shin'; choose another tip" in finding.sentence
 
 
 def test_nothing_is_wrong_with_a_good_leg_keyed_or_not():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bones found again by their place, likeliest ones where none is sure, and names that are free."""
+"""Bones found again by their place, and names that are free."""
 
 import bpy
 import pytest
@@ -12,8 +12,6 @@ from ik2d_addon.rig.chain.renames import (
     follow_renames,
     found_bone,
     free_name,
-    likeliest_bone,
-    likeliest_subtarget,
     remember,
     straighten,
     unique_name,
@@ -271,81 +269,6 @@ def test_bones_are_named_root_to_tip_and_none_where_there_are_too_few():
 
 def test_only_armatures_with_chains_are_straightened():
     assert not straighten(add_target({})) and not straighten(add_leg())
-
-
-# --- The likeliest --------------------------------------------------------------------------------
-
-
-def test_a_tip_that_is_there_needs_no_other():
-    armature, chain = leg()
-    assert likeliest_bone(armature, chain) == ""
-    chain["tip"] = ""
-    assert likeliest_bone(armature, chain) == ""
-    chain["tip"] = "shin_"
-    assert likeliest_bone(armature, chain) == ""  # its bone has a joint: it is in the chain
-
-
-@pytest.mark.parametrize(
-    "name, lost, likeliest",
-    [("calf_L", "CALF", "calf_L"), ("abcd", "abyz", "abcd"), ("abcde", "abyz", ""), ("x", "CALF", "")],
-)
-def test_without_a_place_half_of_the_name_makes_it_likely(name, lost, likeliest):
-    armature = add_armature({name: ((0, 0, 0), (0, 0, 1), "", 0.0)})
-    chain = armature.ik2d.chains.add()
-    chain["tip"] = lost
-    assert likeliest_bone(armature, chain) == likeliest
-
-
-def test_places_parents_and_order_make_it_likely_too():
-    cases = [
-        ({}, True),  # of head 1, tail 1, parent 0.5 and order 0.5
-        ({"head": (0, 0, 9)}, True),
-        ({"head": (0, 0, 9), "tail": (0, 0, 9)}, True),
-        ({"head": (0, 0, 9), "tail": (0, 0, 9), "parent": "z"}, False),
-        ({"head": (0, 0, 9), "tail": (0, 0, 9), "index": 7}, False),
-        ({"head": (0, 3, 1.1), "tail": (0, 0, 9), "parent": "z", "index": 7}, False),
-        ({"tail": (0, 0, 9), "parent": "z", "index": 7}, True),
-        ({"head": (0, 0, 9), "parent": "z", "index": 7}, True),
-        ({"head": (0, 3, 0.5), "tail": (0, 0, 9), "index": 7}, True),
-        ({"head": (0, 3, 1.5), "tail": (0, 0, 9), "index": 7}, False),
-        ({"tail": (0, 3, 2.5), "head": (0, 0, 9), "parent": "z"}, True),
-        ({"tail": (0, 3, 3.5), "head": (0, 0, 9), "parent": "z"}, False),
-    ]
-    armature = add_armature({"p": ((0, 3, -1), (0, 3, 0), "", 0.0), "q": ((0, 3, 0), (0, 3, 2), "p", 0.0)})
-    chain = armature.ik2d.chains.add()
-    chain["tip"] = "xyz"
-    joint = chain.joints.add()
-    joint.name = "xyz"
-    known = {"head": (0, 3, 0), "tail": (0, 3, 2), "parent": "p", "index": 1, "count": 9}
-    for change, likely in cases:
-        for key, value in {**known, **change}.items():
-            setattr(joint.place, key, value)
-        assert likeliest_bone(armature, chain) == ("q" if likely else ""), change
-        joint.place.index = -1  # then nothing else of it counts
-        assert likeliest_bone(armature, chain) == "", change
-
-
-def test_a_bone_without_a_parent_is_not_like_one_that_had_none():
-    armature = add_armature({"p": ((0, 3, 0), (0, 3, 2), "", 0.0)})
-    chain = armature.ik2d.chains.add()
-    chain["tip"] = "xyz"
-    joint = chain.joints.add()
-    joint.name, joint.place.index = "xyz", 0
-    joint.place.head = joint.place.tail = (9, 9, 9)
-    assert likeliest_bone(armature, chain) == ""
-
-
-def test_a_targets_bone_has_a_likeliest_one_too():
-    armature, chain = leg()
-    assert likeliest_subtarget(chain) == ""
-    chain.target, chain.subtarget = add_target({}), "thigh"
-    assert likeliest_subtarget(chain) == ""
-    chain.target = armature
-    assert likeliest_subtarget(chain) == ""
-    chain.subtarget = "Thigh.001"
-    assert likeliest_subtarget(chain) == "thigh"
-    chain.subtarget = ""
-    assert likeliest_subtarget(chain) == ""
 
 
 # --- Names ----------------------------------------------------------------------------------------

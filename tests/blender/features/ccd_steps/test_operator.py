@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plain CCD on the pose that stands; tests/blender/test_ccd_step.py has the operator."""
+"""Plain CCD on the current pose; tests/blender/test_ccd_step.py has the operator."""
 
 import bpy
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 from rigs import evaluated_tip, leg_with_target
 
 from ik2d_addon.core import CCDResult, IK2DError
-from ik2d_addon.features.ccd_steps.step import step_pose
+from ik2d_addon.features.ccd_steps.operator import step_pose
 from ik2d_addon.rig.chain.chain import read_chain
 
 

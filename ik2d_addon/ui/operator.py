@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What operators have in common: why they are greyed out, what they report, and errors of ours."""
+
+from collections.abc import Sequence
+
+from bpy.props import StringProperty
+
+from ..core import IK2DError
+from .context import why_no_chain
+
+
+class ChainOperator:
+    """An operator whose work is one function: its sentence is reported, and so is why it cannot be done."""
+
+    bl_options = {'REGISTER', 'UNDO'}
+
+    # From a context: why there is nothing to work on, in words; "" where there is.
+    why_not = staticmethod(why_no_chain)
+
+    @classmethod
+    def poll(cls, context):
+        reason = cls.why_not(context)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
+
+    def execute(self, context):
+        try:
+            sentence = self.work(context)
+        except IK2DError as error:
+            return self.refuse(error)
+        if sentence:
+            self.report({'INFO'}, sentence)
+        return {'FINISHED'}
+
+    def refuse(self, error: IK2DError | str, level: str = 'ERROR') -> set[str]:
+        """Report why nothing was done; return what an operator returns then."""
+        self.report({level}, str(error))
+        return {'CANCELLED'}
+
+    def tell(self, sentence: str, warnings: Sequence[str], is_good: bool = True) -> None:
+        """Report every warning for itself, and the sentence last, where the status bar shows it."""
+        for warning in warnings:
+            self.report({'WARNING'}, warning)
+        self.report({'INFO' if is_good and not warnings else 'WARNING'}, sentence)
+
+
+def chain_name(description: str) -> StringProperty:
+    """Return the property of an operator that names the chain it works on."""
+    return StringProperty(name="Chain", description=description, options={'SKIP_SAVE'})
