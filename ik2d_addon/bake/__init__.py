@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From targets to keys: solve chains over frames, key them, play them back, and say what came of it."""
 
+from .keys.clearing import clear
 from .pipeline import bake, bake_steps, solve
 from .report import BakeReport, ChainReport
-from .request import BakeOptions
+from .request import BakeOptions, check
 
-__all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "solve"]
+__all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "check", "clear", "solve"]

@@ -73,8 +73,8 @@ def bake(
 
     armature_object: an armature with chains in `Object.ik2d`. chains: names; None takes all that
     are enabled. frame_start, frame_end: inclusive; None takes the scene's. step: frames from one
-    key to the next. progress(done, total) is called now and then.
-    What it raises ends the bake, and nothing has changed.
+    key to the next. options: None takes those of BakeOptions(). progress(done, total) is called now and
+    then. What it raises ends the bake, and nothing has changed.
     All keys of the chains' rotation channels from the first frame to the last are replaced; all
     else stays. Returns a BakeReport. Raises IK2DError for bad input; nothing has changed then.
     """
@@ -104,7 +104,7 @@ def bake_steps(
     are baked are live no more; the constraints of native ones are muted. Closed before its end, it leaves
     everything as it was; but where the full scene has to be evaluated (BakeReport.full_scene),
     stepping through its frames undoes changes by hand to animated properties that were not keyed,
-    as any change of the frame does.
+    as any change of the frame does. chains, frame_start, frame_end, step, options: as in `bake`.
     """
     with live_paused():
         report = yield from _bake_steps(armature_object, chains, frame_start, frame_end, step, options)

@@ -131,7 +131,7 @@ def read_rigs(
     return ruled, [f"Left out: {fault}" for fault in faults]
 
 
-def problems(
+def check(
     armature: bpy.types.Object,
     names: Sequence[str] | None = None,
     frames: tuple[int | None, int | None, int] = (None, None, 1),
@@ -139,7 +139,8 @@ def problems(
 ) -> list[str]:
     """Return a sentence for each thing that would stop a bake, or have it leave out a chain; [] if none.
 
-    frames: first, last and step, as `bake` takes them. Only what can be known without sampling: a
+    names: of the chains, None for all that are enabled. frames: first, last and step; options: as `bake`
+    takes them. Only what can be known without sampling: a
     target that is nowhere at some frame is found by the bake alone. Keys and poses are not touched; as
     on loading, chains follow bones that were renamed, and get names of their own.
     """
@@ -151,13 +152,13 @@ def problems(
         refuse_too_long(rigs, chosen, halves=options.reduce > 0.0)
     except IK2DError as error:
         return [str(error)]
-    for check in (
+    for one in (
         lambda: _check_order(armature, rigs),
         lambda: plan_keys(scene, rigs, chosen, options.reduce, options.on_target_keys),
         lambda: _check_channels(armature, rigs, options.single_axis),
     ):
         try:
-            check()
+            one()
         except IK2DError as error:
             found.append(str(error))
     return found

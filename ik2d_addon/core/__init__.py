@@ -2,18 +2,25 @@
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
 from .arc import solve_arc
-from .ccd import CCDResult, ccd_path_steps, ccd_slide_step, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
+from .ccd import CCDResult as CCDResult
+from .ccd import ccd_path_steps as ccd_path_steps
+from .ccd import ccd_slide_step as ccd_slide_step
+from .ccd import ccd_step as ccd_step
+from .ccd import ccd_steps as ccd_steps
+from .ccd import solve_ccd, solve_ccd_path
 from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
 from .plane import Plane
 from .region import Region, reachable
 from .solution import Solution, Status
-from .stretch import Stretch, stretched, stretched_status
+from .stretch import Stretch
+from .stretch import stretched as stretched
+from .stretch import stretched_status as stretched_status
 from .two_bone import solve_two_bone
 
+# The face; what else is imported above can be had from here too.
 __all__ = [
-    "CCDResult",
     "Chain",
     "IK2DError",
     "Plane",
@@ -21,10 +28,6 @@ __all__ = [
     "Solution",
     "Status",
     "Stretch",
-    "ccd_path_steps",
-    "ccd_slide_step",
-    "ccd_step",
-    "ccd_steps",
     "forward",
     "reachable",
     "solve_arc",
@@ -32,6 +35,4 @@ __all__ = [
     "solve_ccd_path",
     "solve_even",
     "solve_two_bone",
-    "stretched",
-    "stretched_status",
 ]

@@ -5,8 +5,8 @@ import bpy
 import pytest
 from rigs import add_chain, add_target, animation_of, every_bit_of_animation, leg_with_target
 
-from ik2d_addon.bake import bake
-from ik2d_addon.bake.keys.clearing import clear_bake, clear_keys
+from ik2d_addon.bake import bake, clear
+from ik2d_addon.bake.keys.clearing import clear_keys
 from ik2d_addon.core import IK2DError
 
 
@@ -33,7 +33,7 @@ def test_it_removes_all_keys_of_the_bake_and_forgets_its_result():
 
 def test_the_function_does_what_the_operator_does():
     armature = baked_leg()
-    assert clear_bake(armature) == 8 * 40
+    assert clear(armature) == 8 * 40
     assert not frames_of(armature)
 
 
@@ -48,7 +48,7 @@ def test_keys_made_by_hand_stay_to_the_last_bit():
     by_hand = animation_of(armature)
     bake(armature, frame_start=1, frame_end=40)
     assert len(frames_of(armature)['pose.bones["thigh"].rotation_quaternion', 0]) == 42
-    clear_bake(armature)
+    clear(armature)
     assert animation_of(armature) == by_hand
 
 
@@ -118,4 +118,4 @@ def test_keys_of_a_linked_action_are_refused(tmp_path):
     if hasattr(armature.animation_data, "action_slot"):
         armature.animation_data.action_slot = wanted.actions[0].slots[0]
     with pytest.raises(IK2DError, match="linked"):
-        clear_bake(armature)
+        clear(armature)

@@ -529,7 +529,7 @@ def test_it_is_copied_mirrored_and_in_presets():
         "Arms",
     )
     left = add_chain(arm, "fore.L", add_target({1: (1.5, 0.3, 0)}, "Aim.L"), 2, hand_rotation='WORLD')
-    assert mirror_chain(arm, left, bpy.context.scene).hand_rotation == 'WORLD'
+    assert mirror_chain(arm, left).hand_rotation == 'WORLD'
     bake(arm, frame_start=1, frame_end=2)
     assert apart(turns_on([1], arm, "hand.R"), at_rest(arm, "hand.R")) < NOISE
 

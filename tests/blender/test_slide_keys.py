@@ -21,8 +21,7 @@ from rigs import (
     stored_settings,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, bake_steps
-from ik2d_addon.bake.keys.clearing import clear_bake
+from ik2d_addon.bake import BakeOptions, bake, bake_steps, clear
 from ik2d_addon.cli.program import run
 from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -133,7 +132,7 @@ def test_influence_blends_slides_too():
 def test_ccd_goes_on_from_the_slides_before_the_range():
     armature, chain = crane_with_target(solver='CCD')
     whole = bake_here(armature).chains[0].slides
-    clear_bake(armature)
+    clear(armature)
     bake_here(armature, 1, 12)
     assert bake_here(armature, 13, 24).chains[0].slides == pytest.approx(whole[12:], abs=1e-5)
 
@@ -167,7 +166,7 @@ def test_clear_bake_puts_all_back_to_the_last_bit():
     before = locations(armature)
     bake_here(armature)
     bpy.context.scene.frame_set(9)
-    assert clear_bake(armature) > 0
+    assert clear(armature) > 0
     assert locations(armature) == before
     assert existing_fcurves(armature) == [] or not list(existing_fcurves(armature))
 
@@ -180,7 +179,7 @@ def test_clear_bake_leaves_keys_made_by_hand():
         inner.keyframe_insert("location", index=1, frame=frame)
     before = every_bit_of_animation(armature)["curves"]
     bake_here(armature)
-    clear_bake(armature)
+    clear(armature)
     assert every_bit_of_animation(armature)["curves"].keys() == before.keys()
     assert [key.co.x for key in existing_fcurves(armature)[0].keyframe_points] == [40, 50]
 
@@ -192,7 +191,7 @@ def test_clear_bake_leaves_locations_that_no_slide_has_written():
     (curve,) = existing_fcurves(armature)
     curve.keyframe_points[0].type = 'GENERATED'  # by another tool
     bake_here(armature)
-    clear_bake(armature)
+    clear(armature)
     assert keyed(armature) == {("outer", 0)}
 
 
@@ -220,7 +219,7 @@ def test_undo_takes_slides_and_keys_away_and_redo_brings_them_back():
     bpy.ops.ed.redo()
     armature = bpy.data.objects["Rig"]
     assert keyed(armature) == {("inner", 1), ("outer", 1)}
-    clear_bake(armature)
+    clear(armature)
     assert armature.pose.bones["inner"].location.y == 0.25
 
 
@@ -289,7 +288,7 @@ def test_an_override_slides_and_keeps_what_was_there_when_saved(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=shot)
     armature = next(ob for ob in bpy.data.objects if ob.override_library and ob.type == 'ARMATURE')
     assert worst(armature, armature.ik2d.chains[0]) < CLOSE
-    clear_bake(armature)
+    clear(armature)
     assert armature.pose.bones["inner"].location.y == 0.25
 
 
@@ -298,5 +297,5 @@ def test_a_note_that_is_no_number_counts_as_nothing():
     chain.joints["inner"].slid = (False, True, False)
     stored_settings(armature)["chains"][0]["joints"][1]["slide_base"] = [0.0, np.nan, 0.0]
     assert bake_here(armature).all_reached and worst(armature, chain) < CLOSE
-    clear_bake(armature)
+    clear(armature)
     assert armature.pose.bones["inner"].location.y == 0.0

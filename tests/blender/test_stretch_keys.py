@@ -19,8 +19,7 @@ from rigs import (
     stretching_arm,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.bake.keys.clearing import clear_bake
+from ik2d_addon.bake import BakeOptions, bake, clear, solve
 from ik2d_addon.cli.program import run
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
@@ -73,7 +72,7 @@ def test_a_scale_of_ones_own_is_multiplied_and_comes_back_to_the_bit(inherit):
         assert min(scales(armature)["bone0"]) == pytest.approx(1.1)
     bpy.context.scene.frame_set(20)
     assert [tuple(bone.scale) for bone in armature.pose.bones] != before
-    assert clear_bake(armature) > 0
+    assert clear(armature) > 0
     assert [tuple(bone.scale) for bone in armature.pose.bones] == before
     assert not animation_of(armature)
 
@@ -205,7 +204,7 @@ def test_a_bake_that_fails_leaves_scale_and_keys_as_they_were(monkeypatch):
             [tuple(bone.scale) for bone in armature.pose.bones],
         ) == state
     monkeypatch.undo()
-    clear_bake(armature)
+    clear(armature)
     assert [bone.scale[1] for bone in armature.pose.bones] == [1.5, 1.0]
 
 
@@ -265,7 +264,7 @@ def test_undo_takes_scale_and_keys_away_and_redo_brings_them_back():
     bpy.ops.ed.redo()
     armature = bpy.data.objects["Arm"]
     assert list(scales(armature)) == ["bone0", "bone1"]
-    clear_bake(armature)
+    clear(armature)
     assert armature.pose.bones["bone0"].scale[1] == 1.5
 
 
@@ -281,7 +280,7 @@ def test_an_override_stretches_and_keeps_what_was_there_when_saved(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=shot)
     armature = next(ob for ob in bpy.data.objects if ob.override_library and ob.type == 'ARMATURE')
     assert errors_on(FRAMES, armature, armature.ik2d.chains[0]).max() <= 1e-5 * REACH
-    clear_bake(armature)
+    clear(armature)
     assert armature.pose.bones["bone0"].scale[1] == 1.5
 
 

@@ -161,11 +161,12 @@ def forget_bake(chain: PropertyGroup) -> None:
             settings.property_unset(name)
 
 
-def clear_bake(
+def clear(
     armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
 ) -> int:
     """Remove the keys that bakes made of a chain, or of all; between two frames, or everywhere.
 
+    chain: a name, "" for all. frame_start, frame_end: both included; None is without an end.
     Keys made by hand stay. Returns how many went. Raises IK2DError for a chain that there is not, and
     for an action that a library owns.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import bpy
 
-from ...bake.request import problems
+from ...bake import check
 from ...core import IK2DError
 from ..console import complain, say
 from ..files import files, reports, scene
@@ -86,7 +86,7 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
         yield str(error)
         return
     for armature in armatures:
-        yield from problems(armature, names_wanted(armature, options), options.frames, chosen)
+        yield from check(armature, names_wanted(armature, options), options.frames, chosen)
 
 
 def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
@@ -100,8 +100,8 @@ def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
         yield from (fault.removeprefix(_LEFT_OUT) for fault in report.left_out)
 
 
-def _refusals(check: Callable[..., object], *arguments: str) -> Iterator[str]:
+def _refusals(checked: Callable[..., object], *arguments: str) -> Iterator[str]:
     try:
-        check(*arguments)
+        checked(*arguments)
     except IK2DError as error:
         yield str(error)

@@ -9,7 +9,8 @@ from typing import Any, TextIO
 
 import bpy
 
-from ...bake.request import frame_range, problems, scene_of
+from ...bake import check
+from ...bake.request import frame_range, scene_of
 from ...core import IK2DError
 from ...rig.chain.chain import chain_bones, problem_of, read_chain
 from ..console import complain, say, stdout_to_stderr
@@ -84,7 +85,7 @@ def _armatures() -> list[bpy.types.Object]:
 def _armature(armature: bpy.types.Object) -> dict[str, Any]:
     """Return an armature, its chains, and the frames that a bake without --frames takes."""
     enabled = any(chain.enabled for chain in armature.ik2d.chains)
-    found = problems(armature) if enabled else []  # first: chains follow bones that were renamed
+    found = check(armature) if enabled else []  # first: chains follow bones that were renamed
     try:
         frames = _frames(scene_of(armature))
     except IK2DError:

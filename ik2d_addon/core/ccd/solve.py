@@ -111,7 +111,7 @@ def solve_ccd_path(
     bend changes from one frame to the next, the pose is mirrored to the new side first.
     targets: (frames, 2) relative to the root. start: (n,) angles for the first one, start_slides: (n,) or
     None. bend, softness: one for all, or (frames,).
-    The rest as in solve_ccd.
+    tolerance, max_iterations and the result as in solve_ccd.
     """
     return _drained(
         ccd_path_steps(

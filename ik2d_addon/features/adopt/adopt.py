@@ -139,7 +139,17 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
 # --- Adopting ----------------------------------------------------------------
 
 
-def adopt(adoption: Adoption, scene: Scene) -> list[str]:
+def adopt(armature: Object, bones: Sequence[str] | None = None) -> list[str]:
+    """Make chains of the IK constraints that move some bones; return their names. None: of all constraints.
+
+    They pose their bones at the current frame; nothing is keyed but what the constraints had keyed. Raises
+    IK2DError, with nothing changed, where there is nothing to adopt.
+    """
+    scene = scene_of(armature)
+    return carry_out(plan_adoption(armature, scene, bones), scene)
+
+
+def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
     """Make the chains and mute the constraints; return the names of the chains that have them now.
 
     They pose their bones at the current frame; nothing is keyed but what the constraints had keyed. Where
@@ -160,7 +170,7 @@ def adopt(adoption: Adoption, scene: Scene) -> list[str]:
             _set_up(armature, chain, plan, scene)
     except Exception:
         for name in reversed(done):
-            release_chain(armature, name)
+            release(armature, name)
         raise
     made = [name for i, name in enumerate(done) if i not in adoption.takers]
     if made:
@@ -285,8 +295,8 @@ def adopted_chains(armature: Object) -> list[str]:
     return [chain.name for chain in armature.ik2d.chains if is_adopted(chain)]
 
 
-def release_chain(armature: Object, name: str) -> list[str]:
-    """Give back what a chain was adopted from, and remove it unless it was there before.
+def release(armature: Object, name: str) -> list[str]:
+    """Give back what the chain `name` was adopted from, and remove it unless it was there before.
 
     Returns a sentence for each thing that could not be given back. Keys of bakes stay.
     """

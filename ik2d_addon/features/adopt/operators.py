@@ -14,12 +14,12 @@ from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
 from .adopt import (
     Adoption,
-    adopt,
     adopted_chains,
+    carry_out,
     compare_adopted,
     plan_adoption,
     plan_in_words,
-    release_chain,
+    release,
 )
 
 _DIALOG_WIDTH = 520
@@ -66,7 +66,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
 
     def work(self, context):
         adoption = self._plan(context)
-        names = adopt(adoption, context.scene)
+        names = carry_out(adoption, context.scene)
         sentences = compare_adopted(adoption, names, context.scene)
         units = context.scene.unit_settings.system
         for i in range(len(adoption.plans)):
@@ -136,7 +136,7 @@ class IK2D_OT_release(ChainOperator, Operator):
                 which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
                 raise IK2DError(f"{which}; choose one that was adopted, or release all")
             names = [chain.name]
-        sentences = [line for name in reversed(names) for line in release_chain(armature, name)]
+        sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
         return f"Released {', '.join(map(repr, names))}"

@@ -8,7 +8,7 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import all_bones, clear_bake, locked_channels
+from ...bake.keys.clearing import all_bones, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
@@ -219,7 +219,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         chains = armature.ik2d.chains
         bones = all_bones([chains[self.chain]] if self.chain in chains else chains)
         locked = locked_channels(armature, bones)
-        removed = clear_bake(armature, self.chain, *frames)
+        removed = clear(armature, self.chain, *frames)
         if not removed:
             raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
         if locked:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import bpy
 import numpy as np
-from bpy.types import Object, PropertyGroup, Scene
+from bpy.types import Object, PropertyGroup
 from bpy.utils import flip_name
 from mathutils import Matrix
 
@@ -43,7 +43,7 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
     return count
 
 
-def mirror_chain(armature: Object, chain: PropertyGroup, scene: Scene) -> PropertyGroup:
+def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     """Return the chain's counterpart, made or brought up to date, by Blender's rules for names of sides.
 
     It gets the settings, limits, slides and weights of its bones' counterparts, and the target's counterpart
@@ -65,7 +65,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup, scene: Scene) -> Proper
     if other is None:
         other = add_chain(armature, tip, chain.bone_count)
         chain = chains[name]  # the list may have moved
-        other.target, other.subtarget = _other_target(armature, chain, tip, scene)
+        other.target, other.subtarget = _other_target(armature, chain, tip)
     sync_joints(chain)
     sync_joints(other)
     copy_settings(chain, [other], joints=True)
@@ -89,7 +89,7 @@ def _other_side(armature: Object, bone: str) -> str:
     return other
 
 
-def _other_target(armature: Object, chain: PropertyGroup, tip: str, scene: Scene) -> tuple[Object, str]:
+def _other_target(armature: Object, chain: PropertyGroup, tip: str) -> tuple[Object, str]:
     """Return the target and subtarget of the chain's counterpart, which ends in the bone `tip`."""
     target, subtarget = chain.target, chain.subtarget
     if target is None:
@@ -101,7 +101,7 @@ def _other_target(armature: Object, chain: PropertyGroup, tip: str, scene: Scene
     if name != target.name and name in bpy.data.objects:
         return bpy.data.objects[name], subtarget
     collections = [one for one in armature.users_collection if one.is_editable]
-    made = add_target(armature, tip, (collections or [scene.collection])[0])
+    made = add_target(armature, tip, (collections or [bpy.context.scene.collection])[0])
     if name != target.name:
         made.name = name
     world, flip = armature.matrix_world, Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))

@@ -103,7 +103,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
             if chains[name].tip in {chain.tip for chain in made}:
                 continue  # the counterpart of one that was mirrored just now
             try:
-                made.append(mirror_chain(armature, chains[name], context.scene))
+                made.append(mirror_chain(armature, chains[name]))
             except IK2DError as error:
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:

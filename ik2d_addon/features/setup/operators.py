@@ -84,6 +84,24 @@ def plan_in_words(context: Context) -> str:
     return f"{', '.join(bones)} to {target}"
 
 
+def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
+    """Remove a chain, the active one where none is given, and return its name; a neighbour becomes active.
+
+    What makes it native goes with it, and IK constraints that it was adopted from are given back.
+    """
+    settings, chain = armature.ik2d, chain or active_chain(armature)
+    if chain is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
+    index = list(settings.chains).index(chain)
+    remove_native(armature, chain)
+    if is_adopted(settings.chains[index]):
+        give_back(settings.chains[index])
+    name = drop_chain(armature, index)
+    last = len(settings.chains) - 1
+    settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))
+    return name
+
+
 class IK2D_OT_chain_add(ChainOperator, Operator):
     """Add a chain that ends in the active bone and follows the other selected object or bone"""
 
@@ -268,20 +286,3 @@ classes = (
     IK2D_OT_limits_from_bones,
 )
 register, unregister = registration(classes)
-
-
-def remove_chain(armature: Object) -> str:
-    """Remove the active chain and return its name; its neighbour becomes the active one.
-
-    What makes it native goes with it, and IK constraints that it was adopted from are given back.
-    """
-    settings, chain = armature.ik2d, active_chain(armature)
-    if chain is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
-    remove_native(armature, chain)
-    chain = active_chain(armature)
-    if is_adopted(chain):
-        give_back(chain)
-    name = drop_chain(armature, settings.active_index)
-    settings.active_index = max(0, min(settings.active_index, len(settings.chains) - 1))
-    return name

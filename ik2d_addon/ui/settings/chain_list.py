@@ -31,7 +31,8 @@ def add_chain(
 ):
     """Add a chain that ends in the bone `tip`, make it the active one and return it.
 
-    Without `bone_count` it has two bones, or one where the tip has no parent. Raises IK2DError, with
+    Without `bone_count` it has two bones, or one where the tip has no parent. It follows the object
+    `target`, or the bone `subtarget` of that. Raises IK2DError, with
     nothing changed, where there is no such bone or the hierarchy has fewer bones.
     """
     if bone_count is None:

@@ -14,11 +14,11 @@ from ik2d_addon.bake import BakeOptions, bake, request
 from ik2d_addon.bake.request import (
     BYTES_A_BONE,
     BYTES_A_FRAME,
+    check,
     chosen_options,
     chosen_range,
     frame_range,
     physical_memory,
-    problems,
     read_rigs,
     scene_of,
 )
@@ -244,8 +244,8 @@ def test_what_rules_the_bones_on_the_frames_is_a_warning():
 def test_a_chain_that_can_be_baked_has_no_problem_and_stays_as_it_is():
     armature = two_chains()
     before = every_bit_of_animation(armature), [chain.name for chain in armature.ik2d.chains]
-    assert problems(armature) == []
-    assert problems(armature, ["shin"], (1, 5, 2), BakeOptions(reduce=0.1)) == []
+    assert check(armature) == []
+    assert check(armature, ["shin"], (1, 5, 2), BakeOptions(reduce=0.1)) == []
     assert (every_bit_of_animation(armature), [chain.name for chain in armature.ik2d.chains]) == before
 
 
@@ -253,25 +253,25 @@ def test_each_problem_is_told_all_faulty_chains_at_once():
     armature = two_chains()
     armature.ik2d.chains["shin"].target = None
     armature.ik2d.chains["body"].tip = "gone"
-    found = problems(armature)
+    found = check(armature)
     assert [sentence.split(":")[0].split(" has ")[0] for sentence in found] == [
         "Chain 'shin'",
         "Chain 'body'",
     ]
-    assert problems(armature, ["arm"]) == ["'Rig' has no chain 'arm'; its chains are: 'shin', 'body'"]
-    (words,) = problems(armature, ["body"])
+    assert check(armature, ["arm"]) == ["'Rig' has no chain 'arm'; its chains are: 'shin', 'body'"]
+    (words,) = check(armature, ["body"])
     assert words.startswith("Chain 'body'")
 
 
 def test_frames_scene_and_targets_without_keys_are_problems_too():
     armature = two_chains()
     reversed_ = "The frame range 3 to 2 is reversed; give the first frame before the last"
-    assert problems(armature, None, (3, 2, 1)) == [reversed_]
+    assert check(armature, None, (3, 2, 1)) == [reversed_]
     armature.ik2d.chains["body"].target = add_target({}, "Still")
-    (words,) = problems(armature, options=BakeOptions(on_target_keys=True))
+    (words,) = check(armature, options=BakeOptions(on_target_keys=True))
     assert "'Still'" in words
     armature.data.pose_position = 'REST'
-    assert problems(armature) == ["'Rig' shows its rest position; set it to Pose Position first"]
+    assert check(armature) == ["'Rig' shows its rest position; set it to Pose Position first"]
 
 
 @pytest.mark.parametrize("locked", ["curve", "mode"])
@@ -283,7 +283,7 @@ def test_channels_that_cannot_take_keys_are_a_problem(locked):
         existing_fcurves(armature)[0].lock = True
     else:
         shin.keyframe_insert("rotation_mode", frame=1)
-    (words,) = problems(armature)
+    (words,) = check(armature)
     with refused(words):
         bake(armature, frame_start=1, frame_end=3)
 
@@ -292,7 +292,7 @@ def test_chains_that_share_a_bone_when_named_are_a_problem():
     armature, target = leg_with_target()
     add_chain(armature, "thigh", target, bone_count=1)
     shared = "Chains 'shin' and 'thigh' share the bone 'thigh'; disable one of them"
-    assert problems(armature) == problems(armature, ["shin", "thigh"]) == [shared]
+    assert check(armature) == check(armature, ["shin", "thigh"]) == [shared]
 
 
 # --- What the sidebar shows -----------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_options_are_options():
     for wrong in ("x", 5, {"reduce": 1.0}):
         with refused(f"options takes BakeOptions, not {wrong!r}"):
             bake(leg_with_target()[0], options=wrong)
-    assert problems(add_leg("Other"), options="x") == ["options takes BakeOptions, not 'x'"]
+    assert check(add_leg("Other"), options="x") == ["options takes BakeOptions, not 'x'"]
 
 
 # --- The scene ------------------------------------------------------------------------------------
@@ -388,14 +388,14 @@ def small_machine(monkeypatch):
 
 def test_as_many_frames_as_find_room_are_baked_and_one_more_is_refused(small_machine):
     armature, _ = leg_with_target()
-    assert problems(armature, None, (1, 100, 1)) == []
+    assert check(armature, None, (1, 100, 1)) == []
     assert len(bake(armature, None, 1, 100).chains[0].frames) == 100
     words = (
         "The frames 1 to 101 of 2 bones would need some 0.0 GB of memory, and this machine has 0.0; bake"
         " fewer frames or fewer chains at a time"
     )
     for step in (1, 50):  # those between are solved, too
-        assert problems(armature, None, (1, 101, step)) == [words]
+        assert check(armature, None, (1, 101, step)) == [words]
         with pytest.raises(IK2DError) as caught:
             bake(armature, None, 1, 101, step)
         assert str(caught.value) == words
@@ -403,16 +403,16 @@ def test_as_many_frames_as_find_room_are_baked_and_one_more_is_refused(small_mac
 
 def test_reduced_keys_are_solved_half_way_too_and_each_bone_counts(small_machine):
     armature, target = leg_with_target()
-    assert problems(armature, None, (1, 51, 1), BakeOptions(reduce=0.1))
-    assert problems(armature, None, (1, 50, 1), BakeOptions(reduce=0.1)) == []
+    assert check(armature, None, (1, 51, 1), BakeOptions(reduce=0.1))
+    assert check(armature, None, (1, 50, 1), BakeOptions(reduce=0.1)) == []
     add_chain(armature, "body", target, bone_count=1)
-    assert problems(armature, None, (1, 100, 1)) and not problems(armature, ["shin"], (1, 100, 1))
+    assert check(armature, None, (1, 100, 1)) and not check(armature, ["shin"], (1, 100, 1))
 
 
 def test_where_the_system_does_not_tell_nothing_is_refused(monkeypatch):
     monkeypatch.setattr(request, "physical_memory", lambda: None)
     armature, _ = leg_with_target()
-    assert problems(armature, None, (-1048574, 1048574, 1)) == []
+    assert check(armature, None, (-1048574, 1048574, 1)) == []
 
 
 def test_the_machines_memory_is_that_of_the_system(monkeypatch):

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a script does with the chains of an armature: one function for each button of the sidebar.
+
+    from ik2d_addon.chains import add_chain, make_native
+
+`armature` is an armature object, `chain` one of `armature.ik2d.chains`. What cannot be done raises IK2DError,
+whose sentence says why; nothing is changed then.
+"""
+
+from .features.adopt.adopt import adopt, release
+from .features.match.match import snap_fk, target_to_tip
+from .features.native import make_native, remove_native
+from .features.setup.copying import mirror_chain
+from .features.setup.operators import remove_chain
+from .ui.settings.chain_list import add_chain, flip
+
+__all__ = [
+    "add_chain",
+    "adopt",
+    "flip",
+    "make_native",
+    "mirror_chain",
+    "release",
+    "remove_chain",
+    "remove_native",
+    "snap_fk",
+    "target_to_tip",
+]
