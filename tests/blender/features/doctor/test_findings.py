@@ -35,7 +35,7 @@ def test_a_fault_is_found_and_named_with_a_way_out(fault):
     (finding,) = examine(armature, chain, 1, 40)
     assert (finding.chain, finding.kind, finding.blocks) == (chain.name, fault.kind, fault.blocks)
     assert fault.words in finding.sentence
-    assert fault.way in [mend.way for mend in finding.mends]
+    assert fault.way in [fix.way for fix in finding.fixes]
 
 
 @each_fault
@@ -51,7 +51,7 @@ def test_what_blocks_is_what_the_bake_refuses_or_leaves_out(fault):
 
 def test_a_lost_tip_is_named_and_left_to_be_chosen():
     (finding,) = examine(*lost_tip(), 1, 40)
-    assert (finding.kind, finding.blocks, finding.mends) == ('PROBLEM', True, ())
+    assert (finding.kind, finding.blocks, finding.fixes) == ('PROBLEM', True, ())
     assert "has no bone 'shin'; choose another tip" in finding.sentence
 
 
@@ -127,7 +127,7 @@ def test_the_scale_of_what_the_armature_hangs_on_is_not_its_own_to_apply():
     armature.parent, holder.scale = holder, (1.0, 2.0, 1.0)
     bpy.context.view_layer.update()
     (finding,) = examine(armature, chain, 1, 40)
-    assert (finding.kind, finding.mends) == ('UNEVEN_SCALE', ())
+    assert (finding.kind, finding.fixes) == ('UNEVEN_SCALE', ())
     assert "what armature 'Rig' hangs on" in finding.sentence
 
 
