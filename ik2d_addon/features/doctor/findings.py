@@ -53,13 +53,6 @@ class Finding:
     note: bool = False  # whether it may well be meant so
 
 
-def examine(
-    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
-) -> list[Finding]:
-    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first."""
-    return findings(armature, settings, reading(armature, settings), first, last)
-
-
 def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
     """Return the chain that settings describe, or why there is none."""
     try:
@@ -75,16 +68,19 @@ def findings(
     first: float,
     last: float,
 ) -> list[Finding]:
-    """Do what `examine` does for a chain that was read (see `reading`)."""
+    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first.
+
+    rig: the chain as `reading` gives it.
+    """
     if isinstance(rig, str):
         offered = tuple(_fixes_of_unread(armature, settings))
         return [Finding(settings.name, 'PROBLEM', rig, offered, blocks=True)]
     checks = (
         _shared(settings),
         _rest_position(rig),
-        _blocked_channels(rig),
+        _channel_findings(rig, blocks=True),
         _ruled(rig, first, last),
-        _silent_channels(rig),
+        _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),
         _joints_off_plane(rig, settings),
@@ -150,14 +146,6 @@ _FIXES_OF_FAULTS = {
     'DRIVEN': fixes.mute_drivers,
     'MIXED': fixes.replace,
 }
-
-
-def _blocked_channels(rig: RigChain) -> Iterator[Finding]:
-    yield from _channel_findings(rig, blocks=True)
-
-
-def _silent_channels(rig: RigChain) -> Iterator[Finding]:
-    yield from _channel_findings(rig, blocks=False)
 
 
 def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
