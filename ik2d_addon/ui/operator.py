@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What operators have in common: why they are greyed out, what they report, and errors of ours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..core import IK2DError
 from .context import why_no_chain
@@ -44,7 +44,26 @@ class ChainOperator:
             self.report({'WARNING'}, warning)
         self.report({'INFO' if is_good and not warnings else 'WARNING'}, sentence)
 
+    def fill_in(self, values: Iterable[tuple[str, int]]) -> None:
+        """Set the properties that the caller left out: then the redo panel shows them."""
+        for name, value in values:
+            if not self.properties.is_property_set(name):
+                setattr(self, name, value)
+
+
+# --- Properties of operators, each as the caller gives it: the last run's does not count ---
+
 
 def chain_name(description: str) -> StringProperty:
-    """Return the property of an operator that names the chain it works on."""
+    """Return the name of the chain to work on."""
     return StringProperty(name="Chain", description=description, options={'SKIP_SAVE'})
+
+
+def tick(name: str, description: str) -> BoolProperty:
+    """Return a choice that is off unless asked for."""
+    return BoolProperty(name=name, description=description, default=False, options={'SKIP_SAVE'})
+
+
+def frame_number(name: str, description: str, default: int) -> IntProperty:
+    """Return a frame, of a range that the caller may leave to the scene."""
+    return IntProperty(name=name, description=description, default=default, options={'SKIP_SAVE'})

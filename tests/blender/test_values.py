@@ -13,14 +13,15 @@ from ik2d_addon.bake import BakeOptions, ChainReport
 from ik2d_addon.bake.keys.keying import KeyPlan
 from ik2d_addon.bake.report import BakeReport
 from ik2d_addon.features.adopt.compare import Apart
-from ik2d_addon.features.doctor.findings import Finding, Mend
+from ik2d_addon.features.doctor.findings import Finding
+from ik2d_addon.features.doctor.fixes import Fix
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.key_faults import Fault
 from ik2d_addon.rig.chain.chain import RigChain
 from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
 
 # Those that hold words and numbers alone.
-PLAIN = BakeOptions, Apart, Fault, Finding, Mend
+PLAIN = BakeOptions, Apart, Fault, Finding, Fix
 
 
 def values():

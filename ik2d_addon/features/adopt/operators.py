@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that turn a rig's IK constraints into chains, and give them back."""
 
-from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ...core import IK2DError
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
@@ -31,12 +30,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
     bl_idname = "ik2d.adopt"
     bl_label = "Adopt IK"
 
-    all: BoolProperty(
-        name="All",
-        description="Adopt all IK constraints of the armature, not those of the selected bones alone",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    all: tick("All", "Adopt all IK constraints of the armature, not those of the selected bones alone")
     chain: chain_name("Chain whose bones' IK constraints to adopt, in place of the selected bones'")
 
     why_not = staticmethod(why_not_edit)
@@ -114,12 +108,7 @@ class IK2D_OT_release(ChainOperator, Operator):
     bl_idname = "ik2d.release"
     bl_label = "Release"
 
-    all: BoolProperty(
-        name="All",
-        description="Release all chains of the armature that were adopted, not the active one alone",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    all: tick("All", "Release all chains of the armature that were adopted, not the active one alone")
 
     @staticmethod
     def why_not(context):

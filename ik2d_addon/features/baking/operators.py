@@ -15,7 +15,7 @@ from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
 from ...ui.context import active_armature, why_not_edit, why_not_solve
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from .results import store_bake, store_solve
 
@@ -85,10 +85,8 @@ class IK2D_OT_bake(_OfChain, Operator):
     bl_label = "Bake"
 
     # Kept from one run to the next, a range would win over the panel's: hence SKIP_SAVE.
-    frame_start: IntProperty(
-        name="Start", description="First frame to bake", default=1, options={'SKIP_SAVE'}
-    )
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250, options={'SKIP_SAVE'})
+    frame_start: frame_number("Start", "First frame to bake", 1)
+    frame_end: frame_number("End", "Last frame to bake", 250)
     step: IntProperty(
         name="Step",
         description="Frames from one key to the next",
@@ -135,7 +133,8 @@ class IK2D_OT_bake(_OfChain, Operator):
     def _start(self, context: Context) -> None:
         self._armature = active_armature(context)
         self._name = self._armature.name
-        self._fill_in_range(self._armature, context.scene)
+        chosen = chosen_range(self._armature, context.scene)
+        self.fill_in(zip(("frame_start", "frame_end", "step"), chosen, strict=True))
         self._steps = chosen_bake(self._armature, self.frame_start, self.frame_end, self.step, self.chain)
         context.window_manager.progress_begin(0, 100)
 
@@ -179,13 +178,6 @@ class IK2D_OT_bake(_OfChain, Operator):
         if context.workspace is not None:
             context.workspace.status_text_set(None)
 
-    def _fill_in_range(self, armature: Object, scene: Scene) -> None:
-        """Take what the caller left out from the rig's or the scene's range; the redo panel then shows it."""
-        names = ("frame_start", "frame_end", "step")
-        for name, value in zip(names, chosen_range(armature, scene), strict=True):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, value)
-
 
 class IK2D_OT_clear_bake(_OfChain, Operator):
     """Remove the keys that bakes made of all enabled chains; keys made by hand stay"""
@@ -193,17 +185,11 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
     bl_idname = "ik2d.clear_bake"
     bl_label = "Clear Bake"
 
-    frame_start: IntProperty(
-        name="Start",
-        description="First frame to clear; without it, the first of the rig's own range, or all before",
-        default=1,
-        options={'SKIP_SAVE'},
+    frame_start: frame_number(
+        "Start", "First frame to clear; without it, the first of the rig's own range, or all before", 1
     )
-    frame_end: IntProperty(
-        name="End",
-        description="Last frame to clear; without it, the last of the rig's own range, or all after",
-        default=250,
-        options={'SKIP_SAVE'},
+    frame_end: frame_number(
+        "End", "Last frame to clear; without it, the last of the rig's own range, or all after", 250
     )
 
     @staticmethod

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty
 from bpy.types import Operator, PropertyGroup
 
 from ...bake.report import length_text
@@ -17,7 +16,7 @@ from ...rig.chain.chain import RigChain, read_chain
 from ...rig.pose.kinematics import angles_before
 from ...rig.pose.target_plane import target_points
 from ...ui.context import active_armature, named_chain
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ..baking.staleness import solve_fingerprint
 from ..drag.held_chain import HeldChain
@@ -117,12 +116,7 @@ class IK2D_OT_ccd_step(ChainOperator, Operator):
     bl_idname = "ik2d.ccd_step"
     bl_label = "CCD Step"
 
-    whole: BoolProperty(
-        name="Whole Iteration",
-        description="Turn all joints once, from tip to root, instead of the next one",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    whole: tick("Whole Iteration", "Turn all joints once, from tip to root, instead of the next one")
     chain: chain_name("Chain to step; empty for the active one")
 
     def work(self, context):

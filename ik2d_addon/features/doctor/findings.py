@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is wrong with a chain's rig, or soon will be, and by what each of it can be mended."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -32,19 +32,13 @@ from ...rig.pose.measures import (
     uneven_words,
 )
 from ...rig.scene.bone_constraints import other_controls, sentences
+from . import fixes
+from .fixes import Fix
 
 # How bones inherit scale from their parents where an uneven one does not reach them.
 _UNSCALED = ('NONE', 'AVERAGE')
 
 # --- Findings ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Mend:
-    """A way to mend a finding."""
-
-    way: str  # one of rig/mending.WAYS, or of the operators that features/doctor/operators.py knows
-    label: str  # of the button
 
 
 @dataclass(frozen=True)
@@ -54,16 +48,9 @@ class Finding:
     chain: str
     kind: str
     sentence: str
-    mends: tuple[Mend, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     blocks: bool = False  # whether the chain cannot be solved, or cannot be baked
     note: bool = False  # whether it may well be meant so
-
-
-def examine(
-    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
-) -> list[Finding]:
-    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first."""
-    return findings(armature, settings, reading(armature, settings), first, last)
 
 
 def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
@@ -81,16 +68,19 @@ def findings(
     first: float,
     last: float,
 ) -> list[Finding]:
-    """Do what `examine` does for a chain that was read (see `reading`)."""
+    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first.
+
+    rig: the chain as `reading` gives it.
+    """
     if isinstance(rig, str):
-        mends = tuple(_ways_out(armature, settings))
-        return [Finding(settings.name, 'PROBLEM', rig, mends, blocks=True)]
+        offered = tuple(_fixes_of_unread(armature, settings))
+        return [Finding(settings.name, 'PROBLEM', rig, offered, blocks=True)]
     checks = (
         _shared(settings),
         _rest_position(rig),
-        _blocked_channels(rig),
+        _channel_findings(rig, blocks=True),
         _ruled(rig, first, last),
-        _silent_channels(rig),
+        _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),
         _joints_off_plane(rig, settings),
@@ -108,27 +98,16 @@ def findings(
 # --- What keeps it from being solved or baked --------------------------------
 
 
-def _ways_out(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[Mend]:
+def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[Fix]:
     """Yield what may help a chain that cannot be read."""
     try:
         names = [bone.name for bone in chain_bones(armature, settings.tip, settings.bone_count)]
     except IK2DError:
         return
-    if runs_backwards(settings, names):
-        yield Mend('TURN_RANGES', "Swap Min and Max")
+    if fixes.runs_backwards(settings, names):
+        yield fixes.turn_ranges
     if follows_itself(armature, settings, names):
-        yield Mend('CLEAR_TARGET', "Clear Target")
-
-
-def runs_backwards(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> list[bpy.types.PropertyGroup]:
-    """Return the joints of some bones whose limits or slides have Min above Max."""
-    joints = [joint for joint in map(settings.joints.get, bones) if joint is not None]
-    return [
-        joint
-        for joint in joints
-        if (joint.use_limit and joint.limit_min > joint.limit_max)
-        or (joint.use_slide and joint.slide_min > joint.slide_max)
-    ]
+        yield fixes.clear_target
 
 
 def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
@@ -148,35 +127,25 @@ def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
 def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     for bone, other in list(shared_bones(settings).items())[:1]:
         sentence = f"It shares the bone '{bone}' with the chain '{other}'; disable one of them"
-        yield Finding(settings.name, 'SHARED_BONES', sentence, (Mend('DISABLE', "Disable This One"),), True)
+        yield Finding(settings.name, 'SHARED_BONES', sentence, (fixes.disable,), True)
 
 
 def _rest_position(rig: RigChain) -> Iterator[Finding]:
     if rig.armature.data.pose_position == 'REST':
         sentence = f"'{rig.armature.name}' shows its rest position: nothing can be solved or baked"
-        yield Finding(
-            rig.name, 'REST_POSITION', sentence, (Mend('SHOW_POSE', "Show Pose Position"),), blocks=True
-        )
+        yield Finding(rig.name, 'REST_POSITION', sentence, (fixes.show_pose,), blocks=True)
 
 
 # --- What keeps keys from being written, or from playing ---------------------
 
-_MENDS_OF_FAULTS = {
-    'LOCKED': Mend('UNLOCK_CHANNELS', "Unlock Channels"),
-    'MUTED': Mend('UNMUTE_CHANNELS', "Unmute Channels"),
-    'MODIFIED': Mend('MUTE_MODIFIERS', "Mute Modifiers"),
-    'SHARED': Mend('SINGLE_USER', "Make Single User"),
-    'DRIVEN': Mend('MUTE_DRIVERS', "Mute Drivers"),
-    'MIXED': Mend('REPLACE', "Replace, Not Mix"),
+_FIXES_OF_FAULTS = {
+    'LOCKED': fixes.unlock_channels,
+    'MUTED': fixes.unmute_channels,
+    'MODIFIED': fixes.mute_modifiers,
+    'SHARED': fixes.single_user,
+    'DRIVEN': fixes.mute_drivers,
+    'MIXED': fixes.replace,
 }
-
-
-def _blocked_channels(rig: RigChain) -> Iterator[Finding]:
-    yield from _channel_findings(rig, blocks=True)
-
-
-def _silent_channels(rig: RigChain) -> Iterator[Finding]:
-    yield from _channel_findings(rig, blocks=False)
 
 
 def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
@@ -190,8 +159,8 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
     for kind, said in found.items():
         lines = list(dict.fromkeys(said))
         more = f", and {len(lines) - 1} more like it" if len(lines) > 1 else ""
-        mends = (_MENDS_OF_FAULTS[kind],) if kind in _MENDS_OF_FAULTS else ()
-        yield Finding(rig.name, kind, f"{lines[0]}{more}", mends, blocks)
+        offered = (_FIXES_OF_FAULTS[kind],) if kind in _FIXES_OF_FAULTS else ()
+        yield Finding(rig.name, kind, f"{lines[0]}{more}", offered, blocks)
 
 
 def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
@@ -199,45 +168,38 @@ def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
     lines = sentences(rig.name, rulers)
     if not lines:
         return
-    mends = [Mend('MUTE_CONSTRAINTS', "Mute for These Frames")]
+    offered = [fixes.mute_constraints]
     if any(ruler.kind == 'IK' for ruler in rulers):
-        mends.append(Mend('ADOPT', "Adopt IK"))
-    yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(mends))
+        offered.append(fixes.adopt)
+    yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(offered))
 
 
 def _scaled(rig: RigChain) -> Iterator[Finding]:
     armature, root = rig.armature, rig.pose_bones[0]
     if is_uneven(np.array(armature.matrix_world, np.float64)[None, :3, :3]):
         own = is_uneven(np.diag(np.array(armature.scale, np.float64))[None])
-        mends = (Mend('APPLY_SCALE', "Apply Scale"),) if own else ()
+        offered = (fixes.apply_scale,) if own else ()
         what = f"armature '{armature.name}'" if own else f"what armature '{armature.name}' hangs on"
-        yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), mends)
+        yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
         return
-    bones, what = unevenly_scaled(rig), ""
+    bones, what = fixes.unevenly_scaled(rig), ""
     if root.parent is not None and root.bone.inherit_scale not in _UNSCALED:
         if is_uneven(np.array(root.parent.matrix, np.float64)[None, :3, :3]):
             what = uneven_above(rig)
     if not what and bones and bones[-1] in rig.bones:
         what = f"bone '{bones[-1]}'"
     if what:
-        mends = (Mend('CLEAR_SCALE', "Clear Bone Scale"),) if bones else ()
-        yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), mends)
-
-
-def unevenly_scaled(rig: RigChain) -> list[str]:
-    """Return the bones above a chain, and of it unless it stretches, whose own scale is uneven."""
-    bones = [*reversed(rig.pose_bones[0].parent_recursive)]
-    bones += rig.pose_bones if rig.stretching is None else []
-    return [bone.name for bone in bones if is_uneven(np.diag(np.array(bone.scale, np.float64))[None])]
+        offered = (fixes.clear_scale,) if bones else ()
+        yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
 
 
 def _hinges(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if not (rig.joints.slants > FAR_OFF_PLANE).any():
         return
-    mends = [Mend('UNLOCK_HINGES', "Unlock Hinges")]
+    offered = [fixes.unlock_hinges]
     if _hinges_agree(rig, settings):
-        mends.insert(0, Mend('HINGE_PLANE', "Plane of Hinges"))
-    yield Finding(rig.name, 'HINGE_ASKEW', f"Chain '{rig.name}': {askew_words(rig)}", tuple(mends))
+        offered.insert(0, fixes.hinge_plane)
+    yield Finding(rig.name, 'HINGE_ASKEW', f"Chain '{rig.name}': {askew_words(rig)}", tuple(offered))
 
 
 def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
@@ -261,31 +223,22 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
     part = joints_off_plane(rig)
     if part <= max(FAR_OFF_PLANE, settings.accepted_off_plane):
         return
-    mends = (Mend('FLATTEN', "Flatten Rest Pose"), Mend('ACCEPT', "Accept"))
+    offered = (fixes.flatten, fixes.accept)
     sentence = off_plane_words(rig.name, f"{100.0 * part:.2g} % of its reach")
-    yield Finding(rig.name, 'OFF_PLANE', sentence, mends)
+    yield Finding(rig.name, 'OFF_PLANE', sentence, offered)
 
 
 def _target_off_plane(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if settings.is_off_plane:
         sentence = f"Chain '{settings.name}': its target left the chain's plane when it was solved last"
-        yield Finding(
-            settings.name, 'TARGET_OFF_PLANE', sentence, (Mend('PLANE_TO_TARGET', "Plane to Target"),)
-        )
+        yield Finding(settings.name, 'TARGET_OFF_PLANE', sentence, (fixes.plane_to_target,))
 
 
 # --- Settings that contradict each other -------------------------------------
 
 
-def stuck_outside(rig: RigChain) -> list[str]:
-    """Return the bones that may not turn, but whose range leaves out the turn that they keep."""
-    low, high = rig.joints.limits.T
-    stuck = (rig.joints.fixed | (rig.joints.weights == 0.0)) & ((low > 0.0) | (high < 0.0))
-    return [bone for bone, is_stuck in zip(rig.bones, stuck, strict=True) if is_stuck]
-
-
 def _ranges(rig: RigChain) -> Iterator[Finding]:
-    bones = stuck_outside(rig)
+    bones = fixes.stuck_outside(rig)
     if not bones:
         return
     why = "locks hold it" if rig.joints.fixed[rig.bones.index(bones[0])] else "its weight of 0 holds it"
@@ -294,7 +247,7 @@ def _ranges(rig: RigChain) -> Iterator[Finding]:
         f"Chain '{rig.name}': the range of '{bones[0]}'{more} leaves out the pose in which {why}: no pose is"
         " within it"
     )
-    yield Finding(rig.name, 'RANGE', sentence, (Mend('WIDEN', "Widen to Rest"),))
+    yield Finding(rig.name, 'RANGE', sentence, (fixes.widen,))
 
 
 def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
@@ -311,7 +264,7 @@ def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
             f"Chain '{rig.name}': the range of '{rig.bones[1]}' leaves it the other side alone than Bend asks"
             " for"
         )
-        yield Finding(rig.name, 'OTHER_SIDE', sentence, (Mend('FLIP', "Flip Bend"),), note=True)
+        yield Finding(rig.name, 'OTHER_SIDE', sentence, (fixes.flip,), note=True)
 
 
 def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
@@ -320,13 +273,13 @@ def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
             rig.name,
             'JOINTS',
             f"Chain '{rig.name}': its joints do not match its bones",
-            (Mend('UPDATE_JOINTS', "Update Joints"),),
+            (fixes.update_joints,),
         )
 
 
 def _held(rig: RigChain) -> Iterator[Finding]:
     for sentence in held_note(rig):
-        yield Finding(rig.name, 'HELD', sentence, (Mend('UNLOCK', "Unlock Rotation"),), note=True)
+        yield Finding(rig.name, 'HELD', sentence, (fixes.unlock,), note=True)
 
 
 def _notes(rig: RigChain) -> Iterator[Finding]:
@@ -341,4 +294,4 @@ def _straight(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Find
             f"Chain '{rig.name}': it is straight at rest, so that its plane, and the side that it bends to,"
             " change with its target's path; keep those that it has now, or bend its rest pose a little"
         )
-        yield Finding(rig.name, 'STRAIGHT', sentence, (Mend('KEEP_PLANE', "Keep Plane"),), note=True)
+        yield Finding(rig.name, 'STRAIGHT', sentence, (fixes.keep_plane,), note=True)

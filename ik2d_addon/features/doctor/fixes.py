@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What mends the findings of findings.py: each way is a function that says what it has done."""
+"""The fixes that findings.py offers: each is a button, and a function that says what it has done."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import key_faults, versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
 from ...rig.chain.renames import Settings
-from ...rig.pose.measures import channels_at_rest, joints_off_plane
+from ...rig.pose.measures import channels_at_rest, is_uneven, joints_off_plane
+from ...rig.pose.target_plane import keep_plane as keep_chain_plane
 from ...rig.scene.live_pause import live_paused
-from .findings import runs_backwards, stuck_outside, unevenly_scaled
 
 # A bone that stands across the plane by more than this cosine cannot be laid into it.
 _ACROSS = 0.99
@@ -24,13 +27,45 @@ _ACROSS = 0.99
 _NAMED = 3
 
 
+Work: TypeAlias = Callable[[bpy.types.Object, Settings], str]
+# All there are, by their ways.
+FIXES: dict[str, "Fix"] = {}
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A button that mends a finding: one of the ways of `ik2d.mend`, or an operator of its own."""
+
+    way: str
+    label: str
+    tooltip: str = ""  # an operator has its own
+    work: Work | None = None  # says what it has done
+    operator: str = "ik2d.mend"
+    icon: str = 'TOOL_SETTINGS'
+
+    def __post_init__(self) -> None:
+        FIXES[self.way] = self
+
+
+def fix(label: str) -> Callable[[Work], Fix]:
+    """Return the decorator that makes a function a fix; its docstring is the tooltip, its name the way."""
+
+    def declare(work: Work) -> Fix:
+        tooltip = " ".join((work.__doc__ or "").split()).removesuffix(".")
+        return Fix(work.__name__.upper(), label, tooltip, work)
+
+    return declare
+
+
 def mend(way: str, armature: bpy.types.Object, settings: Settings) -> str:
-    """Mend a chain by one of WAYS and return a sentence on what was done.
+    """Mend a chain by one of the ways of `ik2d.mend` and return a sentence on what was done.
 
     Raises IK2DError, with nothing changed, where there is nothing to mend or it cannot be.
     """
+    work = FIXES[way].work
+    assert work is not None  # an operator's own is not called here
     with live_paused():
-        done = WAYS[way](armature, settings)
+        done = work(armature, settings)
     armature.update_tag()
     bpy.context.view_layer.update()
     return done
@@ -39,8 +74,20 @@ def mend(way: str, armature: bpy.types.Object, settings: Settings) -> str:
 # --- Settings ----------------------------------------------------------------
 
 
-def _turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
-    """Swap Min and Max of ranges that run backwards."""
+def runs_backwards(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> list[bpy.types.PropertyGroup]:
+    """Return the joints of some bones whose limits or slides have Min above Max."""
+    joints = [joint for joint in map(settings.joints.get, bones) if joint is not None]
+    return [
+        joint
+        for joint in joints
+        if (joint.use_limit and joint.limit_min > joint.limit_max)
+        or (joint.use_slide and joint.slide_min > joint.slide_max)
+    ]
+
+
+@fix("Swap Min and Max")
+def turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
+    """Swap Min and Max of the chain's ranges that run backwards."""
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     joints = runs_backwards(settings, [bone.name for bone in bones])
     _refuse_nothing(settings, joints, "range runs backwards")
@@ -52,7 +99,15 @@ def _turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
     return f"The ranges of {_names([joint.name for joint in joints])} go from Min to Max again"
 
 
-def _widen(armature: bpy.types.Object, settings: Settings) -> str:
+def stuck_outside(rig: RigChain) -> list[str]:
+    """Return the bones that may not turn, but whose range leaves out the turn that they keep."""
+    low, high = rig.joints.limits.T
+    stuck = (rig.joints.fixed | (rig.joints.weights == 0.0)) & ((low > 0.0) | (high < 0.0))
+    return [bone for bone, is_stuck in zip(rig.bones, stuck, strict=True) if is_stuck]
+
+
+@fix("Widen to Rest")
+def widen(armature: bpy.types.Object, settings: Settings) -> str:
     """Widen the ranges of joints that may not turn to the pose that they keep."""
     bones = stuck_outside(read_chain(armature, settings))
     _refuse_nothing(settings, bones, "range leaves out the pose that its bone keeps")
@@ -62,33 +117,49 @@ def _widen(armature: bpy.types.Object, settings: Settings) -> str:
     return f"The ranges of {_names(bones)} hold the rest pose now"
 
 
-def _clear_target(_armature: bpy.types.Object, settings: Settings) -> str:
+@fix("Clear Target")
+def clear_target(_armature: bpy.types.Object, settings: Settings) -> str:
     """Take away the target, which the chain itself moves."""
     settings.target, settings.subtarget = None, ""
     return f"Chain '{settings.name}' has no target now; choose one that the chain does not move"
 
 
-def _disable(_armature: bpy.types.Object, settings: Settings) -> str:
-    """Disable the chain."""
+@fix("Disable This One")
+def disable(_armature: bpy.types.Object, settings: Settings) -> str:
+    """Disable this chain, so that the other one has the bones that they share."""
     settings.enabled = False
     return f"Chain '{settings.name}' is disabled"
 
 
-def _accept(armature: bpy.types.Object, settings: Settings) -> str:
-    """Have no more said of joints that are off the plane by as much as they are now."""
+@fix("Accept")
+def accept(armature: bpy.types.Object, settings: Settings) -> str:
+    """Leave the joints as far off the plane as they are, and say no more of it."""
     part = joints_off_plane(read_chain(armature, settings))
     settings.accepted_off_plane = part * 1.001  # of 32 bits
     return f"Joints of chain '{settings.name}' may be {100.0 * part:.2g} % of its reach off the plane"
 
 
-def _hinge_plane(_armature: bpy.types.Object, settings: Settings) -> str:
-    """Set the plane to that of the hinges."""
+@fix("Plane of Hinges")
+def hinge_plane(_armature: bpy.types.Object, settings: Settings) -> str:
+    """Set the chain's plane to the one that its hinges turn in."""
     settings.plane = 'HINGES'
     return f"Chain '{settings.name}' bends in the plane of its hinges"
 
 
-def _show_pose(armature: bpy.types.Object, _settings: Settings) -> str:
-    """Have the armature show its pose."""
+@fix("Keep Plane")
+def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
+    """Make the plane that the chain takes on these frames its own, so that another path of its target
+    does not change it, or the side that it bends to.
+    """
+    scene = bpy.context.scene
+    first, last, _step = chosen_range(armature, scene)
+    keep_chain_plane(armature, settings, scene, first, last)
+    return f"Chain '{settings.name}' keeps the plane that it has on these frames"
+
+
+@fix("Show Pose Position")
+def show_pose(armature: bpy.types.Object, _settings: Settings) -> str:
+    """Have the armature show its pose in place of its rest position."""
     armature.data.pose_position = 'POSE'
     return f"'{armature.name}' shows its pose"
 
@@ -96,14 +167,16 @@ def _show_pose(armature: bpy.types.Object, _settings: Settings) -> str:
 # --- Locks -------------------------------------------------------------------
 
 
-def _unlock(armature: bpy.types.Object, settings: Settings) -> str:
-    """Unlock the rotation of bones that locks hold."""
+@fix("Unlock Rotation")
+def unlock(armature: bpy.types.Object, settings: Settings) -> str:
+    """Unlock the rotation of the bones that locks keep from turning."""
     rig = read_chain(armature, settings)
     return _unlock_bones(rig, np.flatnonzero(rig.joints.fixed).tolist(), "lock holds a bone")
 
 
-def _unlock_hinges(armature: bpy.types.Object, settings: Settings) -> str:
-    """Unlock the rotation of hinges that are not square to the plane."""
+@fix("Unlock Hinges")
+def unlock_hinges(armature: bpy.types.Object, settings: Settings) -> str:
+    """Unlock the bones whose only axis is not square to the chain's plane."""
     rig = read_chain(armature, settings)
     return _unlock_bones(rig, np.flatnonzero(rig.joints.slants > 0.0).tolist(), "hinge is askew")
 
@@ -121,8 +194,9 @@ def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
 # --- Channels ----------------------------------------------------------------
 
 
-def _unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
-    """Unlock the channels that a bake of the chain writes, and their groups."""
+@fix("Unlock Channels")
+def unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
+    """Unlock the F-Curves, and groups, that a bake of the chain writes."""
     locked = [one for one in _channels_and_groups(armature, settings) if one.lock]
     _refuse_nothing(settings, locked, "channel is locked")
     for one in locked:
@@ -130,8 +204,9 @@ def _unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
     return f"Unlocked {_count(locked, 'channel')}"
 
 
-def _unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
-    """Unmute the channels that a bake of the chain writes, and their groups."""
+@fix("Unmute Channels")
+def unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
+    """Unmute the F-Curves, and groups, that a bake of the chain writes."""
     muted = [one for one in _channels_and_groups(armature, settings) if one.mute]
     _refuse_nothing(settings, muted, "channel is muted")
     for one in muted:
@@ -139,8 +214,9 @@ def _unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
     return f"Unmuted {_count(muted, 'channel')}"
 
 
-def _mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
-    """Mute the F-Curve modifiers on the channels that a bake of the chain writes."""
+@fix("Mute Modifiers")
+def mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
+    """Mute the F-Curve modifiers that would act on top of the chain's keys."""
     curves = _curves(armature, settings)
     acting = [modifier for curve in curves for modifier in curve.modifiers if not modifier.mute]
     _refuse_nothing(settings, acting, "channel has modifiers that act")
@@ -149,8 +225,9 @@ def _mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
     return f"Muted {_count(acting, 'modifier')}"
 
 
-def _mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
-    """Mute the drivers of the channels that a bake of the chain writes."""
+@fix("Mute Drivers")
+def mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
+    """Mute the drivers that would win over the chain's keys."""
     rotations = channels_at_rest(read_chain(armature, settings))
     drivers = [curve for rotation in rotations for curve in key_faults.drivers_of(armature, rotation)]
     _refuse_nothing(settings, drivers, "channel is driven")
@@ -172,8 +249,9 @@ def _channels_and_groups(
     return [*_curves(armature, settings), *groups.values()]
 
 
-def _single_user(armature: bpy.types.Object, settings: Settings) -> str:
-    """Give the armature a copy of the action that other objects play too."""
+@fix("Make Single User")
+def single_user(armature: bpy.types.Object, settings: Settings) -> str:
+    """Give the armature a copy of its action, which others play too."""
     others = versions.sharing_channels(armature)
     _refuse_nothing(settings, others, "other object plays the armature's action")
     animation = armature.animation_data
@@ -184,8 +262,9 @@ def _single_user(armature: bpy.types.Object, settings: Settings) -> str:
     return f"'{armature.name}' has its own action '{animation.action.name}' now"
 
 
-def _replace(armature: bpy.types.Object, settings: Settings) -> str:
-    """Have the action replace what NLA strips below it do."""
+@fix("Replace, Not Mix")
+def replace(armature: bpy.types.Object, settings: Settings) -> str:
+    """Have the action replace what NLA strips do, with influence 1."""
     animation = armature.animation_data
     if animation is None or (animation.action_influence == 1.0 and animation.action_blend_type == 'REPLACE'):
         raise IK2DError(f"Chain '{settings.name}': its action is not mixed with NLA strips")
@@ -196,10 +275,10 @@ def _replace(armature: bpy.types.Object, settings: Settings) -> str:
 # --- The armature's data -----------------------------------------------------
 
 
-def _flatten(armature: bpy.types.Object, settings: Settings) -> str:
-    """Turn the chain's bones in the rest pose until all joints are in its plane; lengths stay.
-
-    What hangs on a bone moves with it, and each keeps its roll against the turn.
+@fix("Flatten Rest Pose")
+def flatten(armature: bpy.types.Object, settings: Settings) -> str:
+    """Turn the chain's bones in the rest pose until its joints are in one plane; lengths stay, and
+    what hangs on a bone moves with it.
     """
     rig = read_chain(armature, settings)
     _refuse_shared_data(armature)
@@ -288,7 +367,8 @@ def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
             bpy.ops.object.mode_set(mode=mode)
 
 
-def _apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
+@fix("Apply Scale")
+def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Apply the armature's scale to its bones; what is parented to it stays where it is."""
     _refuse_shared_data(armature)
     animation = armature.animation_data
@@ -333,8 +413,16 @@ def _own_place(ob: bpy.types.Object) -> dict[str, object]:
     return {**places, "matrix_parent_inverse": ob.matrix_parent_inverse.copy()}
 
 
-def _clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
-    """Scale the bones above the chain, and of it, evenly: as they are at rest."""
+def unevenly_scaled(rig: RigChain) -> list[str]:
+    """Return the bones above a chain, and of it unless it stretches, whose own scale is uneven."""
+    bones = [*reversed(rig.pose_bones[0].parent_recursive)]
+    bones += rig.pose_bones if rig.stretching is None else []
+    return [bone.name for bone in bones if is_uneven(np.diag(np.array(bone.scale, np.float64))[None])]
+
+
+@fix("Clear Bone Scale")
+def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
+    """Take the scale off bones, of the chain or above it, that have an uneven one."""
     bones = unevenly_scaled(read_chain(armature, settings))
     _refuse_nothing(settings, bones, "bone is scaled unevenly by itself")
     animation = armature.animation_data
@@ -375,23 +463,14 @@ def _count(found: Sequence[object], noun: str) -> str:
     return f"1 {noun}" if len(found) == 1 else f"{len(found)} {noun}s"
 
 
-WAYS: dict[str, Callable[[bpy.types.Object, Settings], str]] = {
-    'TURN_RANGES': _turn_ranges,
-    'WIDEN': _widen,
-    'CLEAR_TARGET': _clear_target,
-    'DISABLE': _disable,
-    'ACCEPT': _accept,
-    'HINGE_PLANE': _hinge_plane,
-    'SHOW_POSE': _show_pose,
-    'UNLOCK': _unlock,
-    'UNLOCK_HINGES': _unlock_hinges,
-    'UNLOCK_CHANNELS': _unlock_channels,
-    'UNMUTE_CHANNELS': _unmute_channels,
-    'MUTE_MODIFIERS': _mute_modifiers,
-    'MUTE_DRIVERS': _mute_drivers,
-    'SINGLE_USER': _single_user,
-    'REPLACE': _replace,
-    'FLATTEN': _flatten,
-    'APPLY_SCALE': _apply_scale,
-    'CLEAR_SCALE': _clear_scale,
-}
+# --- Fixes that are operators of their own -----------------------------------
+
+mute_constraints = Fix(
+    'MUTE_CONSTRAINTS', "Mute for These Frames", operator="ik2d.mute_constraints", icon='HIDE_ON'
+)
+plane_to_target = Fix(
+    'PLANE_TO_TARGET', "Plane to Target", operator="ik2d.plane_to_target", icon='ORIENTATION_NORMAL'
+)
+flip = Fix('FLIP', "Flip Bend", operator="ik2d.flip", icon='MOD_MIRROR')
+update_joints = Fix('UPDATE_JOINTS', "Update Joints", operator="ik2d.joints_update", icon='FILE_REFRESH')
+adopt = Fix('ADOPT', "Adopt IK", operator="ik2d.adopt", icon='CON_KINEMATIC')

@@ -16,78 +16,18 @@ from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain
 from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
-from ...rig.pose.target_plane import keep_plane
 from ...ui.context import active_armature, named_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, row_or_column
-from .findings import Finding, Mend, findings, reading
-from .fixes import mend
+from .findings import Finding, findings, reading
+from .fixes import FIXES, mend
 
 # A chain with more findings than these gets a word instead of more rows.
 _ROWS = 4
 # What keeps a chain from being solved, and not only from being keyed.
 _UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
-# Ways that have operators of their own, and what is drawn beside them.
-_OPERATORS = {
-    'MUTE_CONSTRAINTS': ("ik2d.mute_constraints", 'HIDE_ON'),
-    'PLANE_TO_TARGET': ("ik2d.plane_to_target", 'ORIENTATION_NORMAL'),
-    'FLIP': ("ik2d.flip", 'MOD_MIRROR'),
-    'UPDATE_JOINTS': ("ik2d.joints_update", 'FILE_REFRESH'),
-    'ADOPT': ("ik2d.adopt", 'CON_KINEMATIC'),
-}
-_WAYS = (
-    ('TURN_RANGES', "Swap Min and Max", "Swap Min and Max of the chain's ranges that run backwards"),
-    ('CLEAR_TARGET', "Clear Target", "Take away the target, which the chain itself moves"),
-    ('DISABLE', "Disable", "Disable this chain, so that the other one has the bones that they share"),
-    ('SHOW_POSE', "Show Pose Position", "Have the armature show its pose in place of its rest position"),
-    (
-        'UNLOCK_CHANNELS',
-        "Unlock Channels",
-        "Unlock the F-Curves, and groups, that a bake of the chain writes",
-    ),
-    (
-        'UNMUTE_CHANNELS',
-        "Unmute Channels",
-        "Unmute the F-Curves, and groups, that a bake of the chain writes",
-    ),
-    (
-        'MUTE_MODIFIERS',
-        "Mute Modifiers",
-        "Mute the F-Curve modifiers that would act on top of the chain's keys",
-    ),
-    ('MUTE_DRIVERS', "Mute Drivers", "Mute the drivers that would win over the chain's keys"),
-    ('SINGLE_USER', "Make Single User", "Give the armature a copy of its action, which others play too"),
-    ('REPLACE', "Replace, Not Mix", "Have the action replace what NLA strips do, with influence 1"),
-    (
-        'APPLY_SCALE',
-        "Apply Scale",
-        "Apply the armature's scale to its bones; what is parented to it stays where it is",
-    ),
-    (
-        'CLEAR_SCALE',
-        "Clear Bone Scale",
-        "Take the scale off bones, of the chain or above it, that have an uneven one",
-    ),
-    ('HINGE_PLANE', "Plane of Hinges", "Set the chain's plane to the one that its hinges turn in"),
-    ('UNLOCK_HINGES', "Unlock Hinges", "Unlock the bones whose only axis is not square to the chain's plane"),
-    (
-        'FLATTEN',
-        "Flatten Rest Pose",
-        "Turn the chain's bones in the rest pose until its joints are in one plane; lengths stay, and what"
-        " hangs on a bone moves with it",
-    ),
-    ('ACCEPT', "Accept", "Leave the joints as far off the plane as they are, and say no more of it"),
-    ('WIDEN', "Widen to Rest", "Widen the ranges of joints that may not turn to the pose that they keep"),
-    ('UNLOCK', "Unlock Rotation", "Unlock the rotation of the bones that locks keep from turning"),
-    (
-        'KEEP_PLANE',
-        "Keep Plane",
-        "Make the plane that the chain takes on these frames its own, so that another path of its target does"
-        " not change it, or the side that it bends to",
-    ),
-)
 
 # --- What is asked whenever the sidebar is drawn -----------------------------
 
@@ -149,7 +89,7 @@ def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> lis
 
 
 def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> str:
-    """Draw what is wrong with a chain, and the buttons that mend it.
+    """Draw what is wrong with a chain, and its fixes.
 
     Returns what keeps it from being solved; "" for nothing.
     """
@@ -157,7 +97,7 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
     for finding in found[:_ROWS]:
         column = layout.column(align=True)
         draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
-        _draw_mends(column, context, chain, finding)
+        _draw_fixes(column, context, chain, finding)
     if len(found) > _ROWS:
         layout.label(text=f"and {len(found) - _ROWS} more")
     return next((finding.sentence for finding in found if finding.kind in _UNSOLVABLE), "")
@@ -169,21 +109,17 @@ def shown(finding: Finding) -> str:
     return "\n".join(line[:1].upper() + line[1:] for line in lines)
 
 
-def _draw_mends(column: UILayout, context: Context, chain: PropertyGroup, finding: Finding) -> None:
-    mends = [one for one in finding.mends if one.way != 'ADOPT' or hasattr(bpy.types, "IK2D_OT_adopt")]
-    if mends:
-        row = row_or_column(column, context, [one.label for one in mends])
-        for one in mends:
-            _draw_mend(row, chain, one)
-
-
-def _draw_mend(row: UILayout, chain: PropertyGroup, one: Mend) -> None:
-    name, icon = _OPERATORS.get(one.way, ("ik2d.mend", 'TOOL_SETTINGS'))
-    button = row.operator(name, text=one.label, icon=icon)
-    if one.way not in _OPERATORS:
-        button.way, button.chain = one.way, chain.name
-    elif one.way in {'FLIP', 'ADOPT'}:
-        button.chain = chain.name
+def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, finding: Finding) -> None:
+    fixes = [one for one in finding.fixes if one.way != 'ADOPT' or hasattr(bpy.types, "IK2D_OT_adopt")]
+    if not fixes:
+        return
+    row = row_or_column(column, context, [one.label for one in fixes])
+    for one in fixes:
+        button = row.operator(one.operator, text=one.label, icon=one.icon)
+        if hasattr(button, "chain"):
+            button.chain = chain.name
+        if one.work is not None:
+            button.way = one.way
 
 
 # --- The operator ------------------------------------------------------------
@@ -195,21 +131,21 @@ class IK2D_OT_mend(ChainOperator, Operator):
     bl_idname = "ik2d.mend"
     bl_label = "Mend Chain"
 
-    way: EnumProperty(name="Way", description="What to do", items=_WAYS, options={'SKIP_SAVE'})
+    way: EnumProperty(
+        name="Way",
+        description="What to do",
+        items=[(one.way, one.label, one.tooltip) for one in FIXES.values() if one.work is not None],
+        options={'SKIP_SAVE'},
+    )
     chain: chain_name("Chain to mend; empty for the active one")
 
     @classmethod
     def description(cls, _context, properties):
         """Say what the click does."""
-        return next(words for way, _label, words in _WAYS if way == properties.way)
+        return FIXES[properties.way].tooltip
 
     def work(self, context):
-        armature, chain = active_armature(context), named_chain(context, self.chain)
-        if self.way != 'KEEP_PLANE':
-            return mend(self.way, armature, chain)
-        first, last, _step = chosen_range(armature, context.scene)
-        keep_plane(armature, chain, context.scene, first, last)
-        return f"Chain '{chain.name}' keeps the plane that it has on these frames"
+        return mend(self.way, active_armature(context), named_chain(context, self.chain))
 
 
 classes = (IK2D_OT_mend,)

@@ -15,7 +15,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.chain import pose_bones_of
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from .drag import Drag, take_hold, why_not_drag
 from .pointing import Pointer, distance_to, with_axis
@@ -100,12 +100,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         unit='LENGTH',
         options={'SKIP_SAVE'},
     )
-    flipped: BoolProperty(
-        name="Flip",
-        description="Have the chain bend to its other side",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    flipped: tick("Flip", "Have the chain bend to its other side")
     bone_count: IntProperty(
         name="Bones",
         description="Number of bones that move where they are no chain; 0 takes those that go on end to end",

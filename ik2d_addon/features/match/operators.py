@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 
-from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, Object, Operator, UILayout
 
 from ...bake.report import BakeReport
@@ -12,7 +11,7 @@ from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.chain.stretch import ALONG
 from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_solve
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
 from ...ui.text import row_or_column
 from .match import snap_fk, target_to_tip
@@ -24,31 +23,17 @@ _SWITCHES = ("Switch to IK", "Switch to FK")
 class _Match(ChainOperator):
     """What both have in common: the chains, the frames, and whether they switch."""
 
-    over_range: BoolProperty(
-        name="Over Range",
-        description="Key all frames from Start to End; else it is the current frame, keyed by Auto Keying",
-        default=False,
-        options={'SKIP_SAVE'},
+    over_range: tick(
+        "Over Range", "Key all frames from Start to End; else it is the current frame, keyed by Auto Keying"
     )
-    frame_start: IntProperty(
-        name="Start",
-        description="First frame to key; without it, the first of the rig's or the scene's range",
-        default=1,
-        options={'SKIP_SAVE'},
+    frame_start: frame_number(
+        "Start", "First frame to key; without it, the first of the rig's or the scene's range", 1
     )
-    frame_end: IntProperty(
-        name="End",
-        description="Last frame to key; without it, the last of the rig's or the scene's range",
-        default=250,
-        options={'SKIP_SAVE'},
+    frame_end: frame_number(
+        "End", "Last frame to key; without it, the last of the rig's or the scene's range", 250
     )
     chain: chain_name("Chain to take; empty for the active one")
-    all: BoolProperty(
-        name="All Enabled",
-        description="Take all enabled chains of the armature, not the active one alone",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    all: tick("All Enabled", "Take all enabled chains of the armature, not the active one alone")
 
     @staticmethod
     def why_not(context):
@@ -82,9 +67,7 @@ class _Match(ChainOperator):
             self.over_range = any(self.properties.is_property_set(name) for name in names)
         frames = {}
         if self.over_range:
-            for name, value in zip(names, chosen_range(armature, context.scene)[:2], strict=True):
-                if not self.properties.is_property_set(name):
-                    setattr(self, name, value)
+            self.fill_in(zip(names, chosen_range(armature, context.scene)[:2], strict=True))
             frames = {name: getattr(self, name) for name in names}
         chains = None if self.all else [self.chain or shown_chain(context).name]
         return {"armature": armature, "chains": chains, "switch": self.switch, **frames}
@@ -98,11 +81,8 @@ class IK2D_OT_target_to_tip(_Match, Operator):
 
     switching = "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
 
-    switch: BoolProperty(
-        name="Switch to IK",
-        description="Key Influence from 0 to 1 at the first frame, and the target on the frame before too",
-        default=False,
-        options={'SKIP_SAVE'},
+    switch: tick(
+        "Switch to IK", "Key Influence from 0 to 1 at the first frame, and the target on the frame before too"
     )
 
     def work(self, context):
@@ -119,11 +99,8 @@ class IK2D_OT_snap_fk(_Match, Operator):
 
     switching = "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
 
-    switch: BoolProperty(
-        name="Switch to FK",
-        description="Key Influence from 1 to 0 at the first frame, and the bones on the frame before too",
-        default=False,
-        options={'SKIP_SAVE'},
+    switch: tick(
+        "Switch to FK", "Key Influence from 1 to 0 at the first frame, and the bones on the frame before too"
     )
 
     def work(self, context):

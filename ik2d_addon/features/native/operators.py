@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that make chains native and take that away again, and a native chain's controls."""
 
-from bpy.props import BoolProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
 from ...rig.chain.native_state import acts, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
-from ...ui.operator import ChainOperator
+from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
 from ...ui.text import draw_text
 from . import Native, make_native, remove_native
@@ -62,12 +61,7 @@ def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[
 class _OnChains(ChainOperator):
     """What both operators have in common: the active chain, or all enabled ones."""
 
-    all: BoolProperty(
-        name="All Chains",
-        description="Every enabled chain of the armature, not the active one alone",
-        default=False,
-        options={'SKIP_SAVE'},
-    )
+    all: tick("All Chains", "Every enabled chain of the armature, not the active one alone")
 
     def chains(self, context: Context, native: bool) -> list[PropertyGroup]:
         """Return the chains that are meant; of all, those that are native, or do not act as they are set."""

@@ -3,28 +3,20 @@
 
 from bpy.types import Panel
 
-from ...ui.context import active_armature
 from ...ui.registration import registration
 from ...ui.settings.overlay import draw_parts, overlay_settings
+from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text
 from . import draw
 
 
-class IK2D_PT_overlay(Panel):
+class IK2D_PT_overlay(RigSidebar, Panel):
     """What is drawn over the viewport of the chain's plane, reach, limits and target"""
 
     bl_idname = "IK2D_PT_overlay"
     bl_label = "Overlay"
     bl_description = __doc__
-    bl_space_type = 'VIEW_3D'
-    bl_region_type = 'UI'
-    bl_category = "IK 2D"
     bl_options = {'DEFAULT_CLOSED'}
-
-    @classmethod
-    def poll(cls, context):
-        armature = active_armature(context)
-        return armature is not None and len(armature.ik2d.chains) > 0
 
     def draw_header(self, _context):
         self.layout.prop(overlay_settings(), "show", text="")

@@ -294,13 +294,10 @@ class IK2D_PT_solver(ChainSidebar, Panel):
 ROWS = (draw_adopt, draw_match, draw_native)
 
 
-class IK2D_PT_rig(Panel):
+class IK2D_PT_rig(Sidebar, Panel):
     """Take over the IK that the rig has, leave it one of its own, and go between the two"""
 
     bl_idname = "IK2D_PT_rig"
-    bl_space_type = 'VIEW_3D'
-    bl_region_type = 'UI'
-    bl_category = "IK 2D"
     bl_label = "Rig"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import bpy
 import pytest
-from faults import FAULTS, keyed_leg, leg, lost_tip, other_side, zigzag
+from faults import FAULTS, examine, keyed_leg, leg, lost_tip, other_side, zigzag
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators as drawn
-from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels
@@ -35,7 +34,7 @@ def test_a_fault_is_found_and_named_with_a_way_out(fault):
     (finding,) = examine(armature, chain, 1, 40)
     assert (finding.chain, finding.kind, finding.blocks) == (chain.name, fault.kind, fault.blocks)
     assert fault.words in finding.sentence
-    assert fault.way in [mend.way for mend in finding.mends]
+    assert fault.way in [fix.way for fix in finding.fixes]
 
 
 @each_fault
@@ -51,7 +50,7 @@ def test_what_blocks_is_what_the_bake_refuses_or_leaves_out(fault):
 
 def test_a_lost_tip_is_named_and_left_to_be_chosen():
     (finding,) = examine(*lost_tip(), 1, 40)
-    assert (finding.kind, finding.blocks, finding.mends) == ('PROBLEM', True, ())
+    assert (finding.kind, finding.blocks, finding.fixes) == ('PROBLEM', True, ())
     assert "has no bone 'shin'; choose another tip" in finding.sentence
 
 
@@ -127,7 +126,7 @@ def test_the_scale_of_what_the_armature_hangs_on_is_not_its_own_to_apply():
     armature.parent, holder.scale = holder, (1.0, 2.0, 1.0)
     bpy.context.view_layer.update()
     (finding,) = examine(armature, chain, 1, 40)
-    assert (finding.kind, finding.mends) == ('UNEVEN_SCALE', ())
+    assert (finding.kind, finding.fixes) == ('UNEVEN_SCALE', ())
     assert "what armature 'Rig' hangs on" in finding.sentence
 
 

@@ -9,6 +9,7 @@ import pytest
 from faults import (
     FAULTS,
     driven,
+    examine,
     hinge,
     keyed_leg,
     leg,
@@ -27,12 +28,12 @@ from rigs import add_leg, add_target, animation_of, errors_on, every_bit_of_anim
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators
-from ik2d_addon.features.doctor.findings import examine
-from ik2d_addon.features.doctor.fixes import WAYS, mend
+from ik2d_addon.features.doctor.fixes import FIXES, mend
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
 
 FRAMES = range(1, 41)
 REACHED = 1e-5  # of the reach
+WAYS = {way for way, one in FIXES.items() if one.work is not None}
 # What says nothing of a rig.
 UNSTEADY = {"users", "session_uid", "tag", "is_evaluated", "select", "owner"}
 each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -41,9 +42,8 @@ each_mode = pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
 
 def click(way):
     """Click the button of a way."""
-    name, _icon = operators._OPERATORS.get(way, ("ik2d.mend", ''))
-    operator = getattr(bpy.ops.ik2d, name.removeprefix("ik2d."))
-    return operator() if way in operators._OPERATORS else operator(way=way)
+    operator = getattr(bpy.ops.ik2d, FIXES[way].operator.removeprefix("ik2d."))
+    return operator() if FIXES[way].work is None else operator(way=way)
 
 
 def kinds(armature, chain):
@@ -103,7 +103,7 @@ def test_the_click_mends_it_and_the_tip_is_on_its_target(fault, mode):
 def test_ik_that_rules_the_chain_can_be_adopted_instead():
     armature, chain = ruled()
     (finding,) = examine(armature, chain, 1, 40)
-    assert [one.way for one in finding.mends] == ['MUTE_CONSTRAINTS', 'ADOPT']
+    assert [one.way for one in finding.fixes] == ['MUTE_CONSTRAINTS', 'ADOPT']
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert kinds(armature, chain) == [] and [one.name for one in armature.ik2d.chains] == [chain.name]
 
@@ -125,7 +125,8 @@ def test_undo_brings_all_back_as_it_was(fault):
 
 
 @pytest.mark.parametrize(
-    "way", sorted(set(WAYS) - {'DISABLE', 'HINGE_PLANE', 'SHOW_POSE', 'CLEAR_TARGET', 'ACCEPT', 'FLATTEN'})
+    "way",
+    sorted(WAYS - {'DISABLE', 'HINGE_PLANE', 'SHOW_POSE', 'CLEAR_TARGET', 'ACCEPT', 'FLATTEN', 'KEEP_PLANE'}),
 )
 def test_where_nothing_is_wrong_a_way_says_so_and_changes_nothing(way):
     armature, chain = leg()
@@ -137,11 +138,13 @@ def test_where_nothing_is_wrong_a_way_says_so_and_changes_nothing(way):
 
 
 def test_every_way_has_a_button_with_words_and_every_button_a_way():
-    assert {way for way, _label, _words in operators._WAYS} == {*WAYS, 'KEEP_PLANE'}
+    ways = bpy.ops.ik2d.mend.get_rna_type().properties["way"].enum_items
+    assert set(ways.keys()) == WAYS
     offered = {fault.way for fault in FAULTS} | {'ACCEPT', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET'}
-    assert offered == {*WAYS, 'KEEP_PLANE', *operators._OPERATORS}
-    for _way, label, words in operators._WAYS:
-        assert label and words[0].isupper() and not words.endswith(".")
+    assert offered == set(FIXES)
+    for way in ways:
+        words = way.description
+        assert way.name and words[0].isupper() and not words.endswith(".")
 
 
 def test_the_tooltip_says_what_the_click_does():
@@ -363,7 +366,7 @@ def test_a_kept_plane_gives_the_same_pose_whatever_the_target_does_elsewhere():
 def test_hinges_that_agree_offer_their_plane():
     armature, chain = hinge(rolls=(6.0, 6.0), locked=("shin",))
     (finding,) = examine(armature, chain, 1, 40)
-    assert [one.way for one in finding.mends] == ['HINGE_PLANE', 'UNLOCK_HINGES']
+    assert [one.way for one in finding.fixes] == ['HINGE_PLANE', 'UNLOCK_HINGES']
     mend('HINGE_PLANE', armature, chain)
     assert kinds(armature, chain) == []
     axis = armature.data.bones["shin"].matrix_local.col[0].xyz
