@@ -182,8 +182,8 @@ def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[
         if moved > HAND_OFF + hands.bound:
             yield (
                 f"Chain '{rig.name}': Blender plays {quoted(rig.hands.bones)} back up to"
-                f" {np.degrees(moved):.2g} degrees off what was keyed (frame {played.times[worst]:g}); look for constraints, drivers or other"
-                " animation there"
+                f" {np.degrees(moved):.2g} degrees off what was keyed (frame {played.times[worst]:g});"
+                " look for constraints, drivers or other animation there"
             )
 
 

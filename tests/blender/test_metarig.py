@@ -4,11 +4,11 @@
 import bpy
 import numpy as np
 import pytest
+from faults import examine
 from rigify_rigs import add_metarig, rigify
 from rigs import add_chain, add_target, played_back_errors
 
 from ik2d_addon.bake import bake
-from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
 
 

@@ -6,11 +6,11 @@ from time import process_time
 import bpy
 import numpy as np
 import pytest
+from faults import examine
 from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back_errors
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.features.doctor import operators
-from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.scene import own_scene
 

@@ -59,13 +59,6 @@ class Finding:
     note: bool = False  # whether it may well be meant so
 
 
-def examine(
-    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
-) -> list[Finding]:
-    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first."""
-    return findings(armature, settings, reading(armature, settings), first, last)
-
-
 def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
     """Return the chain that settings describe, or why there is none."""
     try:
@@ -81,7 +74,10 @@ def findings(
     first: float,
     last: float,
 ) -> list[Finding]:
-    """Do what `examine` does for a chain that was read (see `reading`)."""
+    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first.
+
+    rig: the chain as `reading` returned it.
+    """
     if isinstance(rig, str):
         mends = tuple(_ways_out(armature, settings))
         return [Finding(settings.name, 'PROBLEM', rig, mends, blocks=True)]

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import bpy
 import pytest
-from faults import FAULTS, keyed_leg, leg, other_side, zigzag
+from faults import FAULTS, examine, keyed_leg, leg, other_side, zigzag
 from rigs import add_chain, add_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators as drawn
-from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.features.doctor.fixes import mend
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves, sharing_channels

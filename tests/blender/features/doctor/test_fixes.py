@@ -9,6 +9,7 @@ import pytest
 from faults import (
     FAULTS,
     driven,
+    examine,
     hinge,
     keyed_leg,
     leg,
@@ -27,7 +28,6 @@ from rigs import add_leg, add_target, animation_of, errors_on, every_bit_of_anim
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.doctor import operators
-from ik2d_addon.features.doctor.findings import examine
 from ik2d_addon.features.doctor.fixes import WAYS, mend
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
 
