@@ -115,11 +115,6 @@ class ChainReport:
         return self._cause(worst) if self.missed[worst] else ""
 
     @property
-    def plays_back_worse(self) -> bool:
-        """Whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
-        return self.plays_back_worse_by > PLAYED_BACK * self.reach
-
-    @property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
         missed: NDArray[np.bool_] = (self.status != Status.REACHED) | (

@@ -8,7 +8,7 @@ from math import radians
 import bpy
 from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
 
-from ik2d_addon.features.doctor.findings import findings, reading
+from ik2d_addon.features.doctor.findings import Finding, findings, reading
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 
@@ -26,9 +26,11 @@ class Fault:
     solvable: bool = True  # whether the tip is on its target once it is mended
 
 
-def examine(armature, chain, first, last):
-    """Return what is wrong with a chain on the frames from `first` to `last`."""
-    return findings(armature, chain, reading(armature, chain), first, last)
+def examine(
+    armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
+) -> list[Finding]:
+    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first."""
+    return findings(armature, settings, reading(armature, settings), first, last)
 
 
 def leg(**settings):

@@ -9,7 +9,7 @@ from rigs import add_armature, add_chain, add_leg, add_target, animation_of, eva
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.doctor.mute_constraints import other_control_lines
+from ik2d_addon.features.doctor import mute_constraints as muting
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.bone_constraints import mute_constraints, other_controls, sentences
@@ -358,7 +358,7 @@ def test_seven_hundred_bones_are_looked_through_about_as_fast_as_python_goes_thr
     looks, reads = [], []
     for _ in range(20):
         start = process_time()  # whatever else runs beside
-        assert len(other_control_lines(bpy.context, armature, chain)) == 1
+        assert len(muting.other_controls_of(bpy.context, armature, chain)) == 1
         middle = process_time()
         assert sum(not held.mute for bone in armature.pose.bones for held in bone.constraints) == 1381
         looks.append(middle - start)

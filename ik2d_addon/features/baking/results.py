@@ -64,7 +64,7 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         _store_plane(chain, result)
         runs = missed_runs(result)
         chain.missed_frames = " ".join(f"{a}..{b}" if b > a else f"{a}" for a, b in runs)
-        chain.worst_frame = worst_missed_frame(result) if runs else -1
+        chain.worst_frame = int(result.frames[result.worst_missed]) if runs else -1
         chain.bake_mark = bake_fingerprint(chain, animated)
 
 
@@ -186,11 +186,6 @@ def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
     return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]
-
-
-def worst_missed_frame(result: ChainReport) -> int:
-    """Return the frame furthest from its target, of those that missed it."""
-    return int(result.frames[np.argmax(np.where(result.missed, result.errors, -1.0))])
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:

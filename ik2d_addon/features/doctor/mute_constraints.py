@@ -6,7 +6,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...rig.chain.chain import read_chain
-from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls, sentences
+from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
@@ -19,11 +19,6 @@ def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) 
         return other_controls(read_chain(armature, chain), first, last)
     except IK2DError:
         return []
-
-
-def other_control_lines(context: Context, armature: Object, chain: PropertyGroup) -> list[str]:
-    """Return a sentence for each thing that will rule the chain's bones."""
-    return sentences(chain.name, other_controls_of(context, armature, chain))
 
 
 class IK2D_OT_mute_constraints(ChainOperator, Operator):

@@ -6,7 +6,6 @@ that divides by zero, or takes the root of a negative number, is dead for good: 
 """
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,17 +44,6 @@ def checked(expression: str) -> str:
             f"a driver would need {len(expression)} characters, more than the {LONGEST} that it takes"
         )
     return expression
-
-
-def joined_sum(terms: Sequence[str]) -> list[str]:
-    """Return a sum in as few parts as each fit in a driver."""
-    parts: list[str] = []
-    for term in terms:
-        if parts and len(parts[-1]) + 1 + len(term) <= LONGEST:
-            parts[-1] += f"+{term}"
-        else:
-            parts.append(term)
-    return parts
 
 
 def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:

@@ -39,12 +39,6 @@ _ADDED = {
 SAME_FRAME = 1e-2
 
 
-def write(armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]) -> None:
-    """Do what `written` does, with nothing to follow."""
-    with written(armature, frames, rotations):
-        pass
-
-
 @contextmanager
 def written(
     armature: bpy.types.Object, frames: Sequence[float] | Floats, rotations: Sequence[BoneRotation]
@@ -126,7 +120,8 @@ def previewed(
     """Have the rotations keyed for a while, in a copy of the action that then goes again."""
     refuse_tweak_mode(armature)
     with made.action_copied(armature), channels_kept(armature, rotations):
-        write(armature, frames, rotations)
+        with written(armature, frames, rotations):
+            pass
         yield
 
 

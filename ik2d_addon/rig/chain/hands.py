@@ -16,7 +16,7 @@ from ..animation import versions
 from .renames import bones_of
 
 # As it is; as in rest, whatever turns above it; as the target is turned.
-FREE, KEPT, FOLLOWING = 'NONE', 'WORLD', 'TARGET'
+KEPT, FOLLOWING = 'WORLD', 'TARGET'
 # What hangs on the tip begins at its end: beyond this part of its length. Twist bones do not.
 _AT_END = 0.75
 # Numbers of a rotation that are no rotation by more than this are a damaged file's.

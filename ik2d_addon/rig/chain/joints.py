@@ -31,11 +31,6 @@ class Joints:
     slants: Floats  # (n,) radians between that axis and the plane's normal: over 0 for hinges askew
 
     @property
-    def plain(self) -> bool:
-        """Whether every joint may turn freely."""
-        return bool(np.isnan(self.limits).all() and (self.weights == 1.0).all() and not self.fixed.any())
-
-    @property
     def askew(self) -> bool:
         """Whether some joint turns about another axis than the plane's normal."""
         return bool(self.slants.any())

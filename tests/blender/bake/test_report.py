@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.bake import BakeReport, ChainReport
-from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK, length_text
+from ik2d_addon.bake.report import HALF_WAY, length_text
 from ik2d_addon.core import Status
 
 REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED = Status
@@ -82,13 +82,6 @@ def test_between_frames_the_tip_may_be_further_off_than_on_them():
     same = strayed(0.3, distance=np.array([0.0, 0.3, 0.0, 0.0]))
     assert same.max_error_frame == 12.0
     assert chain().max_between == chain().max_error == 0.0
-
-
-@pytest.mark.parametrize("part, worse", [(0.0, False), (0.99, False), (1.01, True)])
-def test_beyond_rounding_of_the_reach_is_worse(part, worse):
-    one = chain(plays_back_worse_by=part * 1e-5 * 2.0)
-    assert one.plays_back_worse == worse and PLAYED_BACK == 1e-5
-    assert chain(plays_back_worse_by=part * 1e-5 * 2.0, reach=4.0).plays_back_worse is False
 
 
 def test_missed_is_what_was_not_solved_or_is_not_there():

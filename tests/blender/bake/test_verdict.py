@@ -11,6 +11,7 @@ from rigs import leg_with_target
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
+from ik2d_addon.bake.report import PLAYED_BACK
 from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Solution, Status
@@ -249,7 +250,7 @@ def test_playing_back_worse_than_solved(part, warned, off_plane):
     result = played([10, 12, 13], [0.0, there[0], 0.0], [0.0, there[1], 0.0])
     _, chain, warnings = told(one, played=result)
     worse = [warning for warning in warnings if "plays it back" in warning]
-    assert len(worse) == warned == chain.plays_back_worse
+    assert len(worse) == warned == (chain.plays_back_worse_by > PLAYED_BACK * chain.reach)
     assert chain.plays_back_worse_by == pytest.approx(part * REACH)
     if warned:
         assert worse[0].startswith(
@@ -299,7 +300,7 @@ def test_playing_back_better_than_solved_is_no_less_than_nothing():
 def test_each_chain_is_judged_for_itself():
     results = [*played(FRAMES, [0.0] * 4), *played(FRAMES, [0.5, 0.0, 0.0, 0.0])]
     report, first, _ = told(keyed(), keyed(chain=rig(name="arm")), played=results)
-    assert not first.plays_back_worse and report.chains[1].plays_back_worse
+    assert first.plays_back_worse_by == 0.0 and report.chains[1].plays_back_worse_by > PLAYED_BACK * REACH
     assert [warning[:11] for warning in report.warnings] == ["Chain 'arm'"]
     with pytest.raises(ValueError):
         told(keyed(), played=results)

@@ -36,7 +36,8 @@ def key_fk(armature, chain, turns, frames=FRAMES):
     """Key turns (frames, n) of a chain's bones about their axes, as by hand."""
     rig = read_chain(armature, chain)
     rotations = [replace(one, generated=False) for one in bone_rotations(rig, turns)]
-    keys.write(armature, list(map(float, frames)), rotations)
+    with keys.written(armature, list(map(float, frames)), rotations):
+        pass
 
 
 def swing(count=2, frames=FRAMES):

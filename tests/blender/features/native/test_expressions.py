@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.native.expressions import LONGEST, checked, euler_angles, joined_sum, names_in, num
+from ik2d_addon.features.native.expressions import LONGEST, checked, euler_angles, names_in, num
 
 
 def test_numbers_may_have_a_sign_before_them():
@@ -22,13 +22,6 @@ def test_what_blender_would_cut_is_refused():
     assert checked("x" * LONGEST) == "x" * LONGEST
     with pytest.raises(IK2DError, match="256 characters"):
         checked("x" * (LONGEST + 1))
-
-
-def test_sums_are_cut_between_terms_alone():
-    terms = [f"{i}*asin(x)" for i in range(60)]
-    parts = joined_sum(terms)
-    assert "+".join(parts) == "+".join(terms)
-    assert all(len(part) <= LONGEST for part in parts) and len(parts) == 3
 
 
 def test_a_turn_about_an_axis_of_its_own_is_one_angle():

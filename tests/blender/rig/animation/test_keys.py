@@ -21,8 +21,15 @@ from keyed_legs import (
 from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.keys import _replace_keys, keep_hand_made, previewed, write, written
+from ik2d_addon.rig.animation.keys import _replace_keys, keep_hand_made, previewed, written
 from ik2d_addon.rig.animation.versions import existing_fcurves
+
+
+def write(armature, frames, rotations):
+    """Key rotations at the frames."""
+    with written(armature, frames, rotations):
+        pass
+
 
 # --- The keys themselves --------------------------------------------------------------------------
 

@@ -49,7 +49,8 @@ def test_every_setting_reaches_the_chain():
 def test_the_defaults_are_positive_bend_and_the_solvers_own_tolerance():
     rig = read_chain(*leg())
     assert (rig.bend, rig.tolerance, rig.softness, rig.influence) == (1, None, 0.0, 1.0)
-    assert rig.joints.plain
+    assert np.isnan(rig.joints.limits).all() and not rig.joints.fixed.any()
+    assert (rig.joints.weights == 1.0).all()
 
 
 def test_a_joints_settings_reach_the_chain():
@@ -60,7 +61,6 @@ def test_a_joints_settings_reach_the_chain():
     assert np.isnan(joints.limits[0]).all()
     assert joints.limits[1] == pytest.approx((-0.5, 0.75))
     assert joints.weights == pytest.approx((1.0, 0.5))
-    assert not joints.plain
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,8 @@ def joints(limits=((NAN, NAN), (NAN, NAN)), weights=(1.0, 1.0), fixed=(False, Fa
 # --- What the solvers get -------------------------------------------------------------------------
 
 
-def test_joints_that_may_turn_freely_are_plain_and_have_no_limits():
-    assert joints().plain
+def test_joints_that_may_turn_freely_have_no_limits():
     assert joints().limits_from(np.array([0.3, -0.2])) is None
-    assert not joints(limits=((NAN, NAN), (-1.0, 1.0))).plain
-    assert not joints(weights=(1.0, 0.5)).plain
-    assert not joints(fixed=(False, True)).plain
 
 
 def test_limits_are_counted_from_the_angles_at_rest():
