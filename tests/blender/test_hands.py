@@ -565,7 +565,7 @@ def test_a_native_chain_has_no_hands():
     make_native(armature, chain)
 
 
-@pytest.mark.parametrize("lean", [True, False])
+@pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("mode", MODES)
 def test_live_is_right_in_plain_matrices_and_by_the_bakes_way(mode, plain):
     armature, target, chain = add_walker()

@@ -28,6 +28,8 @@ def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
     return locks
 
 
+# Of a channel: bone, property, index and value.
+Value = tuple[str, str, int, float]
 # An axis that is shorter is none to Blender, which then does not turn.
 _NO_AXIS = 1e-17
 # What a pose bone keeps its rotation in, each in its own mode.
@@ -74,15 +76,28 @@ class BoneChannels(BoneRotation):
         return list(self.channels)
 
 
+def values_of(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[Value]:
+    """Return the values of the first frame that channels write, in 32 bits as Blender keeps them."""
+    return [
+        (one.bone, one.property, index, float(np.float32(one.values[0, index])))
+        for one in rotations
+        for index in one.unlocked(armature)
+    ]
+
+
+def set_values(armature: bpy.types.Object, values: Sequence[Value]) -> None:
+    """Set channels of the armature's bones."""
+    for bone, name, index, value in values:
+        getattr(armature.pose.bones[bone], name)[index] = value
+
+
 @contextmanager
 def posed(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[None]:
     """Show the first frame of the rotations as the pose; put the old one back if what follows fails."""
     channels = [getattr(armature.pose.bones[rotation.bone], rotation.property) for rotation in rotations]
     before = [tuple(values) for values in channels]
     try:
-        for values, rotation in zip(channels, rotations, strict=True):
-            for index in rotation.unlocked(armature):
-                values[index] = rotation.values[0, index]
+        set_values(armature, values_of(armature, rotations))
         bpy.context.view_layer.update()
         yield
     except BaseException:
