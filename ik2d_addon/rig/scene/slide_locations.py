@@ -15,6 +15,7 @@ import numpy as np
 from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneChannels
+from ..animation.remembered import put_back_on_error
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from .samples import ChainSamples
@@ -95,25 +96,20 @@ def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels
 @contextmanager
 def slides_remembered(rigs: Sequence[RigChain]) -> Iterator[None]:
     """Note the locations that slides are about to be added to; forget them again if what follows fails."""
-    new = []
-    try:
-        for rig in rigs:
-            if rig.slides is None:
-                continue
-            joints = _joints(rig)
-            for bone, channels in rig.slides.channels.items():
-                for channel in channels:
-                    joint = joints[bone]
-                    if not joint.slid[channel]:
-                        joint.slide_base[channel] = _base(rig, bone, channel)
-                        joint.slid[channel] = True
-                        new.append((joint, channel))
+    sliding = [
+        (rig, bone, channels, _joints(rig)[bone])
+        for rig in rigs
+        if rig.slides is not None
+        for bone, channels in rig.slides.channels.items()
+    ]
+    noted = [(joint, name) for *_, joint in sliding for name in ("slid", "slide_base")]
+    with put_back_on_error(noted):
+        for rig, bone, channels, joint in sliding:
+            for channel in channels:
+                if not joint.slid[channel]:
+                    joint.slide_base[channel] = _base(rig, bone, channel)
+                    joint.slid[channel] = True
         yield
-    except BaseException:
-        for joint, channel in new:
-            joint.slid[channel] = False
-            joint.slide_base[channel] = 0.0
-        raise
 
 
 def _base(rig: RigChain, bone: int, channel: int) -> float:
