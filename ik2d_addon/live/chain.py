@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from ..bake.solving.frames import SolvedChain, solve_chain
 from ..core import IK2DError
 from ..core.plain import PlainSolver
-from ..rig.animation.bone_channels import BoneChannels, BoneRotation
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation, values_of
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
@@ -21,6 +21,7 @@ from ..rig.pose.kinematics import rest_to_pose
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.slide_locations import without_slides
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
@@ -30,8 +31,6 @@ from .writing import (
     changes_lengths,
     channels_of,
     hands_now,
-    values_of,
-    without_own_slides,
     write,
     write_hands,
     write_lengths,
@@ -109,7 +108,7 @@ class LiveChain:
         """
         own = scene.session_uid
         beside = self._held.beside if self._held else []
-        pose = [*turns, *(value[-1] for value in values_of(beside))] if beside else turns
+        pose = [*turns, *(value[-1] for value in values_of(self.armature, beside))] if beside else turns
         if self._hands:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
         same = self._poses_in.get(own) == pose
@@ -128,7 +127,7 @@ class LiveChain:
         turned = write(self.armature, frame.own, held.writers, turns)
         if self._hands:
             turned |= write_hands(held.rig, frame.bones, self._hands)
-        return bool(held.beside) and write_lengths(held.rig, frame.own, held.beside) or turned
+        return bool(held.beside) and write_lengths(held.rig, frame.bones, held.beside) or turned
 
 
 class _FrameState:
@@ -306,7 +305,7 @@ class _RigState:
         rig, samples, times = self.rig, _samples(chain, frame), [frame.scene.frame_float]
         refuse_unsolvable(rig, samples, times)
         other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
-        samples = without_own_slides(frame.scene, rig, samples)
+        samples = without_slides(frame.scene, rig, samples, times, copies=False)
         solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
         self.beside = channels_of(solved) if self._changes_lengths else []
         self.solved = solved if self._changes_lengths else None

@@ -2,8 +2,8 @@
 """Local turns of one frame -> the bones' rotation channels, written only where these show others."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import cos, sin
+from typing import TypeAlias
 
 import bpy
 import numpy as np
@@ -11,18 +11,25 @@ from mathutils import Euler, Quaternion, Vector
 
 from ..bake.solving.frames import SolvedChain
 from ..bake.solving.hands import hands_held
-from ..core import IK2DError
-from ..rig.animation import keys, versions
-from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels, rotation_property
-from ..rig.animation.times import animation_times, strip_times
+from ..rig.animation.bone_channels import (
+    BoneChannels,
+    BoneRotation,
+    Value,
+    locked_channels,
+    rotation_property,
+    set_values,
+    values_of,
+)
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
 from ..rig.chain.joints import EXACT, own_axis
 from ..rig.pose.hand_rotations import OwnTurns
 from ..rig.pose.kinematics import rotations_of
 from ..rig.scene.samples import ChainSamples
-from ..rig.scene.slide_locations import base_of, slide_channels, slides_remembered
+from ..rig.scene.slide_locations import slide_channels, slides_remembered
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
+
+Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
 
 
 class BoneWriter:
@@ -103,63 +110,24 @@ def hands_now(
     return hands_held(rig, samples, rotations, own, factors, locations).rotations
 
 
-def write_hands(
-    rig: RigChain, shown: bpy.types.bpy_prop_collection, rotations: Sequence[BoneRotation]
-) -> bool:
-    """Write rotations where the evaluated pose bones `shown` have others; say whether any had."""
-    changed = False
-    for rotation in rotations:
-        there = getattr(shown[rotation.bone], rotation.property)
-        bone = rig.armature.pose.bones[rotation.bone]
-        for index in rotation.unlocked(rig.armature):
-            value = float(np.float32(rotation.values[0, index]))
-            if there[index] != value:
-                getattr(bone, rotation.property)[index] = value
-                changed = True
+def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:
+    """Write rotations of hands where the evaluated pose bones `shown` have others; say whether any had."""
+    changed = _changed(rig, shown, rotations)
+    set_values(rig.armature, changed)
     if changed and rig.hands is not None:
         note_posed(rig.armature.path_resolve(rig.path), rig.hands.bones)
-    return changed
+    return bool(changed)
 
 
-# Of a channel beside the rotation: bone, property, index and value.
-Value = tuple[str, str, int, float]
+def _changed(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> list[Value]:
+    """Return the values of channels that the evaluated pose bones `shown` do not have."""
+    values = values_of(rig.armature, rotations)
+    return [value for value in values if getattr(shown[value[0]], value[1])[value[2]] != value[3]]
 
 
 def changes_lengths(rig: RigChain) -> bool:
     """Return whether the chain's bones slide or stretch, or go back from that."""
     return rig.slides is not None or rig.stretching is not None
-
-
-def without_own_slides(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> ChainSamples:
-    """Do for one frame what `without_slides` does, and change nothing: no copy is made.
-
-    Raises IK2DError where a location has keys of a bake among those made by hand.
-    """
-    if rig.slides is None:
-        return samples
-    bases = samples.bases.copy()
-    joints = rig.armature.path_resolve(rig.path).joints
-    curves = {
-        (curve.data_path, curve.array_index): curve for curve in versions.existing_fcurves(rig.armature)
-    }
-    for bone, channels in rig.slides.channels.items():
-        joint, path = joints[rig.bones[bone]], rig.pose_bones[bone].path_from_id("location")
-        for channel in channels:
-            if joint.slid[channel]:
-                bases[:, bone, channel, 3] = base_of(joint)[channel]
-            curve = curves.get((path, channel))
-            if curve is None or not versions.plays(rig.armature, curve):
-                continue
-            made = keys.made_by_hand(curve)
-            if made.any() and not made.all():
-                raise IK2DError(
-                    f"Chain '{rig.name}': bone '{rig.bones[bone]}' slides from keys made by hand on its"
-                    " location, and those of a bake are among them; clear the bake"
-                )
-            if made.any():
-                times = animation_times(scene, [scene.frame_float])
-                bases[:, bone, channel, 3] = curve.evaluate(strip_times(rig.armature, times)[0])
-    return replace(samples, bases=bases)
 
 
 def channels_of(solved: SolvedChain) -> list[BoneChannels]:
@@ -172,32 +140,14 @@ def channels_of(solved: SolvedChain) -> list[BoneChannels]:
     ]
 
 
-def values_of(channels: Sequence[BoneChannels]) -> list[Value]:
-    """Return the values that channels of one frame hold, in 32 bits as Blender keeps them."""
-    return [
-        (one.bone, one.property, index, float(np.float32(one.values[0, index])))
-        for one in channels
-        for index in one.channels
-    ]
-
-
-def write_lengths(
-    rig: RigChain, shown: Sequence[bpy.types.PoseBone], channels: Sequence[BoneChannels]
-) -> bool:
-    """Write the channels where the evaluated bones show other values; say whether any did.
+def write_lengths(rig: RigChain, shown: Shown, channels: Sequence[BoneRotation]) -> bool:
+    """Write locations and scales where the evaluated pose bones `shown` have others; say whether any had.
 
     What was there before is noted on the chain's joints, as a solve does.
     """
-    there = {bone.name: bone for bone in shown}
-    changed = [
-        (bone, name, index, value)
-        for bone, name, index, value in values_of(channels)
-        if getattr(there[bone], name)[index] != value
-    ]
-    if not changed:
-        return False
-    scales = [one for one in channels if one.property == "scale"]
-    with slides_remembered([rig]), scales_remembered([rig], scales):
-        for bone, name, index, value in changed:
-            getattr(rig.armature.pose.bones[bone], name)[index] = value
-    return True
+    changed = _changed(rig, shown, channels)
+    if changed:
+        scales = [one for one in channels if one.property == "scale"]
+        with slides_remembered([rig]), scales_remembered([rig], scales):
+            set_values(rig.armature, changed)
+    return bool(changed)

@@ -3,8 +3,7 @@
 
 from bpy.types import Constraint, PoseBone, PropertyGroup
 
-from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.hands import REST, hanging_bones, posed_hands
+from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, straighten
 from .animation import LEVELS, levels_of, take_away
 from .muting import silence, unsilence
@@ -127,10 +126,7 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
 
 def _give_back_hands(chain: PropertyGroup) -> None:
     """Turn back what the chain has turned on its tip; what has keys stays with these."""
-    bones, turned = chain.id_data.pose.bones, posed_hands(chain)
-    keyed = {curve.data_path for curve in existing_fcurves(chain.id_data)}
-    for each in chain.adopted.bones:
-        bone = bones.get(each.name) if each.hangs and each.name in turned else None
-        if bone is not None and not keyed.intersection(map(bone.path_from_id, REST)):
-            for key in REST:
-                setattr(bone, key, getattr(each, key))
+    kept = {each.name: each for each in chain.adopted.bones if each.hangs}
+    for bone in unkeyed_bones(chain.id_data, [name for name in posed_hands(chain) if name in kept]):
+        for key in REST:
+            setattr(bone, key, getattr(kept[bone.name], key))

@@ -2,7 +2,6 @@
 """A tip that is dragged: what is taken hold of, moved, put back to the bit, and keyed."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import bpy
 import numpy as np
@@ -14,6 +13,7 @@ from ...core import IK2DError, Status
 from ...core.inputs import Floats
 from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import rotation_property
+from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, controls_of
@@ -87,8 +87,7 @@ class Drag:
         self._kept: dict[tuple[str, str], tuple[float, ...]] = {}
         self._bend = chain.bend if chain is not None else ""
         self._control = self._control_now()
-        self._hands_posed = chain.hands_posed if chain is not None else ""
-        self._notes = [_notes(joint) for joint in chain.joints] if chain is not None else []
+        self._noted = self._noted_now()
         self.offset: Floats = np.zeros(2)
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
@@ -182,8 +181,6 @@ class Drag:
             controls = controls_of(self.chain)
             controls["bend"] = self._control
             controls.update_tag()
-        if self.chain is not None and self.chain.hands_posed != self._hands_posed:
-            self.chain.hands_posed = self._hands_posed
         bpy.context.view_layer.update()
 
     def _control_now(self) -> float:
@@ -191,13 +188,19 @@ class Drag:
         controls = controls_of(self.chain) if self.chain is not None else None
         return float(controls["bend"]) if controls is not None else 0.0
 
+    def _noted_now(self) -> Remembered:
+        """Return the chain's notes of its bones, as they were before they slid, stretched or turned."""
+        if self.chain is None:
+            return []
+        noted = [(joint, name) for joint in self.chain.joints for name in _NOTES]
+        return remembered([*noted, (self.chain, "hands_posed")])
+
     def _put_bones_back(self) -> None:
         for (bone, name), values in self._kept.items():
             getattr(self.armature.pose.bones[bone], name)[:] = values
-        for joint, notes in zip(self.chain.joints if self._notes else (), self._notes, strict=True):
-            if _notes(joint) != notes:
-                for name, value in notes.items():
-                    setattr(joint, name, value)
+        for (owner, name, now), (*_, before) in zip(self._noted_now(), self._noted, strict=True):
+            if now != before:
+                setattr(owner, name, before)
 
     def key(self, context: Context) -> int:
         """Key what was moved where Auto Keying is on; return how many channels got keys."""
@@ -241,14 +244,6 @@ class Drag:
     def warnings(self) -> tuple[str, ...]:
         """What the user should know of the chain."""
         return self.held_chain.rig.warnings
-
-
-def _notes(joint: PropertyGroup) -> dict[str, Any]:
-    """Return what a joint has noted of its bone, as it was before it slid or stretched."""
-    values = {name: getattr(joint, name) for name in _NOTES}
-    return {
-        name: value if isinstance(value, (bool, float)) else tuple(value) for name, value in values.items()
-    }
 
 
 def take_hold(

@@ -12,7 +12,7 @@ from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core import Status
 from ...core.inputs import Floats
-from ...rig.animation.bone_channels import BoneRotation
+from ...rig.animation.bone_channels import BoneRotation, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
@@ -148,10 +148,7 @@ class HeldChain:
         armature = self.rig.armature
         rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels)
         self.written = [*rotations, *others, *self._hands(turns, factors, locations)]
-        for channels in self.written:
-            values = getattr(armature.pose.bones[channels.bone], channels.property)
-            for index in channels.unlocked(armature):
-                values[index] = channels.values[0, index]
+        set_values(armature, values_of(armature, self.written))
         self.keyed_pose.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
 
     def _hands(

@@ -122,8 +122,8 @@ def target_to_tip(
     included, and the side that it bends to where that changes; None takes the scene's. Without both it sets
     them as the scene stands, and keys nothing. Softness and Turn Over go to 0. switch: key also the influence
     from 0 to 1 at the first frame, and the target on the frame before; without frames at the current one.
-    chains, frame_start, frame_end: as in `bake`. Raises IK2DError, with nothing changed, where a target cannot
-    be brought there.
+    chains, frame_start, frame_end: as in `bake`. Raises IK2DError, with nothing changed, where a target
+    cannot be brought there.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain, rest_joints
 from ...rig.chain.dependencies import movers, walk
@@ -49,14 +50,13 @@ def as_it_stands(scene: bpy.types.Scene) -> View:
 
     @contextmanager
     def moved(targets: Sequence[tuple[RigChain, Floats]]) -> Iterator[None]:
-        before = [(holder_of(rig), tuple(holder_of(rig).location)) for rig, _ in targets]
+        before = remembered((holder_of(rig), "location") for rig, _ in targets)
         try:
             for rig, locations in targets:
                 holder_of(rig).location = locations[0]
             yield
         finally:
-            for holder, location in before:
-                holder.location = location
+            put_back(before)
             bpy.context.view_layer.update()
 
     return View(scene, [scene.frame_float], sample, moved)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The channels that turn a bone: their properties, locks, values and matrices."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import bpy
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ...core.affine import Rotate
 from ...core.inputs import Floats
 from . import versions
+from .remembered import plain, put_back_on_error
 
 
 def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
@@ -28,6 +30,8 @@ def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
     return locks
 
 
+# Of a channel: bone, property, index and value.
+Value = tuple[str, str, int, float]
 # An axis that is shorter is none to Blender, which then does not turn.
 _NO_AXIS = 1e-17
 # What a pose bone keeps its rotation in, each in its own mode.
@@ -74,21 +78,28 @@ class BoneChannels(BoneRotation):
         return list(self.channels)
 
 
+def values_of(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> list[Value]:
+    """Return the values of the first frame that channels write, in 32 bits as Blender keeps them."""
+    return [
+        (one.bone, one.property, index, float(np.float32(one.values[0, index])))
+        for one in rotations
+        for index in one.unlocked(armature)
+    ]
+
+
+def set_values(armature: bpy.types.Object, values: Sequence[Value]) -> None:
+    """Set channels of the armature's bones."""
+    for bone, name, index, value in values:
+        getattr(armature.pose.bones[bone], name)[index] = value
+
+
 @contextmanager
 def posed(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> Iterator[None]:
     """Show the first frame of the rotations as the pose; put the old one back if what follows fails."""
-    channels = [getattr(armature.pose.bones[rotation.bone], rotation.property) for rotation in rotations]
-    before = [tuple(values) for values in channels]
-    try:
-        for values, rotation in zip(channels, rotations, strict=True):
-            for index in rotation.unlocked(armature):
-                values[index] = rotation.values[0, index]
+    with put_back_on_error((armature.pose.bones[one.bone], one.property) for one in rotations):
+        set_values(armature, values_of(armature, rotations))
         bpy.context.view_layer.update()
         yield
-    except BaseException:
-        for values, old in zip(channels, before, strict=True):
-            values[:] = old
-        raise
 
 
 def set_mode(armature: bpy.types.Object, rotation: BoneRotation) -> None:
@@ -108,13 +119,14 @@ def channels_kept(
 
     others: objects that play the same keys.
     """
-    names = dict.fromkeys(rotation.bone for rotation in rotations)
-    kept = dict.fromkeys((*ROTATIONS, *(rotation.property for rotation in rotations)))
+    bones = dict.fromkeys(rotation.bone for rotation in rotations)
+    # The mode first: it converts values.
+    kept = dict.fromkeys(("rotation_mode", *ROTATIONS, *(rotation.property for rotation in rotations)))
     before = [
-        (ob, bone.name, bone.rotation_mode, {name: tuple(getattr(bone, name)) for name in kept})
+        (ob, [(bone.path_from_id(), name, -1, plain(getattr(bone, name))) for name in kept])
         for ob in (armature, *others)
         if ob.pose is not None
-        for bone in map(ob.pose.bones.get, names)
+        for bone in map(ob.pose.bones.get, bones)
         if bone is not None
     ]
     by_hand = [(ob, list(_animated(ob))) for ob in (armature, *others)] if only_on_error else []
@@ -126,13 +138,11 @@ def channels_kept(
         if not (done and only_on_error):
             if by_hand:  # what plays keys that have changed is evaluated anew, better now than later
                 bpy.context.view_layer.update()
-            for ob, channels in by_hand:
+            for ob, channels in (*by_hand, *before):
                 _show_again(ob, channels)
-            for each in before:
-                _put_back(*each)
 
 
-def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, float]]:
+def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, Any]]:
     """Yield what stands where an object's F-Curves lead, be it moved by hand: (owner, name, index, value).
 
     Not in chains' settings, which do more than stand there when they are set.
@@ -149,8 +159,8 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, float]]:
                 yield owner, name, curve.array_index, value[curve.array_index]
 
 
-def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, float]]) -> None:
-    """Put back what `_animated` found; nothing where the object, or a bone of it, was deleted meanwhile."""
+def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, Any]]) -> None:
+    """Put back values (owner, name, index, value) of an object; of what was deleted meanwhile nothing."""
     for path, name, index, value in channels:
         with suppress(ReferenceError, ValueError, AttributeError):
             owner = ob.path_resolve(path) if path else ob
@@ -158,19 +168,6 @@ def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, fl
                 setattr(owner, name, value)
             else:
                 getattr(owner, name)[index] = value
-
-
-def _put_back(
-    ob: bpy.types.Object, bone_name: str, mode: str, values: Mapping[str, tuple[float, ...]]
-) -> None:
-    """Give a bone a rotation mode and values; none where it was deleted meanwhile."""
-    with suppress(ReferenceError):
-        bone = ob.pose.bones.get(bone_name) if ob.pose else None
-        if bone is None:
-            return
-        bone.rotation_mode = mode  # converts values, so these come after it
-        for name, value in values.items():
-            setattr(bone, name, value)
 
 
 def matrices(mode: str, values: Floats) -> Floats:

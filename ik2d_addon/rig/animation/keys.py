@@ -15,7 +15,7 @@ from . import actions as made
 from . import versions
 from .actions import KnownChannels
 from .bone_channels import BoneRotation, channels_kept, set_mode
-from .fcurves import KEY_FIELDS, Curves, Singles, column
+from .fcurves import KEY_FIELDS, Singles, column
 from .key_faults import path_of, refuse_tweak_mode
 from .times import animation_times, strip_times
 
@@ -150,19 +150,12 @@ def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
     _fill(curve, _columns(source), exact=True)
 
 
-def hand_made_curves(curves: Curves, refusal: str) -> Curves:
-    """Return the F-Curves that hold keys made by hand.
-
-    Raises IK2DError with the sentence `refusal` where keys of a bake are among them.
-    """
-    found = {}
-    for place, curve in curves.items():
-        by_hand = made_by_hand(curve)
-        if by_hand.any():
-            found[place] = curve
-            if not by_hand.all():
-                raise IK2DError(refusal)
-    return found
+def is_hand_made(curve: bpy.types.FCurve, refusal: str) -> bool:
+    """Return whether an F-Curve has keys made by hand; raise IK2DError(refusal) for a bake's among them."""
+    by_hand = made_by_hand(curve)
+    if by_hand.any() and not by_hand.all():
+        raise IK2DError(refusal)
+    return bool(by_hand.any())
 
 
 def bounds(

@@ -13,6 +13,7 @@ from mathutils import Matrix
 from ...core.affine import crossed
 from ...core.inputs import Floats
 from ..animation import versions
+from ..animation.remembered import put_back_on_error
 from .renames import bones_of
 
 # As it is; as in rest, whatever turns above it; as the target is turned.
@@ -174,28 +175,26 @@ def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
         for rig in chains
         if rig.hands is not None and (settings := rig.armature.ik2d.chains.get(rig.name)) is not None
     ]
-    before = [settings.hands_posed for settings, _ in found]
-    try:
+    with put_back_on_error((settings, "hands_posed") for settings, _ in found):
         for settings, bones in found:
             note_posed(settings, bones)
         yield
-    except BaseException:
-        for (settings, _), known in zip(found, before, strict=True):
-            settings.hands_posed = known
-        raise
 
 
 def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:
     """Put bones that a chain no longer turns back to rest and forget them; those that have keys stay."""
-    keyed = {curve.data_path for curve in versions.existing_fcurves(settings.id_data)}
-    gone = set()
-    for name in bones:
-        bone = settings.id_data.pose.bones[name]
-        if not keyed.intersection(map(bone.path_from_id, REST)):
-            gone.add(name)
-            for prop, rest in REST.items():
-                getattr(bone, prop)[:] = rest
-    forget_posed(settings, gone)
+    unkeyed = unkeyed_bones(settings.id_data, bones)
+    for bone in unkeyed:
+        for prop, rest in REST.items():
+            setattr(bone, prop, rest)
+    forget_posed(settings, [bone.name for bone in unkeyed])
+
+
+def unkeyed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> list[bpy.types.PoseBone]:
+    """Return those of some bones whose rotations have no keys, in whatever rotation mode."""
+    keyed = {curve.data_path for curve in versions.existing_fcurves(armature)}
+    found = [armature.pose.bones[name] for name in bones]
+    return [bone for bone in found if not keyed.intersection(map(bone.path_from_id, REST))]
 
 
 def forget_posed(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:

@@ -75,11 +75,12 @@ def own_curves(rig: RigChain) -> Curves:
     """
     holder = versions.existing_channels(rig.armature)
     found = [holder.fcurves.find(path, index=index) for path, index in _places(rig)] if holder else []
-    return keys.hand_made_curves(
-        playing_curves(rig.armature, [curve for curve in found if curve is not None]),
+    curves = playing_curves(rig.armature, [curve for curve in found if curve is not None])
+    refusal = (
         f"Chain '{rig.name}': what hangs on its tip has keys made by hand, and those of a bake are among"
-        " them; clear the bake",
+        " them; clear the bake"
     )
+    return {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
 
 
 def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:

@@ -94,11 +94,11 @@ def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[fl
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
     curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
-    by_hand = keys.hand_made_curves(
-        curves,
+    refusal = (
         f"Chain '{rig.name}': its influence blends with keys made by hand, and those of a bake are among"
-        " them; clear the bake, or set the influence to 1",
+        " them; clear the bake, or set the influence to 1"
     )
+    by_hand = {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
     return _turns_of(scene, rig, times, by_hand)
 
 

@@ -6,7 +6,7 @@ a solve or a bake first writes it: afterwards the location itself no longer tell
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import bpy
@@ -15,48 +15,63 @@ import numpy as np
 from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneChannels
+from ..animation.remembered import put_back_on_error
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from .samples import ChainSamples
 
 
 def without_slides(
-    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float], copies: bool = True
 ) -> ChainSamples:
-    """Return the samples of a chain at some frames with the locations that its bones have without slides."""
+    """Return the samples of a chain at some frames with the locations that its bones have without slides.
+
+    copies: as in `noted_locations`.
+    """
     if rig.slides is None:
         return samples
     bases = samples.bases.copy()
-    for bone, slides_remembered in noted_locations(rig, animation_times(scene, times)).items():
-        bases[:, bone, :3, 3] = np.where(
-            np.isnan(slides_remembered), bases[:, bone, :3, 3], slides_remembered
-        )
+    for bone, noted in noted_locations(rig, animation_times(scene, times), copies).items():
+        bases[:, bone, :3, 3] = np.where(np.isnan(noted), bases[:, bone, :3, 3], noted)
     return replace(samples, bases=bases)
 
 
-def noted_locations(rig: RigChain, times: Sequence[float]) -> dict[int, Floats]:
+def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) -> dict[int, Floats]:
     """Return the locations {bone: (times, 3)} without slides of the bones that carry them.
 
     NaN in channels that no solve or bake has written: there it is what stands. In the others it is what
     keys made by hand show, else what was noted. times: as the armature's action counts them, but for an
-    NLA strip that is tweaked.
+    NLA strip that is tweaked. copies: whether keys of a bake are taken from a copy of the action; else
+    nothing is changed, and IK2DError raised for a location that has them among keys made by hand.
     """
     found: dict[int, Floats] = {}
     if rig.slides is None:
         return found
-    joints = _joints(rig)
-    with versions.channels_copied(rig.armature) as holder:
+    joints, own = _joints(rig), nullcontext(versions.existing_channels(rig.armature))
+    with versions.channels_copied(rig.armature) if copies else own as holder:
         for bone, channels in rig.slides.channels.items():
             found[bone] = np.full((len(times), 3), np.nan)
             for channel in channels:
-                if not joints[bone].slid[channel]:
+                if joints[bone].slid[channel]:
+                    found[bone][:, channel] = base_of(joints[bone])[channel]
+                elif copies:
                     continue
-                found[bone][:, channel] = base_of(joints[bone])[channel]
                 curve = holder and holder.fcurves.find(_path(rig, bone), index=channel)
-                if curve and versions.plays(rig.armature, curve) and keys.keep_hand_made(curve):
+                if not curve or not versions.plays(rig.armature, curve):
+                    continue
+                if keys.keep_hand_made(curve) if copies else _is_hand_made(rig, bone, curve):
                     shown = strip_times(rig.armature, times)
                     found[bone][:, channel] = [curve.evaluate(time) for time in shown]
     return found
+
+
+def _is_hand_made(rig: RigChain, bone: int, curve: bpy.types.FCurve) -> bool:
+    """Return whether keys made by hand slide a bone; raise IK2DError where a bake's are among them."""
+    refusal = (
+        f"Chain '{rig.name}': bone '{rig.bones[bone]}' slides from keys made by hand on its location, and"
+        " those of a bake are among them; clear the bake"
+    )
+    return keys.is_hand_made(curve, refusal)
 
 
 def location_without_slides(rig: RigChain, bone: int) -> Floats:
@@ -81,25 +96,20 @@ def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels
 @contextmanager
 def slides_remembered(rigs: Sequence[RigChain]) -> Iterator[None]:
     """Note the locations that slides are about to be added to; forget them again if what follows fails."""
-    new = []
-    try:
-        for rig in rigs:
-            if rig.slides is None:
-                continue
-            joints = _joints(rig)
-            for bone, channels in rig.slides.channels.items():
-                for channel in channels:
-                    joint = joints[bone]
-                    if not joint.slid[channel]:
-                        joint.slide_base[channel] = _base(rig, bone, channel)
-                        joint.slid[channel] = True
-                        new.append((joint, channel))
+    sliding = [
+        (rig, bone, channels, _joints(rig)[bone])
+        for rig in rigs
+        if rig.slides is not None
+        for bone, channels in rig.slides.channels.items()
+    ]
+    noted = [(joint, name) for *_, joint in sliding for name in ("slid", "slide_base")]
+    with put_back_on_error(noted):
+        for rig, bone, channels, joint in sliding:
+            for channel in channels:
+                if not joint.slid[channel]:
+                    joint.slide_base[channel] = _base(rig, bone, channel)
+                    joint.slid[channel] = True
         yield
-    except BaseException:
-        for joint, channel in new:
-            joint.slid[channel] = False
-            joint.slide_base[channel] = 0.0
-        raise
 
 
 def _base(rig: RigChain, bone: int, channel: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.inputs import Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneChannels, BoneRotation
+from ..animation.remembered import put_back_on_error
 from ..chain.chain import RigChain
 from ..chain.stretch import ALONG, scale_curve
 
@@ -40,17 +41,11 @@ def scales_remembered(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = 
     """
     chains = [rig for rig in rigs if rig.stretching is not None]
     touched = [(joint, bone) for rig in chains for joint, bone in _joints(rig)]
-    before = [
-        (joint.is_scaled, joint.scale_base, joint.scale_posed, bone.scale[ALONG]) for joint, bone in touched
-    ]
-    try:
+    noted = [(joint, name) for joint, _ in touched for name in ("is_scaled", "scale_base", "scale_posed")]
+    with put_back_on_error([*noted, *((bone, "scale") for _, bone in touched)]):
         for rig in chains:
             _note(rig, posed)
         yield
-    except BaseException:
-        for (joint, bone), (scaled, base, last, now) in zip(touched, before, strict=True):
-            joint.is_scaled, joint.scale_base, joint.scale_posed, bone.scale[ALONG] = scaled, base, last, now
-        raise
     for rig in chains:
         put_scales_back(rig.armature, [bone.name for bone, _ in _left_over(rig)], idle=True)
 

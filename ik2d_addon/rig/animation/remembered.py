@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values that properties had before something is written to them, and putting these back."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+# Owners, the names of their properties, and the values of these.
+Remembered: TypeAlias = list[tuple[Any, str, Any]]
+
+
+def remembered(properties: Iterable[tuple[Any, str]]) -> Remembered:
+    """Return properties, each an owner and a name, with the values that they have now."""
+    return [(owner, name, plain(getattr(owner, name))) for owner, name in properties]
+
+
+def put_back(before: Remembered) -> None:
+    """Give properties the values that they had, exactly."""
+    for owner, name, value in before:
+        setattr(owner, name, value)
+
+
+@contextmanager
+def put_back_on_error(properties: Iterable[tuple[Any, str]]) -> Iterator[None]:
+    """Put properties back as they are now if what is done inside fails."""
+    before = remembered(properties)
+    try:
+        yield
+    except BaseException:
+        put_back(before)
+        raise
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a property, a tuple for one of several numbers: it stays what it is."""
+    return value if isinstance(value, (bool, int, float, str)) else tuple(value)
