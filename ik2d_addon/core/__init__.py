@@ -2,7 +2,7 @@
 """Planar inverse kinematics in numpy; knows nothing of Blender."""
 
 from .arc import solve_arc
-from .ccd import CCDResult, ccd_path_steps, ccd_slide_step, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
+from .ccd import CCDResult, ccd_slide_step, ccd_step, ccd_steps, solve_ccd, solve_ccd_path
 from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
@@ -21,7 +21,6 @@ __all__ = [
     "Solution",
     "Status",
     "Stretch",
-    "ccd_path_steps",
     "ccd_slide_step",
     "ccd_step",
     "ccd_steps",
