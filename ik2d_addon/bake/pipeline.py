@@ -174,9 +174,8 @@ def _bake_rigs(
     """Solve, key and play back chains on some frames."""
     scene = sampler.scene
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
-    solved, full_scene, stepped = yield from _halved(
-        solve_frames(rigs, scene, plan, options, by_hand, sampler)
-    )
+    solving = solve_frames(rigs, scene, plan, options, by_hand, sampler)
+    solved, full_scene, stepped = yield from solving
     rotations = rotations_of(solved, by_hand)
     times = pace_of(scene) * plan.frame_array
     warnings = key_faults.check_writable(armature_object, rotations, times)
@@ -192,7 +191,7 @@ def _bake_rigs(
         scales_remembered([chain.solved.rig for chain in solved]),
     ):
         checking = play_back(sampler, solved, plan, options.verify)
-        shown = yield from _counted(checking, 0, len(plan.times))
+        shown = yield from _counted(checking, 0, 2 * len(plan.times), 2.0)
         report = report_of(
             armature_object,
             scene,
@@ -268,29 +267,59 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
 def _solved_now(
     scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool, fully: bool
 ) -> SolvedChain:
-    """Return the chain solved for what stands now. alone: whether it hangs on no other chain."""
-    now = without_slides(scene, rig, now, [scene.frame_float])
-    samples, times, neighbors, beyond = now, [scene.frame_float], NeighborPoses(), None
-    if rig.has_memory:
-        way = _way_to(scene, rig, now) if alone else None
-        samples, times, neighbors, beyond = way or (
-            now,
-            times,
-            NeighborPoses(keyed_pose_now(scene, rig)),
-            None,
-        )
+    """Return the chain solved for its samples of the current frame, as a bake of the range would.
+
+    alone: whether it hangs on no other chain. fully: whatever its influence.
+    """
+    frame = scene.frame_float
+    way = _way_to(scene, rig, now) if rig.has_memory and alone else None
+    samples, times, neighbors, beyond = way or (now, [frame], poses_around(scene, rig, [frame]), None)
+    found = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
+    # Without what it says of how the range joins the keys around it: nothing is keyed.
+    return replace(found.at([times.index(frame)]), rig=rig)
+
+
+def solve_samples(
+    scene: bpy.types.Scene,
+    rig: RigChain,
+    samples: ChainSamples,
+    times: Sequence[float],
+    neighbors: NeighborPoses,
+    beyond: ChainSamples | None = None,
+    *,
+    fully: bool,
+) -> SolvedChain:
+    """Return the chain solved at sampled times. fully: whatever its influence.
+
+    neighbors, beyond: as in `solve_chain`. What the chain's own slides do to the samples is taken off.
+    """
+    samples = without_slides(scene, rig, samples, times)
     if fully:
         samples = samples.with_settings(influence=1.0)
-    other_turns = _without(scene, rig, samples, times)
-    found = finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
-    # Without what it says of how the range joins the keys around it: nothing is keyed.
-    return replace(found.at([times.index(scene.frame_float)]), rig=rig)
+    other_turns = blended_turns(scene, rig, samples, times)
+    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
+
+
+def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
+    """Return the poses that a chain with memory joins: of the keys around times, of one the current pose."""
+    if not rig.has_memory:
+        return NeighborPoses()
+    if len(times) == 1:
+        return NeighborPoses(keyed_pose_now(scene, rig))
+    return neighbor_poses(scene, [rig], times[0], times[-1])[0]
+
+
+def blended_turns(
+    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
+) -> Floats | None:
+    """Return the turns (frames, n) that an influence below 1 blends with; None where it is 1."""
+    return turns_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
 
 
 def _way_to(
     scene: bpy.types.Scene, rig: RigChain, now: ChainSamples
 ) -> tuple[ChainSamples, list[float], NeighborPoses, ChainSamples | None] | None:
-    """Return what solve_chain takes to come to the current frame as a bake of the sidebar's range would.
+    """Return what a bake of the sidebar's range would solve to come to the current frame.
 
     None where the frame lies outside of the range, or the whole scene would have to be stepped through.
     """
@@ -311,18 +340,11 @@ def _way_to(
     sampling = sample_alone(scene, [rig], others, extra)
     if sampling is None:
         return None
-    samples = without_slides(scene, rig, sampling.chains[0], [*others, *extra])
+    (samples,) = sampling.chains
     row = int(np.searchsorted(others, frame))
     parts = [samples.at(slice(row)), now, samples.at(slice(row, len(others)))]
-    beyond = samples.at([len(others)]) if extra else None
+    beyond = without_slides(scene, rig, samples.at([len(others)]), extra) if extra else None
     return ChainSamples.joined(parts), [*others[:row], frame, *others[row:]], neighbors, beyond
-
-
-def _without(
-    scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
-) -> Floats | None:
-    """Return the turns of the pose without the chain, where its influence leaves any of that."""
-    return turns_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
 
 
 def solve_frames(
@@ -335,9 +357,9 @@ def solve_frames(
 ) -> Steps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
-    Each frame counts twice, since it is sampled and solved. fully: whatever the influence. sampler: one of
-    these chains that is kept; None: one for each round. Returns the chains in the order of `rigs`, why the
-    full scene had to be sampled, if it had, and why all frames had.
+    Each frame counts half when it is sampled, and half when it is solved. fully: whatever the influence.
+    sampler: one of these chains that is kept; None: one for each round. Returns the chains in the order of
+    `rigs`, why the full scene had to be sampled, if it had, and why all frames had.
     """
     rounds = in_order(rigs)
     times = plan.times
@@ -367,14 +389,14 @@ def solve_frames(
                 if plan.half_way:
                     half_way = own.at(slice(len(times), len(times) + len(plan.half_way)))
                 there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
-                other_turns = _without(scene, rig, samples, times)
+                other_turns = blended_turns(scene, rig, samples, times)
                 solving = solve_chain(rig, samples, times, join, there, other_turns)
                 chain = yield from _counted(solving, part, total)
                 channels = join.before.channels if join.before else None
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
                 keyed = yield from _counted(keying, part, total)
                 new.append(with_hands(scene, plan, keyed, samples, half_way))
-            yield before + 2 * len(times), total
+            yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = animation_times(scene, times)
@@ -396,7 +418,10 @@ def _frames_beyond(
 def _counted(
     steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
 ) -> Steps[_Result]:
-    """Pass the steps on as (done, total), done never less than before. part: what a step counts for."""
+    """Pass steps on as (frames done, frames in all), done never less than before.
+
+    before, total: in halves of frames, as what a step counts for, part.
+    """
     done = 0
     while True:
         try:
@@ -404,18 +429,7 @@ def _counted(
         except StopIteration as finished:
             result: _Result = finished.value
             return result
-        yield min(before + ceil(part * done), total), total
-
-
-def _halved(steps: Steps[_Result]) -> Steps[_Result]:
-    """Pass on steps that count each frame twice."""
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as finished:
-            result: _Result = finished.value
-            return result
-        yield (done + 1) // 2, total // 2
+        yield (min(before + ceil(part * done), total) + 1) // 2, total // 2
 
 
 def play_back(

@@ -3,7 +3,6 @@
 
 from .arc import solve_arc
 from .ccd import CCDResult as CCDResult
-from .ccd import ccd_path_steps as ccd_path_steps
 from .ccd import ccd_slide_step as ccd_slide_step
 from .ccd import ccd_step as ccd_step
 from .ccd import ccd_steps as ccd_steps

@@ -9,7 +9,7 @@ from rigs import add_armature, add_chain, add_target, leg_with_target
 
 from ik2d_addon.bake import bake_steps
 from ik2d_addon.bake.solving import problem
-from ik2d_addon.core import Chain, ccd_path_steps, ccd_steps
+from ik2d_addon.core import Chain, ccd_steps
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.region import sets
 from ik2d_addon.rig.scene import sampler
@@ -108,8 +108,9 @@ def test_rigid_joints_take_one_target_at_a_time(monkeypatch):
     chain = Chain(np.ones(8), [[-0.3, 0.3]] * 8, weights)
     calls = counted(monkeypatch, limited, "_approached")
     targets = np.tile([-3.0, 0.2], (5, 1))
-    for steps in (ccd_steps, ccd_path_steps):
-        assert most_between_yields(steps(chain, targets, start=np.zeros(8)), calls) <= 1
+    for is_path in (False, True):
+        steps = ccd_steps(chain, targets, start=np.zeros(8), is_path=is_path)
+        assert most_between_yields(steps, calls) <= 1
 
 
 def test_many_targets_at_once_take_one_correction_at_a_time(monkeypatch):

@@ -14,7 +14,6 @@ from ...core import (
     Solution,
     Status,
     Stretch,
-    ccd_path_steps,
     ccd_steps,
     solve_arc,
     solve_even,
@@ -405,9 +404,8 @@ def _solve(
     rest: (n,) the chain's angles at rest.
     """
     if rig.solver == 'CCD':
-        steps = ccd_steps if start.angles.ndim == 2 else ccd_path_steps
         return (
-            yield from steps(
+            yield from ccd_steps(
                 chain,
                 targets,
                 start=start.angles,
@@ -415,6 +413,7 @@ def _solve(
                 max_iterations=rig.iterations,
                 bend=bend,
                 softness=softness,
+                is_path=start.angles.ndim == 1,
                 **({"start_slides": start.slides} if chain.is_sliding else {}),
             )
         )

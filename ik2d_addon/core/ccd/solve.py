@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The solvers for chains of any number of bones: solve_ccd for targets on their own, and for a path.
 
-Each has a twin that works bit by bit, `ccd_steps` and `ccd_path_steps`: between two of their yields at
-most one target is solved, or one start of a target that needs many.
+`ccd_steps` does both bit by bit: between two of its yields at most one target is solved, or one start of a
+target that needs many.
 """
 
 from collections.abc import Callable, Generator
@@ -114,7 +114,7 @@ def solve_ccd_path(
     tolerance, max_iterations and the result as in solve_ccd.
     """
     return _drained(
-        ccd_path_steps(
+        ccd_steps(
             chain,
             targets,
             start=start,
@@ -123,6 +123,7 @@ def solve_ccd_path(
             max_iterations=max_iterations,
             bend=bend,
             softness=softness,
+            is_path=True,
         )
     )
 
@@ -137,11 +138,14 @@ def ccd_steps(
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
     softness: ArrayLike = 0.0,
+    is_path: bool = False,
 ) -> Steps[Solution]:
-    """Do what solve_ccd does, bit by bit: yield the number of targets done, or 0 within one."""
+    """Do what solve_ccd does, or solve_ccd_path: yield the number of targets done, or 0 within one."""
     targets, sides = checked_targets(target), checked_bend(bend)
     starts = _starting(chain, start, start_slides)
     soft = checked_softness(softness)
+    if is_path:
+        _refuse_no_path(targets, starts, sides, soft)
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
     width = starts.shape[-1]
     rows = Targets(
@@ -149,33 +153,18 @@ def ccd_steps(
         np.broadcast_to(starts, (*shape, width)).reshape(-1, width),
         np.broadcast_to(sides, shape).reshape(-1),
     )
-    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=False)
+    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=is_path)
     return (yield from _solution(chain, rows, np.broadcast_to(soft, shape).reshape(-1), settings, shape))
 
 
-def ccd_path_steps(
-    chain: Chain,
-    targets: ArrayLike,
-    *,
-    start: ArrayLike,
-    start_slides: ArrayLike | None = None,
-    tolerance: float | None = None,
-    max_iterations: int = MAX_ITERATIONS,
-    bend: ArrayLike = 1,
-    softness: ArrayLike = 0.0,
-) -> Steps[Solution]:
-    """Do what solve_ccd_path does, bit by bit: yield the number of frames done, or 0 within one."""
-    points, side = checked_targets(targets), checked_bend(bend)
-    pose, soft = _starting(chain, start, start_slides), checked_softness(softness)
-    if points.ndim != 2 or pose.ndim != 1:
+def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floats) -> None:
+    """Raise IK2DError for shapes that are not those of one path."""
+    if targets.ndim != 2 or start.ndim != 1:
         raise IK2DError("a path takes targets of shape (frames, 2) and one start of shape (n,)")
-    m = len(points)
-    for name, values in (("bend", side), ("softness", soft)):
+    m = len(targets)
+    for name, values in (("bend", bend), ("softness", softness)):
         if values.shape not in ((), (m,)):
             raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
-    rows = Targets(points, np.broadcast_to(pose, (m, pose.size)), np.broadcast_to(side, m))
-    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=True)
-    return (yield from _solution(chain, rows, np.broadcast_to(soft, m), settings, (m,)))
 
 
 def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:

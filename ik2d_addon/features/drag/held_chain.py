@@ -7,6 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ...bake.pipeline import blended_turns
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
@@ -16,7 +17,7 @@ from ...rig.animation.bone_channels import BoneRotation, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, keyed_pose_now, turns_without_chain
+from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, keyed_pose_now
 from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.target_plane import facing_target
@@ -63,9 +64,7 @@ class HeldChain:
         rig = facing_target(rig, samples)
         samples = without_slides(scene, rig, samples, [scene.frame_float])
         linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), keyed_pose_now(scene, rig)
-        other_turns = None
-        if (samples.influence < 1.0).any():
-            other_turns = turns_without_chain(scene, rig, [scene.frame_float])
+        other_turns = blended_turns(scene, rig, samples, [scene.frame_float])
         bend = float(samples.bend[0]) if settled else _side(linkage, keyed_pose.turns)
         return cls(scene, rig, samples, linkage, other_turns, keyed_pose, bend)
 

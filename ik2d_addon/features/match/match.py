@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...bake.pipeline import key_as_by_hand, solve
+from ...bake.pipeline import key_as_by_hand, poses_around, solve, solve_samples
 from ...bake.report import BakeReport, length_text
 from ...bake.request import frame_range, read_rigs, scene_of
-from ...bake.solving.frames import SolvedChain, solve_chain
+from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import keys, versions
@@ -22,11 +22,9 @@ from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, value
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_still
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.keyed_pose import NeighborPoses, keyed_pose_now, neighbor_poses
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
-from ...rig.scene.samples import ChainSamples, finished
-from ...rig.scene.slide_locations import without_slides
+from ...rig.scene.samples import ChainSamples
 from .animated_settings import ChainValue
 from .targets import View, as_it_stands, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
@@ -273,12 +271,7 @@ def _solved(
     scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
 ) -> SolvedChain:
     """Return the chain solved as a bake of these frames would, whatever its influence."""
-    samples = without_slides(scene, rig, samples, times).with_settings(influence=1.0)
-    neighbors = NeighborPoses()
-    if rig.has_memory:
-        (neighbors,) = neighbor_poses(scene, [rig], times[0], times[-1])
-        neighbors = NeighborPoses(keyed_pose_now(scene, rig)) if len(times) == 1 else neighbors
-    return finished(solve_chain(rig, samples, times, neighbors))
+    return solve_samples(scene, rig, samples, times, poses_around(scene, rig, times), fully=True)
 
 
 def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:

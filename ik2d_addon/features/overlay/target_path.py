@@ -6,9 +6,10 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Object, Operator, PropertyGroup, Scene
 
+from ...bake.pipeline import solve_samples
 from ...bake.request import chosen_range
-from ...bake.solving.frames import solve_chain
 from ...rig.chain.chain import read_chain
+from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import sample_steps
@@ -42,10 +43,10 @@ def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPat
     frames = np.arange(first, last + 1, step)
     rig, times = read_chain(armature, chain), frames.astype(float).tolist()
     (shown,) = finished(sample_steps(scene, [rig], times)).chains
-    samples = without_slides(scene, rig, shown, times)
-    solved = finished(solve_chain(facing_target(rig, samples), samples, times))
+    rig = facing_target(rig, without_slides(scene, rig, shown, times))
+    solved = solve_samples(scene, rig, shown, times, NeighborPoses(), fully=True)
     missed = ~solved.solution.reached | (solved.off_plane > solved.tolerance)
-    return TargetPath(frames, samples.targets, missed)
+    return TargetPath(frames, shown.targets, missed)
 
 
 class IK2D_OT_target_path(ChainOperator, Operator):
