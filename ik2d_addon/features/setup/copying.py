@@ -13,6 +13,7 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import quoted
 from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane
 from ...ui.settings.chain_list import add_chain, add_target, flip
@@ -21,8 +22,6 @@ from .chain_presets import VALUES
 
 # What is copied of a chain beside what presets hold.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
-# Of a joint: not what bakes have noted on it.
-_JOINT_SETTINGS = ("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
@@ -36,8 +35,8 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
             give(other, name, shown(chain, name))
         if joints and len(other.joints) == len(chain.joints):
             for own, source in zip(other.joints, chain.joints, strict=True):
-                for name in _JOINT_SETTINGS:
-                    setattr(own, name, getattr(source, name))
+                for name, value in settings_of(source):
+                    setattr(own, name, value)
         other.id_data.update_tag()
         count += 1
     return count

@@ -13,73 +13,65 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..registration import registration
-
-_OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
-_GROWING = {'LIBRARY_OVERRIDABLE', 'USE_INSERTION'}
-_HIDDEN = {'HIDDEN'}
-_OF_BONE = {"override": _OVERRIDABLE, "options": _HIDDEN}
+from .joint import GROWING, HIDDEN, NOTE
 
 
 class IK2D_PG_taken(PropertyGroup):
     """One IK constraint that was muted."""
 
-    bone: StringProperty(name="Bone", description="Bone that has the constraint", **_OF_BONE)
-    constraint: StringProperty(name="Constraint", description="Name of the constraint", **_OF_BONE)
-    note: StringProperty(name="Note", description="What was muted, and how it was before", **_OF_BONE)
+    bone: StringProperty(name="Bone", description="Bone that has the constraint", **NOTE)
+    constraint: StringProperty(name="Constraint", description="Name of the constraint", **NOTE)
+    note: StringProperty(name="Note", description="What was muted, and how it was before", **NOTE)
 
 
 class IK2D_PG_kept_bone(PropertyGroup):
     """How a bone of the chain, or one that hangs on its tip, was before."""
 
-    name: StringProperty(name="Name", description="Name of the bone", **_OF_BONE)
-    hangs: BoolProperty(name="Hangs", description="Whether it hangs on the chain's tip", **_OF_BONE)
-    rotation_mode: StringProperty(name="Rotation Mode", description="Its rotation mode", **_OF_BONE)
+    name: StringProperty(name="Name", description="Name of the bone", **NOTE)
+    hangs: BoolProperty(name="Hangs", description="Whether it hangs on the chain's tip", **NOTE)
+    rotation_mode: StringProperty(name="Rotation Mode", description="Its rotation mode", **NOTE)
     rotation_quaternion: FloatVectorProperty(
-        name="Quaternion", description="Its rotation as a quaternion", size=4, **_OF_BONE
+        name="Quaternion", description="Its rotation as a quaternion", size=4, **NOTE
     )
     rotation_euler: FloatVectorProperty(
-        name="Euler", description="Its rotation as Euler angles", size=3, **_OF_BONE
+        name="Euler", description="Its rotation as Euler angles", size=3, **NOTE
     )
     rotation_axis_angle: FloatVectorProperty(
-        name="Axis Angle", description="Its rotation as axis and angle", size=4, **_OF_BONE
+        name="Axis Angle", description="Its rotation as axis and angle", size=4, **NOTE
     )
-    location: FloatVectorProperty(name="Location", description="Its location", size=3, **_OF_BONE)
-    scale: FloatVectorProperty(name="Scale", description="Its scale", size=3, **_OF_BONE)
+    location: FloatVectorProperty(name="Location", description="Its location", size=3, **NOTE)
+    scale: FloatVectorProperty(name="Scale", description="Its scale", size=3, **NOTE)
     lock_rotation: BoolVectorProperty(
-        name="Lock Rotation", description="Locks of its rotation", size=3, **_OF_BONE
+        name="Lock Rotation", description="Locks of its rotation", size=3, **NOTE
     )
     lock_rotations_4d: BoolProperty(
-        name="Lock Rotations", description="Whether each of four channels has a lock", **_OF_BONE
+        name="Lock Rotations", description="Whether each of four channels has a lock", **NOTE
     )
-    lock_scale: BoolVectorProperty(name="Lock Scale", description="Locks of its scale", size=3, **_OF_BONE)
+    lock_scale: BoolVectorProperty(name="Lock Scale", description="Locks of its scale", size=3, **NOTE)
 
 
 class IK2D_PG_adopted(PropertyGroup):
     """The IK constraints that a chain stands for; none of a chain that was not adopted."""
 
-    constraints: CollectionProperty(
-        name="Constraints", type=IK2D_PG_taken, override=_GROWING, options=_HIDDEN
-    )
-    bones: CollectionProperty(name="Bones", type=IK2D_PG_kept_bone, override=_GROWING, options=_HIDDEN)
+    constraints: CollectionProperty(name="Constraints", type=IK2D_PG_taken, override=GROWING, options=HIDDEN)
+    bones: CollectionProperty(name="Bones", type=IK2D_PG_kept_bone, override=GROWING, options=HIDDEN)
     made: BoolProperty(
         name="Made",
         description="Whether the chain was made of the constraints, and goes with them",
-        **_OF_BONE,
+        **NOTE,
     )
-    path: StringProperty(name="Path", description="Path to the chain when it was made", **_OF_BONE)
-    group: StringProperty(name="Group", description="Channel group that was made for it", **_OF_BONE)
-    levels: StringProperty(name="Levels", description="What was made to hold its animation", **_OF_BONE)
-    last_slot: StringProperty(name="Last Slot", description="Last slot before, by its name", **_OF_BONE)
-    active_index: IntProperty(name="Active Index", description="Active chain before", **_OF_BONE)
-    carried: StringProperty(name="Carried", description="What the chain took over, by lines", **_OF_BONE)
-    lost: StringProperty(name="Lost", description="What it could not take over, by lines", **_OF_BONE)
+    path: StringProperty(name="Path", description="Path to the chain when it was made", **NOTE)
+    group: StringProperty(name="Group", description="Channel group that was made for it", **NOTE)
+    levels: StringProperty(name="Levels", description="What was made to hold its animation", **NOTE)
+    last_slot: StringProperty(name="Last Slot", description="Last slot before, by its name", **NOTE)
+    active_index: IntProperty(name="Active Index", description="Active chain before", **NOTE)
+    carried: StringProperty(name="Carried", description="What the chain took over, by lines", **NOTE)
+    lost: StringProperty(name="Lost", description="What it could not take over, by lines", **NOTE)
     apart: StringProperty(
-        name="Apart", description="How far its pose is from the one before, in words", **_OF_BONE
+        name="Apart", description="How far its pose is from the one before, in words", **NOTE
     )
-    angle: FloatProperty(
-        name="Angle", description="Furthest that a bone is turned from where it was", **_OF_BONE
-    )
-    tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **_OF_BONE)
+    angle: FloatProperty(name="Angle", description="Furthest that a bone is turned from where it was", **NOTE)
+    tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **NOTE)
 
 
 def is_adopted(chain: PropertyGroup) -> bool:

@@ -18,7 +18,7 @@ from ...live.registry import RIGS, key_of, status_of
 from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
-from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, IK2D_PG_joint, IK2D_PG_place
+from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import sync_joints
 
 
@@ -88,9 +88,8 @@ class IK2D_PG_chain(PropertyGroup):
         name="Name",
         description="Name of the chain, unique within the armature",
         default="Chain",
-        override=OVERRIDABLE,
         update=_keep_name_unique,
-        options=set(),
+        **STORED,
     )
     enabled: BoolProperty(name="Enabled", description="Solve and bake this chain", default=True, **SETTING)
     live: BoolProperty(
@@ -100,9 +99,8 @@ class IK2D_PG_chain(PropertyGroup):
             " keyed. Baking the chain turns it off"
         ),
         default=False,
-        override=OVERRIDABLE,
         update=_live_changed,
-        options=set(),
+        **STORED,
     )
     live_status: StringProperty(
         name="Live Status",
@@ -113,9 +111,8 @@ class IK2D_PG_chain(PropertyGroup):
     tip: StringProperty(
         name="Tip",
         description="Last bone of the chain: its tail follows the target",
-        override=OVERRIDABLE,
         update=_bones_changed,
-        options=set(),
+        **STORED,
     )
     bone_count: IntProperty(
         name="Bones",
@@ -124,9 +121,8 @@ class IK2D_PG_chain(PropertyGroup):
         min=0,
         soft_max=20,
         max=1000,
-        override=OVERRIDABLE,
         update=_bones_changed,
-        options=set(),
+        **STORED,
     )
     joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING, options=set())
     # Settings of bones that are out of the chain for now, until they come back.
@@ -141,16 +137,14 @@ class IK2D_PG_chain(PropertyGroup):
         name="Target",
         description="Object that the tip follows",
         type=bpy.types.Object,
-        override=OVERRIDABLE,
-        options=set(),
         update=_target_changed,
+        **STORED,
     )
     subtarget: StringProperty(
         name="Bone",
         description="Bone of the target armature whose head the tip follows",
-        override=OVERRIDABLE,
-        options=set(),
         update=_target_changed,
+        **STORED,
     )
     subtarget_place: PointerProperty(
         name="Place",
@@ -218,9 +212,8 @@ class IK2D_PG_chain(PropertyGroup):
             ('CUSTOM', "Custom", "A normal of its own, in the armature's space at rest", 5),
         ),
         default='AUTO',
-        override=OVERRIDABLE,
-        options=set(),
         update=_plane_changed,
+        **STORED,
     )
     plane_normal: FloatVectorProperty(
         name="Normal",
@@ -228,8 +221,7 @@ class IK2D_PG_chain(PropertyGroup):
         default=(1.0, 0.0, 0.0),
         size=3,
         subtype='XYZ',
-        options=set(),
-        **ANIMATED,
+        **SETTING,
     )
     plane_taken: StringProperty(
         name="Plane Taken",
@@ -331,9 +323,8 @@ class IK2D_PG_chain(PropertyGroup):
             ),
         ),
         default='NONE',
-        override=OVERRIDABLE,
         update=_rotation_changed,
-        options=set(),
+        **STORED,
     )
     hand_offset: FloatVectorProperty(
         name="Hand Offset",

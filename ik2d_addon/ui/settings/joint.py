@@ -2,6 +2,7 @@
 """What a chain stores of each joint."""
 
 from math import pi
+from typing import Any
 
 from bpy.props import (
     BoolProperty,
@@ -26,35 +27,24 @@ def solving_changed(_settings, _context):
     RIGS.mark()
 
 
-# What settings have in common: those that say how a chain is solved; of these the ones that may be animated;
-# and what the add-on itself notes beside them.
+# What settings have in common: all that a person sets; of these the ones that say how a chain is solved, and
+# those that may be animated; and what the add-on itself notes, which is state.
+STORED = {"override": OVERRIDABLE, "options": set()}
+SETTING = {**STORED, "update": solving_changed}
 ANIMATED = {"override": OVERRIDABLE, "update": solving_changed}
-SETTING = {**ANIMATED, "options": set()}
 NOTE = {"override": OVERRIDABLE, "options": HIDDEN}
 
 
-def _minimum_changed(joint, _context):
-    RIGS.mark()
-    if joint.limit_max < joint.limit_min:  # also ends the update that this itself sets off
-        joint.limit_max = joint.limit_min
+def _ordered(moved: str, other: str, sign: float) -> dict[str, Any]:
+    """Return the keywords of one end of a range, which moves the other along: up by 1.0, down by -1.0."""
 
+    def changed(joint, _context):
+        RIGS.mark()
+        value = getattr(joint, moved)
+        if sign * getattr(joint, other) < sign * value:  # also ends the update that this itself sets off
+            setattr(joint, other, value)
 
-def _maximum_changed(joint, _context):
-    RIGS.mark()
-    if joint.limit_min > joint.limit_max:
-        joint.limit_min = joint.limit_max
-
-
-def _shortest_changed(joint, _context):
-    RIGS.mark()
-    if joint.slide_max < joint.slide_min:
-        joint.slide_max = joint.slide_min
-
-
-def _longest_changed(joint, _context):
-    RIGS.mark()
-    if joint.slide_min > joint.slide_max:
-        joint.slide_min = joint.slide_max
+    return {**STORED, "update": changed}
 
 
 class IK2D_PG_place(PropertyGroup):
@@ -75,12 +65,7 @@ class IK2D_PG_place(PropertyGroup):
 class IK2D_PG_joint(PropertyGroup):
     """What the joint at one bone's head may do."""
 
-    name: StringProperty(
-        name="Bone",
-        description="Bone that turns about this joint, its head",
-        override=OVERRIDABLE,
-        options=set(),
-    )
+    name: StringProperty(name="Bone", description="Bone that turns about this joint, its head", **STORED)
     use_limit: BoolProperty(
         name="Limit",
         description="Keep the joint's angle, in the chain's plane, between Min and Max",
@@ -94,9 +79,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-2.0 * pi,
         soft_max=2.0 * pi,
         subtype='ANGLE',
-        override=OVERRIDABLE,
-        update=_minimum_changed,
-        options=set(),
+        **_ordered("limit_min", "limit_max", 1.0),
     )
     limit_max: FloatProperty(
         name="Max",
@@ -105,9 +88,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-2.0 * pi,
         soft_max=2.0 * pi,
         subtype='ANGLE',
-        override=OVERRIDABLE,
-        update=_maximum_changed,
-        options=set(),
+        **_ordered("limit_max", "limit_min", -1.0),
     )
     weight: FloatProperty(
         name="Weight",
@@ -143,9 +124,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-10.0,
         soft_max=10.0,
         subtype='DISTANCE',
-        override=OVERRIDABLE,
-        update=_shortest_changed,
-        options=set(),
+        **_ordered("slide_min", "slide_max", 1.0),
     )
     slide_max: FloatProperty(
         name="Max",
@@ -154,9 +133,7 @@ class IK2D_PG_joint(PropertyGroup):
         soft_min=-10.0,
         soft_max=10.0,
         subtype='DISTANCE',
-        override=OVERRIDABLE,
-        update=_longest_changed,
-        options=set(),
+        **_ordered("slide_max", "slide_min", -1.0),
     )
     slid: BoolVectorProperty(
         name="Slid",
@@ -177,6 +154,3 @@ class IK2D_PG_joint(PropertyGroup):
         type=IK2D_PG_place,
         **NOTE,
     )
-
-
-OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}

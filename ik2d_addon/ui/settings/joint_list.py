@@ -4,8 +4,10 @@
 from ...core import IK2DError
 from ...rig.chain.chain import chain_bones
 from ...rig.chain.renames import follow_joints
+from .joint import IK2D_PG_joint, IK2D_PG_place
 
-# --- The joints of a chain ---------------------------------------------------
+PLACE = tuple(IK2D_PG_place.__annotations__)
+JOINT_SETTINGS = tuple(name for name in IK2D_PG_joint.__annotations__ if name not in ("name", "place"))
 
 
 def joints_wanted(chain) -> list[str]:
@@ -67,22 +69,3 @@ def _add_joint(joints, name: str, values: dict) -> None:
             setattr(joint, key, values[key])
     for key, value in values.get("place", {}).items():
         setattr(joint.place, key, value)
-
-
-PLACE = ("head", "tail", "parent", "index", "count")
-
-
-JOINT_SETTINGS = (
-    "use_limit",
-    "limit_min",
-    "limit_max",
-    "weight",
-    "is_scaled",
-    "scale_base",
-    "scale_posed",
-    "use_slide",
-    "slide_min",
-    "slide_max",
-    "slid",
-    "slide_base",
-)

@@ -18,7 +18,7 @@ from bpy.types import PropertyGroup
 from ..registration import register_classes, unregister_classes
 from . import adopted
 from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
-from .joint import GROWING, NOTE, OVERRIDABLE, IK2D_PG_joint, IK2D_PG_place
+from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
 
 
 def _reduce_changed(settings, _context):
@@ -46,12 +46,7 @@ def _own_range_changed(settings, context):
 class IK2D_PG_settings(PropertyGroup):
     """All that IK 2D stores on an armature object."""
 
-    chains: CollectionProperty(
-        name="Chains",
-        type=IK2D_PG_chain,
-        override=GROWING,
-        options=set(),
-    )
+    chains: CollectionProperty(name="Chains", type=IK2D_PG_chain, override=GROWING, options=set())
     active_index: IntProperty(
         name="Active Chain",
         description="Chain whose settings are shown",
@@ -62,32 +57,25 @@ class IK2D_PG_settings(PropertyGroup):
         name="Own Range",
         description="Bake a range of its own instead of the scene's, whose numbers it starts from",
         default=False,
-        override=OVERRIDABLE,
-        options=set(),
         update=_own_range_changed,
+        **STORED,
     )
-    frame_start: IntProperty(
-        name="Start", description="First frame to bake", default=1, override=OVERRIDABLE, options=set()
-    )
-    frame_end: IntProperty(
-        name="End", description="Last frame to bake", default=250, override=OVERRIDABLE, options=set()
-    )
+    frame_start: IntProperty(name="Start", description="First frame to bake", default=1, **STORED)
+    frame_end: IntProperty(name="End", description="Last frame to bake", default=250, **STORED)
     frame_step: IntProperty(
         name="Step",
         description="Frames from one key to the next",
         default=1,
         min=1,
         soft_max=10,
-        override=OVERRIDABLE,
-        options=set(),
+        **STORED,
     )
     use_reduce: BoolProperty(
         name="Reduce Keys",
         description="Leave out the keys that the tip can do without",
         default=False,
-        override=OVERRIDABLE,
         update=_reduce_changed,
-        options=set(),
+        **STORED,
     )
     reduce_error: FloatProperty(
         name="Max Error",
@@ -97,16 +85,14 @@ class IK2D_PG_settings(PropertyGroup):
         soft_max=0.1,
         subtype='DISTANCE',
         precision=4,
-        override=OVERRIDABLE,
-        options=set(),
+        **STORED,
     )
     on_target_keys: BoolProperty(
         name="On Target Keys",
         description="Key only the frames on which the target itself has keys, the first and the last",
         default=False,
-        override=OVERRIDABLE,
         update=_on_target_keys_changed,
-        options=set(),
+        **STORED,
     )
     single_axis: BoolProperty(
         name="Single Axis",
@@ -115,8 +101,7 @@ class IK2D_PG_settings(PropertyGroup):
             " a single curve to edit. Changes their rotation mode"
         ),
         default=False,
-        override=OVERRIDABLE,
-        options=set(),
+        **STORED,
     )
     verify: EnumProperty(
         name="Verify",
@@ -127,8 +112,7 @@ class IK2D_PG_settings(PropertyGroup):
             ('NONE', "Nothing", "Trust the solver"),
         ),
         default='SAMPLE',
-        override=OVERRIDABLE,
-        options=set(),
+        **STORED,
     )
     last_bake: StringProperty(name="Last Bake", description="What came of the last bake", **NOTE)
     last_bake_alert: BoolProperty(
@@ -163,9 +147,7 @@ def register() -> None:
         undo.callback(adopted.unregister)
         register_classes(classes)
         undo.callback(unregister_classes, classes)
-        bpy.types.Object.ik2d = PointerProperty(
-            name="IK 2D", type=IK2D_PG_settings, override=OVERRIDABLE, options=set()
-        )
+        bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)
         undo.pop_all()
 
 
