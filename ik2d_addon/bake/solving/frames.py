@@ -12,17 +12,15 @@ from ...core.affine import Frames, is_constant, norms, product, turned, unrepeat
 from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
+from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.scene.samples import ChainSamples, solvable
-from .problem import FINE, NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
+from .problem import NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
-# Each round of aiming again shortens what Blender's forward kinematics still misses by some 1e-4;
-# two leave nothing that 32 bits can hold.
-CORRECTIONS = 2
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of what was missed.
 HINGE_CORRECTIONS = 60
 # Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a

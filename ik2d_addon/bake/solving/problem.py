@@ -25,6 +25,7 @@ from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.ccd import turned_over
 from ...core.inputs import Floats, wrapped
+from ...core.plain.bones import FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
@@ -34,8 +35,6 @@ _Result = TypeVar("_Result")
 # Yields the number of frames solved, or 0 within one, and returns a result.
 Steps = Generator[int, None, _Result]
 
-# What 32 bits cannot hold of a length, as a part of the reach: no need to aim again at less.
-FINE = 1e-8
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
 # Turns of joints that mend a miss count as small where the arcs that they lead along depart from their

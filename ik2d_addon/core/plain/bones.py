@@ -14,9 +14,9 @@ from ..inputs import Floats
 # How a bone is held by the one before, (a, b, c, d) of the matrix ((a, b), (c, d)), and where it ends in its
 # own axes, (x, y).
 Link = tuple[float, float, float, float, float, float]
-# What a tip may miss by before it is aimed again, as a part of the bones' lengths.
+# The part of a length that 32 bits cannot hold: a tip that misses by less is not aimed again.
 FINE = 1e-8
-# How often a pose is aimed again at what it misses by; each time leaves some 1e-5 of it.
+# Rounds of aiming again; each leaves some 1e-4 of what the tip missed by, two leave nothing that 32 bits hold.
 CORRECTIONS = 2
 
 
