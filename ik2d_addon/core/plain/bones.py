@@ -16,7 +16,7 @@ from ..inputs import Floats
 Link = tuple[float, float, float, float, float, float]
 # The part of a length that 32 bits cannot hold: a tip that misses by less is not aimed again.
 FINE = 1e-8
-# Rounds of aiming again; each leaves some 1e-4 of what the tip missed by, two leave nothing that 32 bits hold.
+# Rounds of aiming again; each leaves some 1e-4 of what was missed, two leave nothing that 32 bits can hold.
 CORRECTIONS = 2
 
 
