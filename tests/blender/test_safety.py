@@ -242,7 +242,7 @@ def _no_writing():
         raise _Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "check_writable", stop)
+        patch.setattr("ik2d_addon.rig.animation.key_faults.check_writable", stop)
         yield
 
 

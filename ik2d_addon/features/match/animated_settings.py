@@ -10,8 +10,9 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...rig.animation.remembered import value_of
 from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of, value_of
+from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of
 from ...rig.chain.chain import RigChain
 
 _GROUP = "IK 2D"

@@ -5,6 +5,7 @@ import bpy
 
 from ...core import IK2DError
 from ...rig.animation import key_faults, versions
+from ...rig.animation.value_keys import driver_of
 from ...rig.chain.native_state import controls_of
 
 SETTING = "turn_over"
@@ -19,8 +20,7 @@ def key_flip(
     say, where strips of the NLA are tweaked, and for native chains that only flip at once.
     """
     owner, path = _setting(armature, settings)
-    animation = owner.animation_data
-    if animation is not None and animation.drivers.find(path) is not None:
+    if driver_of(owner, path) is not None:
         raise IK2DError(f"Chain '{settings.name}': Turn Over has a driver; remove it to key a flip")
     key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
@@ -37,11 +37,8 @@ def key_flip(
     curve = next(curve for curve in versions.existing_fcurves(owner) if curve.data_path == path)
     for key in curve.keyframe_points:
         if key.co[0] in (first, last):
-            key.interpolation, key.handle_left_type, key.handle_right_type = (
-                'BEZIER',
-                'AUTO_CLAMPED',
-                'AUTO_CLAMPED',
-            )
+            key.interpolation = 'BEZIER'
+            key.handle_left_type = key.handle_right_type = 'AUTO_CLAMPED'
     curve.update()
     return first, last
 

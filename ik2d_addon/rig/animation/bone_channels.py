@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.affine import Rotate
 from ...core.inputs import Floats
-from . import versions
+from . import remembered, versions
 from .remembered import plain, put_back_on_error
 
 
@@ -123,13 +123,14 @@ def channels_kept(
     # The mode first: it converts values.
     kept = dict.fromkeys(("rotation_mode", *ROTATIONS, *(rotation.property for rotation in rotations)))
     before = [
-        (ob, [(bone.path_from_id(), name, -1, plain(getattr(bone, name))) for name in kept])
+        (ob, bone.path_from_id(name), 0, plain(getattr(bone, name)))
         for ob in (armature, *others)
         if ob.pose is not None
         for bone in map(ob.pose.bones.get, bones)
         if bone is not None
+        for name in kept
     ]
-    by_hand = [(ob, list(_animated(ob))) for ob in (armature, *others)] if only_on_error else []
+    by_hand = [one for ob in (armature, *others) for one in _animated(ob)] if only_on_error else []
     done = False
     try:
         yield
@@ -138,36 +139,24 @@ def channels_kept(
         if not (done and only_on_error):
             if by_hand:  # what plays keys that have changed is evaluated anew, better now than later
                 bpy.context.view_layer.update()
-            for ob, channels in (*by_hand, *before):
-                _show_again(ob, channels)
+            for channel in (*by_hand, *before):
+                with suppress(ReferenceError, ValueError, AttributeError):  # deleted meanwhile
+                    remembered.set_values([channel])
 
 
-def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, str, int, Any]]:
-    """Yield what stands where an object's F-Curves lead, be it moved by hand: (owner, name, index, value).
+def _animated(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str, int, Any]]:
+    """Yield the channels (object, path, index, value) that an object's F-Curves animate, as they are now.
 
     Not in chains' settings, which do more than stand there when they are set.
     """
     for curve in versions.existing_fcurves(ob):
-        owner, _, name = curve.data_path.rpartition(".")
-        if name.endswith("]") or owner.startswith("ik2d"):
+        path, index = curve.data_path, curve.array_index
+        if path.endswith("]") or path.startswith("ik2d"):
             continue
         with suppress(ValueError, AttributeError, IndexError):
-            value = getattr(ob.path_resolve(owner) if owner else ob, name)
-            if isinstance(value, (bool, int, float)):
-                yield owner, name, -1, value
-            elif not isinstance(value, str):
-                yield owner, name, curve.array_index, value[curve.array_index]
-
-
-def _show_again(ob: bpy.types.Object, channels: Sequence[tuple[str, str, int, Any]]) -> None:
-    """Put back values (owner, name, index, value) of an object; of what was deleted meanwhile nothing."""
-    for path, name, index, value in channels:
-        with suppress(ReferenceError, ValueError, AttributeError):
-            owner = ob.path_resolve(path) if path else ob
-            if index < 0:
-                setattr(owner, name, value)
-            else:
-                getattr(owner, name)[index] = value
+            value = remembered.value_of(ob, path, index)
+            if not isinstance(value, str):
+                yield ob, path, index, value
 
 
 def matrices(mode: str, values: Floats) -> Floats:

@@ -80,9 +80,7 @@ def _write_bone(
     for index in rotation.unlocked(armature):
         old = known.fcurves.find(path, index=index)
         if old is not None:
-            undo.callback(
-                made.unless_gone, _put_keys_back, versions.place_of(holder), path, index, _columns(old)
-            )
+            put_keys_back_later(holder, old, undo)
         if not rotation.keys(index):
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
@@ -104,6 +102,12 @@ def _rest(
         getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
     else:
         _replace_keys(curve, times, np.zeros(len(times)))
+
+
+def put_keys_back_later(holder: versions.Channels, curve: bpy.types.FCurve, undo: ExitStack) -> None:
+    """Have `undo` give an F-Curve the keys that it has now."""
+    channel = versions.place_of(holder), curve.data_path, curve.array_index
+    undo.callback(made.unless_gone, _put_keys_back, *channel, _columns(curve))
 
 
 def _put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:

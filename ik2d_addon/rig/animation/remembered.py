@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+import bpy
+
 # Owners, the names of their properties, and the values of these.
 Remembered: TypeAlias = list[tuple[Any, str, Any]]
 
@@ -29,6 +31,26 @@ def put_back_on_error(properties: Iterable[tuple[Any, str]]) -> Iterator[None]:
     except BaseException:
         put_back(before)
         raise
+
+
+def value_of(ob: bpy.types.ID, path: str, index: int = 0) -> Any:
+    """Return the value of a channel of an object: one number, or a choice."""
+    found = ob.path_resolve(path)
+    return found if isinstance(found, (str, float, int)) else found[index]
+
+
+def set_values(channels: Iterable[tuple[bpy.types.ID, str, int, Any]]) -> None:
+    """Set channels (object, path, index, value), or all of a property where the value is a tuple."""
+    for ob, path, index, value in channels:
+        if path.startswith("["):
+            ob[path[2:-2]] = value
+            continue
+        above, _, name = path.rpartition(".")
+        owner = ob.path_resolve(above) if above else ob
+        if isinstance(value, (str, tuple)) or not hasattr(getattr(owner, name), "__len__"):
+            setattr(owner, name, value)
+        else:
+            getattr(owner, name)[index] = value
 
 
 def plain(value: Any) -> Any:

@@ -4,7 +4,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions, keys, nla, versions
+from .remembered import set_values, value_of
 from .times import animation_times, strip_times
 
 
@@ -98,7 +98,8 @@ def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> I
 
 
 def _key_all(scene: bpy.types.Scene, channels: Sequence[ValueKeys], undo: ExitStack) -> None:
-    undo.callback(_put_back, [(one, value_of(one.owner, one.path, one.index)) for one in channels])
+    before = [(one.owner, one.path, one.index) for one in channels]
+    undo.callback(set_values, [(*place, value_of(*place)) for place in before])
     for one in channels:
         _key(scene, one, undo)
 
@@ -107,35 +108,8 @@ def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
     holder = actions.channels(one.owner, undo)
     old = holder.fcurves.find(one.path, index=one.index)
     if old is not None:
-        undo.callback(
-            actions.unless_gone,
-            keys._put_keys_back,
-            versions.place_of(holder),
-            one.path,
-            one.index,
-            keys._columns(old),
-        )
+        keys.put_keys_back_later(holder, old, undo)
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = strip_times(one.owner, animation_times(scene, one.frames))
     interpolation = keys._CONSTANT if one.stepped else keys._BEZIER
     keys._replace_keys(curve, times, np.asarray(one.values), None, keys._BY_HAND, interpolation)
-
-
-def value_of(owner: bpy.types.Object, path: str, index: int = 0) -> Any:
-    """Return the value of a channel as it stands."""
-    found = owner.path_resolve(path)
-    return found if isinstance(found, (str, float, int)) else found[index]
-
-
-def _put_back(before: Sequence[tuple[ValueKeys, Any]]) -> None:
-    """Give channels the values that they had before keys played."""
-    for one, value in before:
-        if one.path.startswith("["):
-            one.owner[one.path[2:-2]] = value
-            continue
-        above, _, name = one.path.rpartition(".")
-        holder = one.owner.path_resolve(above) if above else one.owner
-        if isinstance(value, str) or not hasattr(getattr(holder, name), "__len__"):
-            setattr(holder, name, value)
-        else:
-            getattr(holder, name)[one.index] = value
