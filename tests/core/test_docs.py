@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents name only tests that exist, and link only to files that exist."""
+"""The documents name only tests that exist, link only to files that exist, and draw the rooms as they are."""
 
 import ast
 import re
 from pathlib import Path
 
 import pytest
+
+from tools.draw_rooms import PICTURE, drawn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -56,6 +58,10 @@ def test_every_fact_about_blender_names_its_test() -> None:
         r"^- .+(?:\n  .+)*", (ROOT / "docs" / "blender.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert facts and [fact for fact in facts if not NAMED_TEST.search(fact)] == []
+
+
+def test_the_picture_of_the_rooms_is_that_of_their_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == drawn(), "run python tools/draw_rooms.py"
 
 
 def test_what_is_missing_is_found() -> None:
