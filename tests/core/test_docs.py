@@ -14,6 +14,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 NAMED_TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")  # of a picture too
+NAMED_SOURCE = re.compile(r"`(?:ik2d_addon/)?((?:cli|features|ui|live|bake|rig|core)/[\w/]+\.py)\b")
 ELSEWHERE = re.compile(r"[a-z]+:|#")  # another site, or a heading of the same page
 
 
@@ -46,6 +47,12 @@ def missing_files(text: str, folder: Path) -> set[str]:
 @pytest.mark.parametrize("path", [CONTRIBUTING, *DOCS], ids=relative)
 def test_every_test_that_a_document_names_exists(path: Path) -> None:
     assert missing_tests(path.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize("path", [CONTRIBUTING, *DOCS], ids=relative)
+def test_every_source_file_that_a_document_names_exists(path: Path) -> None:
+    named = {name for name in NAMED_SOURCE.findall(path.read_text(encoding="utf-8")) if "NAME" not in name}
+    assert {name for name in named if not (ROOT / "ik2d_addon" / name).is_file()} == set()
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", CONTRIBUTING, *DOCS], ids=relative)
