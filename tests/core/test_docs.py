@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents name only tests that exist, and link only to files that exist."""
+"""The documents name only tests that exist, link only to files that exist, and draw the rooms as they are."""
 
 import ast
 import re
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tools.draw_rooms import PICTURE, drawn
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 NAMED_TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")  # of a picture too
+NAMED_SOURCE = re.compile(r"`(?:ik2d_addon/)?((?:cli|features|ui|live|bake|rig|core)/[\w/]+\.py)\b")
 ELSEWHERE = re.compile(r"[a-z]+:|#")  # another site, or a heading of the same page
 
 
@@ -46,6 +49,12 @@ def test_every_test_that_a_document_names_exists(path: Path) -> None:
     assert missing_tests(path.read_text(encoding="utf-8")) == set()
 
 
+@pytest.mark.parametrize("path", [CONTRIBUTING, *DOCS], ids=relative)
+def test_every_source_file_that_a_document_names_exists(path: Path) -> None:
+    named = {name for name in NAMED_SOURCE.findall(path.read_text(encoding="utf-8")) if "NAME" not in name}
+    assert {name for name in named if not (ROOT / "ik2d_addon" / name).is_file()} == set()
+
+
 @pytest.mark.parametrize("path", [ROOT / "README.md", CONTRIBUTING, *DOCS], ids=relative)
 def test_every_file_that_a_document_links_to_exists(path: Path) -> None:
     assert missing_files(path.read_text(encoding="utf-8"), path.parent) == set()
@@ -56,6 +65,10 @@ def test_every_fact_about_blender_names_its_test() -> None:
         r"^- .+(?:\n  .+)*", (ROOT / "docs" / "blender.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert facts and [fact for fact in facts if not NAMED_TEST.search(fact)] == []
+
+
+def test_the_picture_of_the_rooms_is_that_of_their_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == drawn(), "run python tools/draw_rooms.py"
 
 
 def test_what_is_missing_is_found() -> None:
