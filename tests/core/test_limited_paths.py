@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from chains import smooth_path
 
-from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_ccd_path
+from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_ccd_path, solve_even
 from ik2d_addon.core.chain import going_on
 
 TURN = np.radians(200.0)
@@ -87,6 +87,22 @@ def test_a_rigid_joint_keeps_its_angle_where_the_bend_changes():
     solution = solve_ccd_path(chain, path, start=[0.1, 0.4, 0.3, 0.4], bend=[1, 1, -1, -1])
     assert solution.reached.all()
     assert (solution.angles[:, 2] == 0.3).all()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ({}, {"limits": [[-3.0, 3.0], [-0.6, 0.6], *[[-2.5, 2.5]] * 2]}, {"slides": [[-0.05, 0.1]] * 4}),
+    ids=("free", "limited", "sliding"),
+)
+def test_a_root_of_weight_0_does_not_turn_where_the_bend_changes(kind):
+    chain, rest = Chain(np.ones(4) / 4, weights=[0.0, 1.0, 1.0, 1.0], **kind), [0.1, 0.4, 0.3, 0.4]
+    path, bend = [[0.65, 0.0], [0.64, 0.04], [0.62, 0.07], [0.6, 0.1]], [1, 1, -1, 1]
+    for solution in (
+        solve_ccd_path(chain, path, start=rest, bend=bend),
+        solve_even(chain, path, rest=rest, bend=bend, root_weight=0.0),
+    ):
+        assert solution.reached.all()
+        assert (solution.angles[:, 0] == 0.1).all()
 
 
 @pytest.mark.parametrize("n", (2, 5))

@@ -376,6 +376,18 @@ def test_two_bones_take_the_other_side_only_where_the_asked_one_is_blocked():
         assert solution.angles[1, 1] > 0.0
 
 
+@pytest.mark.parametrize("bend", (1, -1))
+@pytest.mark.parametrize("miss", (1e-3, 1e-4, 1e-5, 1e-7, 1e-9))  # of the reach
+def test_a_knee_that_misses_by_a_hair_on_the_asked_side_takes_the_other(bend, miss):
+    """Its limit lets the tip come no nearer there than `miss` farther off than the first target is."""
+    chain = Chain([1.0, 1.0], limits=[[-4.0, 4.0], np.sort([0.5 * bend, -2.0 * bend])])
+    distances = 2.0 * np.cos(0.25) + np.array([-miss, miss]) * chain.reach[1]
+    targets = np.outer(distances, [0.8, 0.6])
+    solution = solve_two_bone(chain, targets, bend=bend, tolerance=1e-12)
+    assert solution.reached.all()
+    assert np.sign(solution.angles[:, 1]).tolist() == [-bend, bend]
+
+
 def test_a_blocked_target_is_limited_and_says_which_joint_blocks():
     chain = Chain([1.0, 1.0], limits=[[-np.inf, np.inf], [0.5, 1.0]])
     solution = solve_two_bone(chain, [0.3, 0.0])
@@ -383,6 +395,15 @@ def test_a_blocked_target_is_limited_and_says_which_joint_blocks():
     assert solution.limited.tolist() == [False, True]
     assert solution.angles[1] == 1.0
     assert np.isclose(solution.residual, 2.0 * np.cos(0.5) - 0.3)
+
+
+def test_a_target_is_limited_where_two_bones_miss_it_by_more_than_the_tolerance():
+    chain = Chain([1.0, 1.0], limits=[[-np.inf, np.inf], [0.5, 1.0]])
+    limit, off = 1e-4 * chain.reach[1], np.array([0.0, 0.6, 0.95, 1.05, 1.9])
+    targets = np.outer(2.0 * np.cos(0.25) + off * limit, [0.6, 0.8])
+    solution = solve_two_bone(chain, targets, tolerance=limit)
+    assert solution.status.tolist() == [Status.REACHED] * 3 + [Status.LIMITED] * 2
+    assert np.allclose(solution.residual, off * limit, rtol=0.0, atol=1e-14)
 
 
 @pytest.mark.parametrize("bend", (1, -1))

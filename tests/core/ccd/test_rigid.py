@@ -6,7 +6,7 @@ import pytest
 from chains import drained
 
 from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path
-from ik2d_addon.core.ccd.rigid import any_steps, is_rigid, joined, joined_steps
+from ik2d_addon.core.ccd.rigid import any_steps, is_rigid, joined, joined_steps, mirrored
 from ik2d_addon.core.ccd.sweep import Bones
 
 
@@ -60,6 +60,18 @@ def test_the_joined_chain_has_its_joints_where_the_whole_one_has_them(n, with_li
                 assert high - angle == pytest.approx(bones.high[i] - pose[i], abs=1e-13)
             else:
                 assert low == -np.inf and high == np.inf
+
+
+def test_mirrored_a_root_that_turns_keeps_the_tips_direction_and_a_rigid_one_its_angle():
+    start, free = [0.3, 0.5, -0.2, 0.7], ([-np.inf] * 4, [np.inf] * 4)
+    turned = mirrored(Bones([0.25] * 4, [1.0, 1.0, 0.0, 1.0], *free), start)
+    assert turned[1:] == [-0.5, -0.2, -0.7]
+    tips = forward(Chain([0.25] * 4), [start, turned])[:, -1]
+    assert np.allclose(*np.arctan2(tips[:, 1], tips[:, 0]), rtol=0.0, atol=1e-15)
+    held = Bones([0.25] * 4, [0.0, 1.0, 1.0, 1.0], *free)
+    stopped = Bones([0.25] * 4, [1.0] * 4, [0.3, *free[0][1:]], [0.3, *free[1][1:]])
+    for bones in (held, stopped):
+        assert mirrored(bones, start) == [0.3, -0.5, 0.2, -0.7]
 
 
 def test_whole_angles_lie_within_the_limits_exactly():

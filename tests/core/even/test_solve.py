@@ -238,6 +238,25 @@ def test_what_pinned_joints_put_out_of_reach_is_limited():
     assert solution.residual[0] == pytest.approx(2.9 - 2.0 * np.cos(0.75) - 1.0)
 
 
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-3])  # of the reach
+@pytest.mark.parametrize(
+    ("chain", "rest"),
+    [
+        (Chain([1.0, 1.0, 1.0], weights=[1.0, 0.0, 1.0]), [0.0, 1.5, 0.2]),
+        (Chain([1.0, 1.0, 1.0], limits=[[-4.0, 4.0], [1.5, 2.5], [-1.0, 1.0]]), [0.0, 1.6, 0.2]),
+    ],
+    ids=["pinned", "limits"],
+)
+def test_a_target_is_limited_where_the_tip_misses_it_by_more_than_the_tolerance(chain, rest, tolerance):
+    """The second joint is at 1.5, or no straighter: the tip is farthest with the third bone straight on."""
+    farthest, limit = 2.0 * np.cos(0.75) + 1.0, tolerance * chain.reach[1]
+    off = np.array([-0.5, 0.0, 0.6, 0.95, 1.05, 1.9, 3.0])
+    targets = np.outer(farthest + off * limit, [0.6, 0.8])
+    solution = solve_even(chain, targets, rest=rest, tolerance=limit)
+    assert solution.status.tolist() == [Status.REACHED] * 4 + [Status.LIMITED] * 3
+    assert np.allclose(solution.residual[3:], off[3:] * limit, rtol=0.0, atol=0.01 * limit)
+
+
 def test_limits_hold_and_change_nothing_where_the_pose_is_within_them():
     rng = np.random.default_rng(8)
     for n in (2, 3, 6, 12):
