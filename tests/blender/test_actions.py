@@ -501,6 +501,7 @@ def test_a_linked_action_is_copied_and_the_librarys_stays(tmp_path):
     assert_plays_back(armature, report, range(1, 21))
 
 
+@pytest.mark.slow
 def test_an_override_of_a_linked_rig_is_baked_into_a_local_action(tmp_path):
     armature, target = keyed_leg()
     library, shot = tmp_path / "library.blend", tmp_path / "shot.blend"
@@ -573,6 +574,7 @@ def richly_keyed_leg(handle):
     return armature, target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("handle", HANDLES)
 def test_keys_outside_the_range_stay(handle):
     armature, _ = richly_keyed_leg(handle)

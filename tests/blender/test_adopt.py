@@ -59,6 +59,7 @@ def test_adopted_and_released_it_is_the_same_to_the_bit(make):
     assert not differences(before, whole_rig(armature))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", IN_PLANE, ids=lambda make: make.__name__)
 def test_adopted_and_baked_the_tips_are_on_their_targets(make):
     armature = built(make)
@@ -71,6 +72,7 @@ def test_adopted_and_baked_the_tips_are_on_their_targets(make):
         assert constraint.mute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*IN_PLANE, ik_rigs.hinges], ids=lambda make: make.__name__)
 def test_what_it_says_of_the_pose_before_is_what_a_bake_plays(make):
     armature = built(make)
@@ -121,6 +123,7 @@ def test_the_pose_stays_and_nothing_is_keyed():
     assert (evaluated_tip(armature, "thigh") - knee).length < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [ik_rigs.pole_in_front, ik_rigs.pole_behind, ik_rigs.pole_goes_behind])
 def test_the_pole_is_the_side_that_the_chain_bends_to(make):
     armature = built(make)
@@ -133,6 +136,7 @@ def test_the_pole_is_the_side_that_the_chain_bends_to(make):
     assert forwards[2] != (make is ik_rigs.pole_behind)
 
 
+@pytest.mark.slow
 def test_a_side_that_changes_is_keyed_and_holds_until_it_changes():
     armature = built(ik_rigs.pole_goes_behind)
     before = knees(armature)
@@ -146,6 +150,7 @@ def test_a_side_that_changes_is_keyed_and_holds_until_it_changes():
     assert np.abs(knees(armature) - before).max() < 0.01
 
 
+@pytest.mark.slow
 def test_a_straight_leg_bends_in_the_plane_of_its_pole():
     armature = built(lambda: ik_rigs.with_pole(knee=(0, 0.0, 1.05), turned=0.9))
     bpy.ops.ik2d.adopt(all=True)
@@ -178,6 +183,7 @@ def test_a_driven_influence_is_the_chains():
         assert armature.ik2d.chains[0].influence == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_limits_locks_and_stiffness_are_the_joints():
     armature = built(ik_rigs.hinges)
     bpy.ops.ik2d.adopt(all=True)
@@ -193,6 +199,7 @@ def test_limits_locks_and_stiffness_are_the_joints():
         assert error < 1e-4, frame
 
 
+@pytest.mark.slow
 def test_a_hinge_askew_stays_one():
     armature = built(lambda: ik_rigs.hinges(turned=0.1))
     bpy.ops.ik2d.adopt(all=True)

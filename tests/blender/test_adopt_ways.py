@@ -41,6 +41,7 @@ def two_legs() -> bpy.types.Object:
     return armature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['OBJECT', 'POSE'])
 def test_the_selected_bones_say_which_limb(mode):
     armature = built(two_legs)
@@ -56,6 +57,7 @@ def test_the_selected_bones_say_which_limb(mode):
     assert len(armature.ik2d.chains) == 0
 
 
+@pytest.mark.slow
 def test_hidden_bones_that_are_selected_count_where_no_other_is():
     armature = built(two_legs)
     for name in ("thigh.R", "shin"):
@@ -191,6 +193,7 @@ def test_of_a_constraint_removed_since_it_says_so_and_gives_back_the_rest(capfd)
     assert len(armature.ik2d.chains) == 0
 
 
+@pytest.mark.slow
 def test_keys_of_a_bake_stay_and_it_says_so(capfd):
     armature = built()
     bpy.ops.ik2d.adopt(all=True)
@@ -270,6 +273,7 @@ def test_an_override_whose_mute_is_driven_is_left_alone_in_words(tmp_path):
     assert len(armature.ik2d.chains) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("live", [False, True], ids=["solved", "live"])
 def test_a_foot_that_the_chain_has_turned_is_given_back(live):
     armature = built()

@@ -73,6 +73,7 @@ def test_the_plane_follows_a_parented_turned_and_scaled_rig():
     assert_plays_back(armature, armature.ik2d.chains[0], report, range(1, 41, 3))
 
 
+@pytest.mark.slow
 def test_a_chain_with_gaps_and_rolls_reaches():
     armature = add_armature(
         {
@@ -185,6 +186,7 @@ def test_a_second_bake_replaces_only_the_keys_in_its_range():
         assert error < PLAYED_BACK * 2
 
 
+@pytest.mark.slow
 def test_a_second_bake_gives_the_same_keys():
     armature, _ = leg_with_target(solver='CCD')
     bake(armature, frame_start=1, frame_end=40)

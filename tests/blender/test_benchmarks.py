@@ -27,6 +27,7 @@ from benchmarks.contestants import ALL, FINE, OURS
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("scipy")
@@ -52,12 +53,14 @@ def test_a_toy_run_writes_the_tables_and_plots(tmp_path):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
 def test_more_frames_take_more_of_a_process_s_memory():
     few, many = (peak.resident(1, frames) for frames in (10, 60_000))
     assert 0.0 <= few < 20.0 and many > few + 60_000 * 2 * 4 * 36 / 2**20  # two bones, four curves of keys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", (problems.free, problems.limited))
 def test_every_contestant_gets_near_most_targets(make):
     for contestant in ALL:
@@ -68,6 +71,7 @@ def test_every_contestant_gets_near_most_targets(make):
     assert FINE.solve(make(5, 8)).residual.max() <= 1e-9
 
 
+@pytest.mark.slow
 def test_the_rig_stands_where_the_plane_solvers_have_their_joints():
     one = problems.limited(5, 1)
     rig = ik_constraint.rig_for(one, locked=True)
@@ -86,6 +90,7 @@ def test_the_rig_stands_where_the_plane_solvers_have_their_joints():
     assert np.abs(turns - [0.0, 0.4, 0.0, 0.0, 0.0]).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_the_c_port_solves_what_can_be_reached():
     solve = c_port.load()
     if solve is None:
@@ -126,6 +131,7 @@ def test_chains_in_the_rigs_of_native_reach_their_targets_and_constraints_get_ne
         native_rigs.remove(rig)
 
 
+@pytest.mark.slow
 def test_the_tables_of_native_alone_are_written_by_a_process_of_its_own(tmp_path):
     """As they are measured in other Blenders, and without the rest of the add-on."""
     document = tmp_path / "benchmarks.md"
@@ -239,6 +245,7 @@ def test_each_committed_ratio_is_one_that_is_measured():
     assert sorted(json.loads(check.FILE.read_text())) == sorted(one.name for one in check.RATIOS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", check.RATIOS, ids=lambda one: one.name)
 def test_each_side_of_a_ratio_runs(monkeypatch, one):
     monkeypatch.setattr(check, "FRAMES", 20)

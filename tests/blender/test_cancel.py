@@ -305,6 +305,7 @@ def cancel_at(armature, options, stop: int, way: str) -> None:
     bpy.data.actions.remove(somebody_s)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_a_bake_cancelled_anywhere_leaves_every_bit_of_animation_as_it_was(seed, tmp_path):
     rng = random.Random(seed)

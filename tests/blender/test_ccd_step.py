@@ -71,6 +71,7 @@ def test_a_whole_iteration_is_the_articles():
         assert np.abs(joints(armature) - forward(chain, expected)).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_three_joints_make_one_iteration():
     places = []
     for whole in (True, False):

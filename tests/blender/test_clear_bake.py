@@ -66,6 +66,7 @@ def test_the_panels_own_range_is_the_one_that_is_cleared():
     assert set(map(tuple, frames_of(armature).values())) == {(1, 2, 3, 4)}
 
 
+@pytest.mark.slow
 def test_one_chain_is_cleared_alone():
     armature = baked_leg()
     add_chain(armature, "body", add_target({1: (0.0, 0.3, 2.5)}, "Head"), bone_count=1)

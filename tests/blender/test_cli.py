@@ -49,6 +49,7 @@ def refused(capsys, *arguments) -> str:
     return lines[0]
 
 
+@pytest.mark.slow
 def test_the_module_is_a_program(scene_file, tmp_path):
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     command = [
@@ -68,6 +69,7 @@ def test_the_module_is_a_program(scene_file, tmp_path):
     assert out.exists() and report.exists()
 
 
+@pytest.mark.slow
 def test_bad_input_as_a_program_is_one_line_and_exit_code_2(tmp_path):
     command = [sys.executable, "-m", "ik2d_addon", "bake", str(tmp_path / "none.blend")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
@@ -88,12 +90,14 @@ def test_output_gets_the_keys_and_the_scene_stays_as_it_was(scene_file, tmp_path
         assert (evaluated_tip(rig, "shin") - target.matrix_world.translation).length < 2e-5
 
 
+@pytest.mark.slow
 def test_without_output_the_scene_itself_is_saved(scene_file):
     assert bake_file(scene_file) == 0
     bpy.ops.wm.open_mainfile(filepath=str(scene_file))
     assert animation_of(bpy.data.objects["Rig"])
 
 
+@pytest.mark.slow
 def test_the_same_keys_as_from_python(scene_file):
     assert bake_file(scene_file, "--frames", "3:17:2") == 0
     by_command = animation_of(bpy.data.objects["Rig"])
@@ -102,6 +106,7 @@ def test_the_same_keys_as_from_python(scene_file):
     assert animation_of(bpy.data.objects["Rig"]) == by_command
 
 
+@pytest.mark.slow
 def test_a_compressed_file_stays_compressed(scene_file, tmp_path):
     plain = tmp_path / "plain.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(plain), compress=False)
@@ -111,6 +116,7 @@ def test_a_compressed_file_stays_compressed(scene_file, tmp_path):
         assert path.read_bytes()[:4] == start
 
 
+@pytest.mark.slow
 def test_the_report_names_frames_status_and_residual(tmp_path):
     add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.5), 11: (0, 0, -1.5)}))
     scene = tmp_path / "far.blend"
@@ -125,6 +131,7 @@ def test_the_report_names_frames_status_and_residual(tmp_path):
     assert armature["max_residual"] == max(chain["residual"]) > 1.5
 
 
+@pytest.mark.slow
 def test_a_report_that_ends_in_csv_is_a_table_of_the_same_numbers(scene_file, tmp_path):
     table, report = tmp_path / "report.csv", tmp_path / "report.json"
     out = tmp_path / "out.blend"
@@ -141,6 +148,7 @@ def test_a_report_that_ends_in_csv_is_a_table_of_the_same_numbers(scene_file, tm
     assert not list(tmp_path.glob("*.part"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked, looked_at", [("NONE", 0), ("all", 300), ("SAMPLE", None), (None, None)])
 def test_verify_decides_how_many_frames_are_played_back(scene_file, tmp_path, asked, looked_at):
     report = tmp_path / "report.json"
@@ -153,6 +161,7 @@ def test_verify_decides_how_many_frames_are_played_back(scene_file, tmp_path, as
     assert found == looked_at if looked_at is not None else 25 <= found < 60
 
 
+@pytest.mark.slow
 def test_max_error_decides_the_exit_code(tmp_path):
     add_chain(add_leg(), "shin", add_target({1: (0, 0, 0.05)}))  # 39.5 mm too far
     scene = tmp_path / "far.blend"
@@ -163,6 +172,7 @@ def test_max_error_decides_the_exit_code(tmp_path):
     assert animation_of(bpy.data.objects["Rig"])  # done, and saved, all the same
 
 
+@pytest.mark.slow
 def test_all_armatures_with_enabled_chains_are_baked_by_default(tmp_path, capsys):
     for name in ("One", "Two", "Idle"):
         add_chain(add_leg(name), "shin", add_target({1: (0, 0.3, 0.5)}, f"{name} target"), name=name)
@@ -186,6 +196,7 @@ def add_follower(name: str, height: float = 0.0) -> bpy.types.Object:
     return leg
 
 
+@pytest.mark.slow
 def test_an_armature_that_moves_anothers_target_is_baked_first(tmp_path):
     # In the scene's order each stands before the one that moves its target.
     last, middle, first = add_follower("A", -1.4), add_follower("B", -0.7), add_leg("C")
@@ -215,6 +226,7 @@ def test_armatures_that_move_each_others_targets_are_refused(tmp_path, capsys):
     assert scene.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
     armature, _ = leg_with_target()
     held = armature.pose.bones["thigh"].constraints.new('COPY_ROTATION')
@@ -238,6 +250,7 @@ def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
     assert bake_file(*command, "--max-error", result["max_error"] + 1e-4) == 0
 
 
+@pytest.mark.slow
 def test_what_is_unknown_is_named_with_what_there_is(scene_file, capsys):
     assert "no armature 'Robot'; the file's armatures are: 'Rig'" in refused(
         capsys, scene_file, "--armature", "Robot"
@@ -276,6 +289,7 @@ def test_an_error_in_one_armature_leaves_the_file_alone(tmp_path, capsys):
     assert scene.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_report_never_takes_the_place_of_a_scene(scene_file, tmp_path, capsys):
     before = scene_file.read_bytes()
     link, table = tmp_path / "link.json", tmp_path / "scene.csv"
@@ -299,6 +313,7 @@ def test_an_empty_name_is_refused(scene_file, option, capsys):
     assert scene_file.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frames", [["--frames", "-5:5"], ["--frames=-5:5:1"]])
 def test_frames_below_zero(scene_file, tmp_path, frames):
     report = tmp_path / "report.json"

@@ -96,9 +96,10 @@ def press(name):
             assert "Traceback" not in str(error), (name, str(error))
 
 
-def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback():
+@pytest.mark.slow
+def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback(some):
     rng, refusals = random.Random(7), []
-    for _ in range(40):
+    for _ in range(some(40, 4)):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         armature = rig()
         done = [damage(armature, rng) for _ in range(rng.choice([1, 1, 3]))]
@@ -115,7 +116,7 @@ def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback():
                 assert animation_of(armature) == before
                 refusals.append(str(error))
         assert isinstance(problems(armature), list)
-    assert len(refusals) > 5
+    assert len(refusals) > some(5, 4)
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if text])

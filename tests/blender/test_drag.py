@@ -93,6 +93,7 @@ def test_tip_and_target_go_where_they_are_dragged(offset):
     assert drag.outcome() == "reached"
 
 
+@pytest.mark.slow
 def test_a_drag_shows_the_pose_that_solve_shows():
     for settings in ({}, {"bend": 'NEGATIVE'}, {"softness": 0.2}, {"influence": 0.4}):
         armature, _ = leg(**settings)
@@ -105,6 +106,7 @@ def test_a_drag_shows_the_pose_that_solve_shows():
         bpy.data.objects.remove(armature)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['AUTO', 'CCD'])
 def test_twenty_bones_follow(solver):
     armature, target = tentacle(solver=solver)
@@ -342,6 +344,7 @@ def test_a_native_chain_is_dragged_with_its_control_put_back_and_its_bones_get_n
 # --- Putting back, keying ----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_put_back_restores_every_bit():
     for solver in ('AUTO', 'EVEN', 'CCD'):
         armature, target = tentacle(5, solver=solver)
@@ -361,6 +364,7 @@ def test_put_back_restores_every_bit():
         bpy.data.objects.remove(armature)
 
 
+@pytest.mark.slow
 def test_bones_that_slide_or_stretch_follow_and_are_put_back():
     for slides in (True, False):
         armature, target = leg()
@@ -462,6 +466,7 @@ def test_outside_pose_mode_it_is_refused():
     refused(armature, "Make an armature the active object")
 
 
+@pytest.mark.slow
 def test_a_linked_rig_is_refused(tmp_path):
     path = str(tmp_path / "rig.blend")
     armature, _ = leg()

@@ -64,6 +64,7 @@ def test_the_same_target_gives_the_same_pose_whatever_came_before(free):
     assert np.abs(first - again).max() < 1e-5 and np.abs(first - last).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"solver": 'EVEN'}, {"solver": 'CCD', "start_from": 'REST'}])
 def test_solve_shows_what_bake_keys(settings):
     armature, _ = tentacle(**settings)
@@ -79,6 +80,7 @@ def test_solve_shows_what_bake_keys(settings):
         assert np.abs(shown - expected).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_ccd_from_rest_knows_nothing_of_other_frames_and_from_the_frame_before_does():
     parts = {}
     for start in ('REST', 'PREVIOUS'):
@@ -116,6 +118,7 @@ def test_all_joints_share_the_bend_and_a_root_that_counts_takes_a_part_of_it():
     assert turned[False, "root"] < turned[True, "root"]
 
 
+@pytest.mark.slow
 def test_limits_hold():
     armature, chain = tentacle(curl=0.0)
     for joint in chain.joints[1:]:
@@ -136,6 +139,7 @@ def test_a_root_that_is_held_does_not_turn():
         assert armature.pose.bones[0].matrix_basis.to_quaternion().angle < 1e-5
 
 
+@pytest.mark.slow
 def test_a_chain_that_changes_its_lengths_is_followed():
     armature, chain = tentacle()
     bone = armature.pose.bones["b2"]

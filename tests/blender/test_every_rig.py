@@ -117,6 +117,7 @@ def hold_all(rig: bpy.types.Object, chains: list[tuple[str, int]], seed: int) ->
     return reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METARIGS)
 def test_chains_of_metarigs(name):
     with rigify():
@@ -125,6 +126,7 @@ def test_chains_of_metarigs(name):
         assert hold_all(rig, chains, seed=1) >= len(chains) // 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATED)
 def test_chains_of_generated_rigs(generated, name):
     bpy.ops.wm.open_mainfile(filepath=generated(name))

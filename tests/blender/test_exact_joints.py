@@ -52,6 +52,7 @@ def test_the_joints_are_where_the_pose_has_them(seed):
     assert (tail.matrix_local @ Vector((0.0, tail.length, 0.0)) - tip).length <= 8e-6  # its own rounding
 
 
+@pytest.mark.slow
 def test_a_chain_far_down_a_hierarchy_plays_back_as_promised():
     worst = 0.0
     for seed in range(12):

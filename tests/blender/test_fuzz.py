@@ -95,6 +95,7 @@ def test_keys_of_bakes_are_counted_and_what_is_no_scene_is_not_opened(tmp_path, 
     assert inside.look(tmp_path / "text.blend") is None
 
 
+@pytest.mark.slow
 def test_whole_files_pass_all_that_tells_blenders_own_failures(tmp_path, plain):
     forks = Forks(tmp_path / "spool")
     ended, played = forks.call(inside.play, plain, tmp_path / "copy.blend")
@@ -104,6 +105,7 @@ def test_whole_files_pass_all_that_tells_blenders_own_failures(tmp_path, plain):
     assert forks.checked(plain).code == 0
 
 
+@pytest.mark.slow
 def test_a_fork_that_crashes_or_hangs_is_told(tmp_path):
     forks = Forks(tmp_path)
     assert forks.call(lambda: {"a": 1}) == (Ended(0), {"a": 1})

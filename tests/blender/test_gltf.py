@@ -131,6 +131,7 @@ def there_and_back(path):
 RIGS = (plain, reduced, adopted, native, native_unbaked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [24, 60])
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.__name__)
 def test_tips_come_back_where_they_were(rig, fps, tmp_path):

@@ -82,6 +82,7 @@ def move_target_keys(target, first: int, last: int, by: float) -> None:
 # --- A part of the range -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_part_that_is_baked_again_joins_what_stands_around_it():
     armature, _ = tentacle()
     bake(armature)
@@ -94,6 +95,7 @@ def test_a_part_that_is_baked_again_joins_what_stands_around_it():
     assert max(map(apart, before, after)) <= 0.1  # nothing has changed, so nothing does
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", (0.05, -0.15))
 def test_a_part_joins_also_where_the_target_has_moved_meanwhile(by):
     armature, chain = tentacle()
@@ -106,6 +108,7 @@ def test_a_part_joins_also_where_the_target_has_moved_meanwhile(by):
     assert max(step(armature, frame) for frame in range(50, 70)) <= 15.0
 
 
+@pytest.mark.slow
 def test_a_range_after_a_baked_one_goes_on_from_it():
     armature, _ = add_tentacle()
     bake(armature, frame_start=1, frame_end=80)
@@ -116,6 +119,7 @@ def test_a_range_after_a_baked_one_goes_on_from_it():
     assert max(map(apart, whole, (pose(armature, frame) for frame in range(1, 81)))) <= 0.1
 
 
+@pytest.mark.slow
 def test_a_range_before_another_is_led_to_it():
     armature, _ = add_tentacle(aside=0.6)  # where both bend to one side
     bake(armature, frame_start=1, frame_end=40)
@@ -127,6 +131,7 @@ def test_a_range_before_another_is_led_to_it():
     assert step(armature, 40) <= step(armature, 41)  # as fast as the target has the other range go on
 
 
+@pytest.mark.slow
 def test_baking_a_part_twice_changes_nothing():
     armature, chain = tentacle()
     bake(armature)
@@ -203,6 +208,7 @@ def test_the_number_of_turns_goes_on_too(solver, mode):
         assert max(map(apart, between, between[1:])) <= 30.0
 
 
+@pytest.mark.slow
 def test_keys_are_found_in_the_time_that_the_scene_is_remapped_to():
     armature, _ = add_tentacle()
     bpy.context.scene.render.frame_map_new = 200
@@ -239,6 +245,7 @@ def turns_of(armature) -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limited", (False, True))
 def test_solve_is_what_bake_keys(limited):
     armature, chain = add_tentacle(plane='X')
@@ -256,6 +263,7 @@ def test_solve_is_what_bake_keys(limited):
         assert np.abs(turns - turns_of(armature)).max() <= 1e-6, frame
 
 
+@pytest.mark.slow
 def test_solve_is_what_bake_keys_on_a_part_that_joins_others():
     armature, chain = add_tentacle()
     bake(armature)
@@ -265,6 +273,7 @@ def test_solve_is_what_bake_keys_on_a_part_that_joins_others():
     assert solved_and_baked(armature, (30, 31, 44, 50)) <= EXACT
 
 
+@pytest.mark.slow
 def test_solve_follows_the_options_that_the_bake_would_have():
     armature, _ = add_tentacle()
     settings = armature.ik2d

@@ -161,6 +161,7 @@ def test_an_override_changes_the_librarys_joints_and_saves_it(override):
     assert (joint.use_limit, joint.limit_min, joint.limit_max, joint.weight) == (True, 0.25, 2.5, 0.75)
 
 
+@pytest.mark.slow
 def test_other_bones_on_an_override_raise_nothing_and_lose_nothing(override, capfd):
     armature, _path = override
     chain = armature.ik2d.chains[0]
@@ -173,6 +174,7 @@ def test_other_bones_on_an_override_raise_nothing_and_lose_nothing(override, cap
     assert chain.joints["shin"].weight == 0.5
 
 
+@pytest.mark.slow
 def test_a_joint_that_an_override_adds_to_the_librarys_chain_is_saved(override):
     armature, path = override
     name, chain = armature.name, armature.ik2d.chains[0]

@@ -240,6 +240,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bones", [2, 4])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__ if kind else "plain")
 def test_live_shows_what_a_bake_keys_on_every_frame(bones, kind):
@@ -259,6 +260,7 @@ def test_live_shows_what_a_bake_keys_on_every_frame(bones, kind):
     assert far(shown, baked) <= (1e-3 if kind in (stretched, last_stretched) else 3.0 * SAME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bones", [1, 3, 10, 20])
 def test_live_shows_what_a_bake_keys_for_any_number_of_bones(bones):
     armature, _, chain = arm_with_target(bones, bend=1.2 / bones, middle=2.0)
@@ -268,6 +270,7 @@ def test_live_shows_what_a_bake_keys_for_any_number_of_bones(bones):
     assert far(shown, poses(armature)) <= 3.0 * SAME
 
 
+@pytest.mark.slow
 def test_a_straight_chain_bends_in_the_plane_of_its_target():
     armature, target, chain = arm_with_target(3, bend=0.0)
     armature.rotation_euler = (0.0, 0.0, 0.0)
@@ -333,6 +336,7 @@ def test_a_frame_shows_the_same_however_one_gets_to_it():
     assert far(there, back) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [stretched, sliding, last_sliding])
 def test_bones_that_change_their_length_are_no_different(kind):
     armature, _, chain = arm_with_target(4, middle=2.0)
@@ -821,6 +825,7 @@ def test_a_bake_that_fails_leaves_it_live():
     assert chain.live
 
 
+@pytest.mark.slow
 def test_live_changes_nothing_of_a_bake():
     keys = []
     for live in (False, True):
@@ -839,6 +844,7 @@ def test_the_interface_is_locked_at_a_click():
     assert render.use_lock_interface and not bpy.ops.ik2d.lock_interface.poll()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_frame", [False, True])
 def test_hiding_a_rig_whose_chains_hang_on_one_another_does_not_end_blender(by_frame):
     armature = add_arm(4)

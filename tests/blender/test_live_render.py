@@ -54,6 +54,7 @@ def picture(path, animation: bool = False) -> np.ndarray:
     return pixels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ['BLENDER_WORKBENCH', 'CYCLES'])
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_live_chain_renders_as_a_baked_one(tmp_path, engine, hidden):
@@ -76,6 +77,7 @@ def test_a_live_chain_renders_as_a_baked_one(tmp_path, engine, hidden):
     assert (np.abs(live - baked) > 0.02).mean() < 0.01
 
 
+@pytest.mark.slow
 def test_motion_blur_shows_a_live_chain_between_frames(tmp_path):
     armature, _ = skinned_leg()
     scene = bpy.context.scene

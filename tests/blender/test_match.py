@@ -89,6 +89,7 @@ def test_auto_keying_keys_the_current_frame(leg):
     assert frames_of(armature, '"thigh"') == [5, 10, 11]
 
 
+@pytest.mark.slow
 def test_frames_that_are_given_are_keyed_and_others_come_from_the_range(leg):
     armature, _, target = leg
     bpy.ops.ik2d.target_to_tip(frame_start=10, frame_end=12)
@@ -115,6 +116,7 @@ def test_switches_key_the_frame_before_and_the_influence(leg):
     assert frames_of(armature, "influence") == [4, 5, 19, 20]
 
 
+@pytest.mark.slow
 def test_all_takes_every_enabled_chain_and_a_name_that_chain(leg):
     armature, chain, target = leg
     bpy.ops.object.mode_set(mode='EDIT')

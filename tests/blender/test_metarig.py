@@ -25,6 +25,7 @@ def test_nothing_is_wrong_with_its_limbs_of_two_bones(metarig):
         assert examine(metarig, chain, 1, 40) == [], tip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tip, count", [("hand.L", 3), ("toe.R", 3), ("spine.006", 6), ("f_index.03.L", 3)])
 def test_its_longer_chains_can_be_laid_flat(metarig, tip, count):
     chain = add_chain(metarig, tip, add_target({1: (0, 0, 0.5)}), count)
@@ -42,6 +43,7 @@ def test_its_longer_chains_can_be_laid_flat(metarig, tip, count):
     assert np.abs(np.array([bone.length for bone in metarig.data.bones]) - lengths).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_both_legs_of_the_human_metarig_follow_keyed_feet(metarig):
     chains = []
     for side in ("L", "R"):
@@ -61,6 +63,7 @@ def test_both_legs_of_the_human_metarig_follow_keyed_feet(metarig):
             assert error <= 1e-5 * chain_report.reach, (chain.name, frame, error)
 
 
+@pytest.mark.slow
 def test_knees_of_the_metarig_bend_forward_in_the_fitted_plane(metarig):
     for side in ("L", "R"):
         ankle = metarig.data.bones[f"shin.{side}"].tail_local
@@ -75,6 +78,7 @@ def test_knees_of_the_metarig_bend_forward_in_the_fitted_plane(metarig):
         assert report.chains[0].off_plane[0] < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tip, hand", [("shin.L", "foot.L"), ("forearm.R", "hand.R")])
 def test_its_feet_and_hands_keep_their_orientation(metarig, tip, hand):
     place = np.array(metarig.pose.bones[tip].tail)

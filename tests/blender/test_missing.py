@@ -108,6 +108,7 @@ def test_a_driver_that_fails_by_itself_is_an_error_too():
     assert "autoexec" not in words
 
 
+@pytest.mark.slow
 def test_on_the_command_line_it_is_exit_code_2_and_trusting_the_file_is_the_way_out(
     tmp_path, capsys, untrusted
 ):
@@ -134,6 +135,7 @@ def test_on_the_command_line_it_is_exit_code_2_and_trusting_the_file_is_the_way_
 # --- Libraries --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("through", ["target", "parent", "constraint", "bone"])
 def test_a_target_whose_library_is_missing_is_an_error_that_names_the_library(through, tmp_path):
     library, shot = str(tmp_path / "props.blend"), str(tmp_path / "shot.blend")

@@ -423,6 +423,7 @@ print("FOUND", json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_the_file_plays_without_the_add_on_and_without_scripts(tmp_path):
     armature, chain, native = native_leg()
     path = str(tmp_path / "native.blend")
@@ -465,6 +466,7 @@ def test_undo_and_redo_take_one_step_each():
     assert errors_on([1, 20, 40], armature, armature.ik2d.chains[0]).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_chain", [False, True], ids=["a chain of the shot's", "the library's chain"])
 def test_an_override_is_native_and_stays_it_when_saved(tmp_path, own_chain):
     armature, target = leg_with_target()

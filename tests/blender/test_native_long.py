@@ -108,6 +108,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['ARC', 'EVEN'])
 @pytest.mark.parametrize("count, kind, bends, bend", CASES)
 def test_tips_are_on_targets_and_joints_where_solve_has_them(count, kind, bends, bend, solver):
@@ -121,6 +122,7 @@ def test_tips_are_on_targets_and_joints_where_solve_has_them(count, kind, bends,
     assert np.abs(poses - wanted).max() < JOINT * sum(lengths)
 
 
+@pytest.mark.slow
 def test_a_rest_that_bends_to_both_sides_keeps_its_shape():
     lengths = lengths_of(6, "any", 2)
     for bend in ('POSITIVE', 'NEGATIVE'):
@@ -134,6 +136,7 @@ def test_a_rest_that_bends_to_both_sides_keeps_its_shape():
         assert np.abs(poses - wanted).max() < JOINT * sum(lengths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['ARC', 'EVEN'])
 @pytest.mark.parametrize("least, most", [(1e-6, 1e-4), (0.9999, 0.999999)])
 def test_tips_next_to_the_borders_of_reach_are_on_their_targets(solver, least, most):
@@ -144,6 +147,7 @@ def test_tips_next_to_the_borders_of_reach_are_on_their_targets(solver, least, m
     assert played(armature, target)[1].max() < TIP * sum(lengths)
 
 
+@pytest.mark.slow
 def test_targets_out_of_reach_get_the_nearest_pose():
     lengths = np.array([0.4, 2.0, 0.3, 0.3])
     armature, chain, target = chain_of(lengths, 0.1)
@@ -156,6 +160,7 @@ def test_targets_out_of_reach_get_the_nearest_pose():
             assert np.linalg.norm(pose[-1] - pose[0]) == pytest.approx(wanted, abs=TIP * outer)
 
 
+@pytest.mark.slow
 def test_softness_and_a_keyed_bend_are_as_solve_has_them():
     lengths = lengths_of(4, "any", 6)
     armature, chain, target = chain_of(lengths, 0.2, softness=0.2)
@@ -168,6 +173,7 @@ def test_softness_and_a_keyed_bend_are_as_solve_has_them():
     assert np.abs(played(armature)[0] - wanted).max() < JOINT * sum(lengths)
 
 
+@pytest.mark.slow
 def test_bones_that_stretch_evenly_are_as_solve_has_them():
     lengths = lengths_of(4, "any", 8)
     armature, chain, target = chain_of(lengths, 0.2, stretch=1.4, softness=0.1)
@@ -179,6 +185,7 @@ def test_bones_that_stretch_evenly_are_as_solve_has_them():
     assert played(armature, target)[1].max() < 2.0 * TIP * sum(lengths)
 
 
+@pytest.mark.slow
 def test_influence_leads_from_the_bones_own_keys_to_the_pose():
     lengths = lengths_of(3, "any", 10)
     armature, chain, target = chain_of(lengths, 0.1)
@@ -194,6 +201,7 @@ def test_influence_leads_from_the_bones_own_keys_to_the_pose():
     assert np.array_equal(played(armature, frames=3)[0], full)
 
 
+@pytest.mark.slow
 def test_a_turn_over_leads_through_the_stretched_chain():
     lengths = lengths_of(5, "any", 12)
     armature, chain, target = chain_of(lengths, 0.0)
@@ -210,6 +218,7 @@ def test_a_turn_over_leads_through_the_stretched_chain():
     assert spans[0] < spans[1] < spans[2] > spans[3] > spans[4]
 
 
+@pytest.mark.slow
 def test_a_saved_file_plays_the_same(tmp_path):
     lengths = lengths_of(6, "any", 14)
     armature, chain, target = chain_of(lengths, 0.2)
@@ -222,6 +231,7 @@ def test_a_saved_file_plays_the_same(tmp_path):
     assert np.array_equal(played(bpy.data.objects[name])[0], before)
 
 
+@pytest.mark.slow
 def test_a_copy_with_its_empties_follows_its_own_target():
     lengths = lengths_of(4, "any", 16)
     armature, chain, target = chain_of(lengths, 0.2)
@@ -238,6 +248,7 @@ def test_a_copy_with_its_empties_follows_its_own_target():
     assert own != target and played(copy, own, 5)[1].max() < TIP * sum(lengths)
 
 
+@pytest.mark.slow
 def test_the_number_of_drivers_is_small():
     lengths = lengths_of(12, "any", 18)
     armature, chain, target = chain_of(lengths, 0.1, roll=0.0)
@@ -267,6 +278,7 @@ def test_what_has_no_native_form_is_refused_with_a_way_out(settings, words):
     assert len(bpy.data.objects) == objects and not chain.native_constraint
 
 
+@pytest.mark.slow
 def test_limits_are_refused_and_weights_that_even_counts_are_not():
     armature, chain, target = chain_of([0.5, 0.6, 0.7, 0.5], 0.1)
     chain.joints["b1"].use_limit, chain.joints["b1"].limit_max = True, 1.0
@@ -280,6 +292,7 @@ def test_limits_are_refused_and_weights_that_even_counts_are_not():
     assert np.abs(played(armature, frames=6)[0] - wanted).max() < JOINT * 2.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['ARC', 'EVEN'])
 def test_a_bake_of_a_native_chain_keys_the_pose_that_it_had(solver):
     lengths = lengths_of(5, "any", 21)
@@ -295,6 +308,7 @@ def test_a_bake_of_a_native_chain_keys_the_pose_that_it_had(solver):
     assert np.abs(played(armature, frames=8)[0] - baked).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_on_a_library_override_the_curves_outlive_saving_and_loading(tmp_path):
     lengths = lengths_of(4, "any", 23)
     armature, chain, _ = chain_of(lengths, 0.2)
@@ -319,6 +333,7 @@ def test_on_a_library_override_the_curves_outlive_saving_and_loading(tmp_path):
 ROOT_OFF, FOLDED_OFF = (0.104, 0.106, 0.108, 0.11, 0.112), (-2.0, -1.7, 1.337, 1.5, 1.8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver, headings", [('ARC', ROOT_OFF), ('EVEN', ROOT_OFF), ('ARC', FOLDED_OFF)])
 def test_rest_matrices_that_are_not_quite_orthonormal_are_made_up_for(solver, headings):
     steps = np.stack((np.zeros(5), -np.cos(headings), -np.sin(headings)), axis=1)

@@ -52,12 +52,14 @@ def seen(registered, tmp_path_factory) -> tuple[dict, Path]:
     return json.loads(out.read_text()), picture
 
 
+@pytest.mark.slow
 def test_all_six_legs_are_native():
     bpy.ops.wm.open_mainfile(filepath=str(SCENE))
     (chains,) = (ob.ik2d.chains for ob in bpy.context.scene.objects if ob.type == 'ARMATURE')
     assert [is_native(chain) for chain in chains] == [True] * 6
 
 
+@pytest.mark.slow
 def test_the_other_process_has_no_addon_and_blocks_scripts(seen):
     assert not seen[0]["add-on"]
     assert seen[0]["blocked in a control"]
@@ -76,6 +78,7 @@ def test_no_driver_is_blocked_or_broken(seen):
     assert not found["invalid"] and not found["blocked"]
 
 
+@pytest.mark.slow
 def test_a_frame_renders_as_with_the_addon(seen, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(SCENE))
     picture = tmp_path / "with.png"
@@ -85,6 +88,7 @@ def test_a_frame_renders_as_with_the_addon(seen, tmp_path):
     assert np.abs(ours - other).max() <= 1.01 / 255.0
 
 
+@pytest.mark.slow
 def test_feet_stand_still_on_the_ground_while_they_stand():
     """At least three of six stand on each frame and do not slip, and none is below the ground."""
     bpy.ops.wm.open_mainfile(filepath=str(SCENE))

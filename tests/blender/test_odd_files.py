@@ -36,6 +36,7 @@ def edit(*armatures):
     bpy.ops.object.mode_set(mode='EDIT')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_others", [False, True])
 @pytest.mark.parametrize("active", ["Rig", "Target"])
 def test_a_file_saved_in_edit_mode_bakes_with_its_edits(with_others, active, tmp_path, capsys):
@@ -57,6 +58,7 @@ def test_a_file_saved_in_edit_mode_bakes_with_its_edits(with_others, active, tmp
     assert max(errors) < 2e-5
 
 
+@pytest.mark.slow
 def test_an_armature_in_edit_mode_as_another_object_bakes_too(tmp_path, capsys):
     """Two objects share the bones; the one without chains is in Edit Mode."""
     armature, _target = leg_with_target()
@@ -89,6 +91,7 @@ def test_a_pose_mode_stays(tmp_path):
 # --- Files that Blender mends -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_file_that_blender_mends_is_baked_and_its_words_are_passed_on(tmp_path, capsys):
     """Two objects of one name: Blender renames one, opens the file, and calls that an error."""
     leg_with_target()
@@ -113,6 +116,7 @@ def test_a_file_that_blender_mends_is_baked_and_its_words_are_passed_on(tmp_path
     assert (tmp_path / "out.blend").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_blender_cannot_open_is_still_refused(tmp_path, capsys):
     leg_with_target()
     path = save(tmp_path / "cut.blend", compress=False)

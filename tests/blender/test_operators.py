@@ -274,6 +274,7 @@ def test_bake_takes_the_range_asked_for_then_the_rigs_then_the_scenes(custom, as
     assert keyed_frames(armature) == frames
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen, options",
     [
@@ -603,12 +604,14 @@ def linked_rig(path):
     return armature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", EVERY)
 def test_on_a_linked_armature_every_operator_says_what_to_do(operator, rig_file):
     linked_rig(rig_file)
     assert "Armature 'Rig' is linked: make a library override of it first" in refusal(operator)
 
 
+@pytest.mark.slow
 def test_an_override_gets_chains_of_its_own_and_keeps_the_librarys(rig_file):
     override = linked_rig(rig_file).override_create()
     bpy.context.scene.collection.objects.link(override)

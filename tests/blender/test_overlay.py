@@ -71,6 +71,7 @@ def test_with_no_part_nothing_is_drawn() -> None:
     assert not len(points(figure(armature)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limited", [False, True])
 def test_the_outline_of_the_reach_is_where_the_solver_stops(limited) -> None:
     armature, target = limited_leg()

@@ -22,6 +22,7 @@ def area(triangles) -> float:
     return float(0.5 * np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["overlay_shapes", "overlay_colors"])
 def test_shapes_and_colours_need_no_blender(name) -> None:
     path = ROOT / "ik2d_addon" / "ui" / f"{name}.py"

@@ -81,6 +81,7 @@ def give_chain(override):
     override.ik2d.verify = 'ALL'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_chain", [False, True], ids=["nothing of ours", "a chain"])
 def test_chains_on_an_override_outlive_saving_and_loading(tmp_path, with_chain):
     give_chain(overridden(tmp_path, with_chain))
@@ -92,6 +93,7 @@ def test_chains_on_an_override_outlive_saving_and_loading(tmp_path, with_chain):
         assert len(found["chains"]) == 1 + with_chain and found["reached"] is not None
 
 
+@pytest.mark.slow
 def test_chains_on_an_override_outlive_undo_and_then_saving(tmp_path):
     override = overridden(tmp_path, False)
     bpy.ops.ed.undo_push(message="before")
@@ -107,6 +109,7 @@ def test_chains_on_an_override_outlive_undo_and_then_saving(tmp_path):
     assert read_in_another_session(path)["chains"] == [EXPECTED]
 
 
+@pytest.mark.slow
 def test_a_chain_removed_from_an_override_stays_removed(tmp_path):
     override = overridden(tmp_path, False)
     give_chain(override)

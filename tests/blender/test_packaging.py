@@ -73,6 +73,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / f"ik2d-{MANIFEST['version']}.zip"
 
 
+@pytest.mark.slow
 def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ik2d_addon").rglob("*.py")}
     held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
@@ -90,12 +91,14 @@ def built_with(folder: Path, old: str, new: str) -> subprocess.CompletedProcess[
     return run_python("tools/build_extension.py", "dist", cwd=folder)
 
 
+@pytest.mark.slow
 def test_builder_refuses_a_tag_that_blender_does_not_know(tmp_path: Path) -> None:
     result = built_with(tmp_path, '"Rigging"', '"Juggling"')
     assert result.returncode != 0
     assert "Juggling" in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", ["Save scenes.", "Save scenes and reports " * 3])
 def test_builder_refuses_a_reason_that_is_long_or_ends_in_a_full_stop(reason: str, tmp_path: Path) -> None:
     result = built_with(tmp_path, MANIFEST["permissions"]["files"], reason)
@@ -108,6 +111,7 @@ def test_manifest_asks_for_blender_4_2() -> None:
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
 
 
+@pytest.mark.slow
 def test_manifest_asks_for_what_the_code_does_and_no_more() -> None:
     """It writes the files that a user names; nothing in it knows of a network, a clipboard, or a device."""
     assert list(MANIFEST["permissions"]) == ["files"]
@@ -118,16 +122,19 @@ def test_manifest_asks_for_what_the_code_does_and_no_more() -> None:
     assert [path for path in sources if other.search(path.read_text(encoding="utf-8"))] == []
 
 
+@pytest.mark.slow
 def test_version_is_written_in_the_manifest_alone() -> None:
     sources = [ROOT / "__init__.py", ROOT / "pyproject.toml", *(ROOT / "ik2d_addon").rglob("*.py")]
     statement = re.compile(r"bl_info|__version__|^version\b", re.MULTILINE)
     assert [path for path in sources if statement.search(path.read_text(encoding="utf-8"))] == []
 
 
+@pytest.mark.slow
 def test_installed_zip_bakes(archive: Path, tmp_path: Path) -> None:
     assert "works" in use(INSTALL, tmp_path, archive).splitlines()
 
 
+@pytest.mark.slow
 def test_link_to_the_source_bakes(tmp_path: Path) -> None:
     repository = tmp_path / "extensions" / "user_default"
     repository.mkdir(parents=True)

@@ -96,6 +96,7 @@ def longest(bone, chain) -> float:
 
 
 # The beetle's feet stop and start every few frames, and the body sways on all of them.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path, fewer",
     [(path, 3 if path.stem == "07_native" else 5) for path in SAMPLES],
@@ -122,6 +123,7 @@ def test_samples_take_several_times_fewer_keys_within_a_thousandth_of_reach(path
             assert worst <= bound + PLAYED_BACK * sum(lengths[chain.name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'CCD'])
 @pytest.mark.parametrize("mode", MODES)
 def test_the_bound_holds_in_every_rotation_mode_also_of_rolled_bones(mode, solver):
@@ -135,6 +137,7 @@ def test_the_bound_holds_in_every_rotation_mode_also_of_rolled_bones(mode, solve
     assert {bone.rotation_mode for bone in armature.pose.bones} == {mode}
 
 
+@pytest.mark.slow
 def test_a_looser_bound_takes_fewer_keys():
     armature, _ = leg_with_target()
     counts = [reduced(armature, part)[0].chains[0].keys for part in (1e-5, 1e-4, 1e-3, 1e-2)]
@@ -165,6 +168,7 @@ def test_one_frame_is_one_key():
     assert set(map(tuple, key_frames(armature, "shin").values())) == {(7,)}
 
 
+@pytest.mark.slow
 def test_keys_outside_the_range_stay():
     armature, _ = leg_with_target()
     bake(armature, frame_start=1, frame_end=60)
@@ -241,6 +245,7 @@ def test_a_bake_that_plays_worse_than_promised_says_so(monkeypatch):
     assert any("worse than promised" in warning for warning in report.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale, backwards", [(2.0, False), (0.5, False), (1.0, True)])
 def test_reduced_keys_in_a_tweaked_strip_play_within_the_bound(scale, backwards):
     armature, _ = leg_with_target()
@@ -279,6 +284,7 @@ def test_reduced_keys_and_the_targets_own_are_not_asked_for_together():
         BakeOptions(reduce=0.1, on_target_keys=True)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_all_three(tmp_path, capsys):
     armature, _ = add_straight_leg()
     scene, baked = str(tmp_path / "leg.blend"), str(tmp_path / "baked.blend")

@@ -139,6 +139,7 @@ def warnings_of(report):
 # --- The bones themselves -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "rolls", [(0.0,), (math.pi / 2, -math.pi / 2), (0.3, 2.2, -1.1), (math.pi, 3.0)], ids=str
@@ -334,6 +335,7 @@ def test_constraints_and_drivers_on_the_bone_above_the_chain_are_followed():
     assert not report.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holder", ["steady", "moved", "scaled"])
 @pytest.mark.parametrize("mode", SCALE_MODES)
 @pytest.mark.parametrize("shape", ["connected", "three bones"])
@@ -356,6 +358,7 @@ def test_every_way_to_inherit_scale(shape, mode, holder):
     assert not report.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("without", [("thigh",), ("shin",), ("coxa",), ("coxa", "thigh", "shin")], ids=str)
 @pytest.mark.parametrize("mode", ['FULL', 'NONE', 'ALIGNED', 'AVERAGE'])
 def test_bones_that_inherit_no_rotation(mode, without):
@@ -417,6 +420,7 @@ def test_connected_bones_ignore_their_location():
     assert_on_target(armature, chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaled", ["constant", "animated"])
 @pytest.mark.parametrize("shape", ["offset", "three bones"])
 def test_bones_with_an_even_scale_of_their_own(shape, scaled):

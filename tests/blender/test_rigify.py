@@ -86,6 +86,7 @@ def assert_plays_back(rig, report):
         assert result.played_back == pytest.approx(promised, abs=PLAYED_BACK * result.reach)
 
 
+@pytest.mark.slow
 def test_fk_arms_and_legs_reach_their_targets(human):
     for limb in LIMBS:
         add_limb(human, limb)
@@ -99,6 +100,7 @@ def test_fk_arms_and_legs_reach_their_targets(human):
     assert_plays_back(human, report)
 
 
+@pytest.mark.slow
 def test_nothing_is_wrong_with_the_limbs(human):
     """And the panel is drawn at once: in about a millisecond; at most in twenty, on a slow machine."""
     for limb in LIMBS:
@@ -112,6 +114,7 @@ def test_nothing_is_wrong_with_the_limbs(human):
     assert min(seconds) < 0.02
 
 
+@pytest.mark.slow
 def test_the_deforming_bones_follow_the_baked_limbs(human):
     for limb in LIMBS:
         add_limb(human, limb)
@@ -123,6 +126,7 @@ def test_the_deforming_bones_follow_the_baked_limbs(human):
             assert (evaluated_tip(human, "ORG-" + lower.replace("_fk", "")) - target).length < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follow", [0.0, 1.0])
 def test_limbs_under_a_body_that_moves_turns_and_grows(human, follow):
     move_the_body(human)
@@ -136,6 +140,7 @@ def test_limbs_under_a_body_that_moves_turns_and_grows(human, follow):
     assert_plays_back(human, report)
 
 
+@pytest.mark.slow
 def test_fk_limbs_follow_the_rigs_own_ik_controls(human):
     controls = {"arm.L": "hand_ik.L", "leg.R": "foot_ik.R"}
     for limb, control in controls.items():
@@ -149,6 +154,7 @@ def test_fk_limbs_follow_the_rigs_own_ik_controls(human):
     assert_plays_back(human, report)
 
 
+@pytest.mark.slow
 def test_the_full_scene_gives_the_same_keys(human, monkeypatch):
     move_the_body(human)
     for limb in LIMBS:

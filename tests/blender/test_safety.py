@@ -180,6 +180,7 @@ def sampled_in(request, monkeypatch):
 # --- Success --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @situations
 def test_after_a_bake_all_but_the_keys_is_as_before(situation, sampled_in):
     armature = start(situation)
@@ -209,6 +210,7 @@ def test_solving_one_frame_changes_nothing_but_the_pose(situation):
 # --- Errors and cancels ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @situations
 def test_a_bake_that_is_closed_midway_leaves_everything_as_it_was(situation, sampled_in, tmp_path):
     armature = start(situation)
@@ -246,6 +248,7 @@ def _no_writing():
         yield
 
 
+@pytest.mark.slow
 @situations
 def test_an_error_before_anything_is_written(situation, sampled_in, tmp_path):
     armature = start(situation)
@@ -274,6 +277,7 @@ def test_a_target_that_fails_at_a_late_frame(tmp_path):
     assert as_saved(tmp_path / "after.blend") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "error"), [(1, RuntimeError), (5, KeyboardInterrupt), (8, MemoryError)])
 @situations
 def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypatch, tmp_path):
@@ -316,6 +320,7 @@ def test_a_channel_that_cannot_be_made_is_put_back(situation, name, monkeypatch)
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_a_linked_action_is_played_again_when_writing_its_copy_fails(tmp_path, monkeypatch):
     armature = keyed()
     library = tmp_path / "library.blend"
@@ -340,6 +345,7 @@ def test_a_linked_action_is_played_again_when_writing_its_copy_fails(tmp_path, m
     assert armature.animation_data.action.library
 
 
+@pytest.mark.slow
 def test_a_refused_bake_changes_nothing(tmp_path):
     armature = start(keyed)
     versions.existing_fcurves(armature)[0].lock = True
@@ -371,6 +377,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(bpy.app.binary_path), reason="starts Python with the module bpy")
 @pytest.mark.parametrize("at", [1, 1000])
 def test_killing_a_bake_leaves_the_file_as_it_was(at, tmp_path):

@@ -27,12 +27,14 @@ def test_the_seven_samples_are_there() -> None:
     assert numbers[:7] == ["01", "02", "03", "04", "05", "06", "07"]
 
 
+@pytest.mark.slow
 @each_sample
 def test_evaluated_tip_is_where_the_report_says(scene: Path) -> None:
     reports = check_samples.bake_sample(scene)
     assert check_samples.failures(reports) == []
 
 
+@pytest.mark.slow
 @each_sample
 def test_check_notices_a_target_that_moves_after_the_bake(scene: Path) -> None:
     """The check itself must be able to fail."""
@@ -60,6 +62,7 @@ def test_sample_says_in_a_text_what_to_press(scene: Path) -> None:
     assert all("IK 2D" in text for text in texts)
 
 
+@pytest.mark.slow
 @each_sample
 def test_sample_opens_with_the_tab_in_front(scene: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
@@ -75,6 +78,7 @@ def test_sample_opens_with_the_tab_in_front(scene: Path) -> None:
         assert space.show_region_ui and tab.stored(region) == "IK 2D"
 
 
+@pytest.mark.slow
 def test_out_of_reach_sample_says_so() -> None:
     (scene,) = (path for path in check_samples.SAMPLES if "out_of_reach" in path.stem)
     found = statuses(check_samples.bake_sample(scene))

@@ -39,6 +39,7 @@ def ten_bones():
     return armature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [BakeOptions(), BakeOptions(reduce=1e-3)])
 @pytest.mark.parametrize("build", [swinging_leg, ten_bones])
 def test_both_ways_key_the_same_pose(build, options, monkeypatch):

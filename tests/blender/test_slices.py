@@ -54,6 +54,7 @@ def most_between_yields(steps, calls: list[int]) -> int:
     return max(most, calls[0] - last)
 
 
+@pytest.mark.slow
 def test_a_limited_chain_and_a_target_out_of_reach_take_one_frame_or_joint_at_a_time(monkeypatch):
     armature, chain = add_snake(20, (0, 0.2, -1.0), solver='CCD')
     for joint in chain.joints:
@@ -72,6 +73,7 @@ def test_a_free_chain_takes_one_frame_at_a_time(monkeypatch):
     assert calls[0] >= 100
 
 
+@pytest.mark.slow
 def test_a_chain_that_stretches_takes_one_frame_at_a_time(monkeypatch):
     armature, _ = add_snake(6, (0, 0.2, 0.3), solver='CCD')
     bone = armature.pose.bones["bone.2"]
@@ -82,6 +84,7 @@ def test_a_chain_that_stretches_takes_one_frame_at_a_time(monkeypatch):
     assert most_between_yields(bake_steps(armature, None, 1, 100), calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limited, most", [(True, 128), (False, 8192)])
 def test_even_takes_some_frames_at_a_time(monkeypatch, limited, most):
     armature, chain = add_snake(16, (0, 0.5, 0.6))
@@ -113,6 +116,7 @@ def test_rigid_joints_take_one_target_at_a_time(monkeypatch):
         assert most_between_yields(steps, calls) <= 1
 
 
+@pytest.mark.slow
 def test_many_targets_at_once_take_one_correction_at_a_time(monkeypatch):
     rng = np.random.default_rng(0)
     targets, starts = rng.uniform(-0.6, 0.6, (3000, 2)), rng.uniform(-0.1, 0.1, (3000, 60))
@@ -150,6 +154,7 @@ def test_progress_never_goes_back_and_stays_within_the_frames(solver, way, least
     assert len(set(solving)) >= least
 
 
+@pytest.mark.slow
 def test_a_bake_closed_in_the_middle_of_a_target_changes_nothing():
     armature, chain = add_snake(20, (0, 0.2, -1.0), solver='CCD')
     for joint in chain.joints:

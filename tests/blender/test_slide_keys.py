@@ -59,12 +59,14 @@ def test_only_channels_that_slides_need_are_keyed():
     assert keyed(armature) == {("inner", 1), ("outer", 1)}
 
 
+@pytest.mark.slow
 def test_a_bent_rest_and_an_own_slide_take_two_channels():
     armature, _ = crane_with_target({"boom": (0.0, 1.0), "outer": (0.0, 1.0)}, drop=0.4)
     bake_here(armature)
     assert keyed(armature) == {("inner", 1), ("inner", 2), ("outer", 1), ("outer", 2)}
 
 
+@pytest.mark.slow
 def test_a_location_that_the_bone_has_is_added_to():
     armature, chain = crane_with_target({"boom": (0.0, 1.0)})
     armature.pose.bones["inner"].location = (0.0, 0.2, -0.1)
@@ -76,6 +78,7 @@ def test_a_location_that_the_bone_has_is_added_to():
     assert place.z == np.float32(-0.1)
 
 
+@pytest.mark.slow
 def test_a_second_bake_gives_the_same_keys():
     armature, _ = crane_with_target(SLIDES)
     armature.pose.bones["inner"].location = (0.0, 0.1, 0.0)
@@ -86,6 +89,7 @@ def test_a_second_bake_gives_the_same_keys():
     assert every_bit_of_animation(armature) == first
 
 
+@pytest.mark.slow
 def test_slides_turned_off_and_baked_again_leave_no_keys():
     armature, chain = crane_with_target()
     before = locations(armature)
@@ -118,6 +122,7 @@ def test_between_frames_handles_keep_the_tip_on_its_way():
     assert report.chains[0].max_between < 2e-3 * report.chains[0].reach
 
 
+@pytest.mark.slow
 def test_influence_blends_slides_too():
     armature, chain = crane_with_target()
     whole = bake_here(armature).chains[0].slides
@@ -137,6 +142,7 @@ def test_ccd_goes_on_from_the_slides_before_the_range():
     assert bake_here(armature, 13, 24).chains[0].slides == pytest.approx(whole[12:], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_ccd_from_rest_starts_each_frame_from_no_slide():
     armature, chain = crane_with_target(solver='CCD')
     chain.start_from = 'REST'
@@ -144,6 +150,7 @@ def test_ccd_from_rest_starts_each_frame_from_no_slide():
     assert bake_here(armature, 13, 24).chains[0].slides == pytest.approx(slides[12:], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_chain_that_hangs_on_one_that_slides():
     armature, chain = crane_with_target(path={1: (0, 3.4, 2.0), 24: (0, 2.5, 3.6)})
     chain.bone_count, chain.tip = 2, "inner"
@@ -159,6 +166,7 @@ def test_a_chain_that_hangs_on_one_that_slides():
 # --- Taking it back -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_clear_bake_puts_all_back_to_the_last_bit():
     armature, _ = crane_with_target(SLIDES, drop=0.3)
     armature.pose.bones["inner"].location = (0.1, 0.2, 0.3)
@@ -171,6 +179,7 @@ def test_clear_bake_puts_all_back_to_the_last_bit():
     assert existing_fcurves(armature) == [] or not list(existing_fcurves(armature))
 
 
+@pytest.mark.slow
 def test_clear_bake_leaves_keys_made_by_hand():
     armature, _ = crane_with_target()
     inner = armature.pose.bones["inner"]
@@ -184,6 +193,7 @@ def test_clear_bake_leaves_keys_made_by_hand():
     assert [key.co.x for key in existing_fcurves(armature)[0].keyframe_points] == [40, 50]
 
 
+@pytest.mark.slow
 def test_clear_bake_leaves_locations_that_no_slide_has_written():
     armature, _ = crane_with_target({"boom": (0.0, 1.0)})
     outer = armature.pose.bones["outer"]
@@ -244,6 +254,7 @@ def test_a_slide_that_is_changed_by_hand_makes_the_result_stale():
 # --- Elsewhere ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_line_bakes_it_and_reports_the_slides_by_frame(tmp_path):
     armature, _ = crane_with_target()
     armature.name = "Crane"
@@ -277,6 +288,7 @@ def test_check_names_the_bone_that_is_connected(tmp_path, capsys):
     assert "'inner', which it carries, is connected to its parent" in "".join(capsys.readouterr())
 
 
+@pytest.mark.slow
 def test_an_override_slides_and_keeps_what_was_there_when_saved(tmp_path):
     armature, _ = crane_with_target()
     armature.pose.bones["inner"].location.y = 0.25

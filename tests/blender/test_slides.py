@@ -57,6 +57,7 @@ def refused(armature, words):
 # --- The tip --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", [{}, {"drop": 0.4}, {"drop": 0.4, "roll": 0.8}], ids=str)
 @pytest.mark.parametrize("slides", [TELESCOPE, {"outer": (0.0, 1.0)}, SLIDES], ids=len)
@@ -84,6 +85,7 @@ def test_a_telescope_whose_inner_joints_do_not_turn():
     assert np.abs(heads[1] - heads[0]).max() < 1e-6 and np.abs(heads[2] - heads[0]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_slides_stay_within_their_ranges():
     armature, _ = crane_with_target(SLIDES, path={1: (0, 6.2, 1.5), 12: (0, 1.0, 1.2), 24: (0, 4.0, 4.0)})
     slides = bake_here(armature).chains[0].slides
@@ -91,6 +93,7 @@ def test_slides_stay_within_their_ranges():
     assert (slides >= least - 1e-9).all() and (slides <= most + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_a_chain_in_a_moved_and_scaled_armature():
     armature, chain = crane_with_target(SLIDES, drop=0.2)
     armature.location, armature.rotation_euler, armature.scale = (1, 2, 3), Euler((0.4, 0.2, 0.1)), (2.0,) * 3
@@ -98,6 +101,7 @@ def test_a_chain_in_a_moved_and_scaled_armature():
     assert bake_here(armature).all_reached and worst(armature, chain) < 2.0 * CLOSE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['NONE', 'ALIGNED', 'FULL'])
 def test_bones_that_inherit_scale_in_other_ways(mode):
     armature, chain = crane_with_target(SLIDES)
@@ -107,11 +111,13 @@ def test_bones_that_inherit_scale_in_other_ways(mode):
     assert bake_here(armature).all_reached and worst(armature, chain) < CLOSE
 
 
+@pytest.mark.slow
 def test_what_stands_beside_the_tail_is_carried_too():
     armature, chain = crane_with_target(beside=0.15)
     assert bake_here(armature).all_reached and worst(armature, chain) < CLOSE
 
 
+@pytest.mark.slow
 def test_solve_poses_the_location_too():
     armature, chain = crane_with_target(path={1: (0, 5.8, 1.5)})
     assert solve(armature).all_reached
@@ -119,6 +125,7 @@ def test_solve_poses_the_location_too():
     assert armature.animation_data is None
 
 
+@pytest.mark.slow
 def test_solve_again_gives_the_same_pose():
     armature, _ = crane_with_target(SLIDES, path={1: (0, 5.8, 1.5)})
     armature.pose.bones["inner"].location = (0.0, 0.1, 0.0)
@@ -150,6 +157,7 @@ def test_locations_that_are_locked():
     refused(armature, words)
 
 
+@pytest.mark.slow
 def test_locations_whose_keys_are_locked():
     armature, _ = crane_with_target()
     armature.pose.bones["outer"].keyframe_insert("location", index=1, frame=1)
@@ -199,6 +207,7 @@ def test_a_constraint_that_stops_a_slide_is_told():
     assert warning.startswith("Chain 'crane': bone 'inner' is ruled by its own constraint 'Limit Location'")
 
 
+@pytest.mark.slow
 def test_limits_of_locations_become_slides():
     armature, chain = crane_with_target({})
     limit = armature.pose.bones["inner"].constraints.new('LIMIT_LOCATION')

@@ -52,6 +52,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_bake_is_stale_after_a_change_and_fresh_after_the_next_bake(change):
     armature = baked_leg()
@@ -92,6 +93,7 @@ def test_a_keyed_setting_is_not_a_changed_one():
     assert stale(armature) == ""
 
 
+@pytest.mark.slow
 def test_a_stale_chain_is_named_where_there_are_several():
     armature = baked_leg()
     add_chain(armature, "body", add_target({1: (0, 0.3, 2.5)}, "Head"), bone_count=1)

@@ -182,6 +182,7 @@ def off_plane(armature):
     return bake_all(armature).chains[0].off_plane.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "direction, expected", [((0, 1, 0), 'AUTO'), ((1, 0, 0), 'Y'), ((1, 1, 0), 'CUSTOM')]
 )

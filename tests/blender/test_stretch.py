@@ -23,6 +23,7 @@ LONG_FIRST, LONG_LAST = (1.4, 0.3, 0.3), (0.3, 0.3, 1.4)  # their inner reach is
 TOO_CLOSE = {1: (0, 1.0, 0.5), 20: (0, 0.5, 0.3), 40: (0, -0.6, 0.9)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretch_bones, stretch", (('ALL', 2.0), ('LAST', 6.0)))
 @pytest.mark.parametrize(
     "inherit, lengths, solver, softness",
@@ -46,6 +47,7 @@ def test_the_tip_stays_on_a_target_that_goes_beyond_reach(
     assert factors.min() == 1.0 and factors.max() > 1.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretch_bones", ('ALL', 'LAST'))
 @pytest.mark.parametrize("lengths", ((1.0, 1.0), (0.8, 0.5, 0.7)))
 def test_with_softness_no_joint_snaps(lengths, stretch_bones):
@@ -61,6 +63,7 @@ def test_with_softness_no_joint_snaps(lengths, stretch_bones):
     assert speeds[0.1] <= 0.5 * speeds[0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretch_bones, most", (('ALL', 4.0), ('LAST', 3.0)))
 def test_beyond_the_greatest_factor_the_true_distance_is_told(stretch_bones, most):
     armature, chain = stretching_arm(keys=TOO_FAR, stretch_bones=stretch_bones)
@@ -85,6 +88,7 @@ def test_softness_with_all_length_used_up_is_told_too():
     assert report.chains[0].residual == pytest.approx(errors_on(FRAMES, armature, chain), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lengths, stretch_bones, compress, softness",
     (
@@ -106,6 +110,7 @@ def test_bones_shorten_where_the_target_is_too_close(lengths, stretch_bones, com
     assert errors_on(FRAMES, armature, chain).max() > 0.1
 
 
+@pytest.mark.slow
 def test_closer_than_the_bones_may_shorten_is_too_close():
     armature, chain = stretching_arm(lengths=LONG_FIRST, keys=TOO_CLOSE, stretch=1.0, compress=0.9)
     report = bake(armature)
@@ -114,6 +119,7 @@ def test_closer_than_the_bones_may_shorten_is_too_close():
     assert any("compressed to its least, 0.9 times" in warning for warning in report.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ('FULL', 'FIX_SHEAR', 'AVERAGE'))
 def test_inherit_scale_that_would_shear_or_thicken_is_refused(mode):
     armature, chain = stretching_arm('NONE', (0.8, 0.5, 0.7))
@@ -126,6 +132,7 @@ def test_inherit_scale_that_would_shear_or_thicken_is_refused(mode):
     assert bake(armature).all_reached and errors_on(FRAMES, armature, chain).max() <= 1e-5 * REACH
 
 
+@pytest.mark.slow
 def test_a_first_bone_of_any_inheritance_stretches():
     armature = add_leg()
     armature.data.bones["shin"].inherit_scale = 'NONE'
@@ -135,6 +142,7 @@ def test_a_first_bone_of_any_inheritance_stretches():
     assert bake(armature).all_reached and errors_on(FRAMES, armature, chain).max() <= 2e-5
 
 
+@pytest.mark.slow
 def test_a_chain_above_another_carries_it_while_it_stretches():
     armature, chain = stretching_arm('NONE', (0.8, 0.5, 0.7, 0.6))
     chain.name, chain.tip, chain.bone_count, chain.stretch = "upper", "bone1", 2, 3.0
@@ -146,6 +154,7 @@ def test_a_chain_above_another_carries_it_while_it_stretches():
     assert 5 < (report.chains[1].distance <= 1e-5).sum() < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stretch_bones, stretch, solver", (('ALL', 2.0, 'AUTO'), ('LAST', 6.0, 'AUTO'), ('ALL', 2.0, 'CCD'))
 )
@@ -169,6 +178,7 @@ def test_a_root_that_cannot_turn_to_its_target_does_not_stretch_for_it():
     assert report.chains[0].stretch[-1] == 1.0 and report.chains[0].distance[-1] > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
 def test_bones_that_start_beside_their_parents_tails_reach_too(inherit):
     armature, chain = stretching_arm(inherit, (0.8, 0.5, 0.7))
@@ -182,6 +192,7 @@ def test_bones_that_start_beside_their_parents_tails_reach_too(inherit):
     assert errors_on(FRAMES, armature, chain)[::4].max() <= 1e-5 * REACH
 
 
+@pytest.mark.slow
 def test_limits_hold_while_the_chain_stretches():
     armature, chain = stretching_arm('NONE', (0.8, 0.5, 0.7), softness=0.1)
     chain.joints["bone1"].use_limit = True

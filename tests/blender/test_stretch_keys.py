@@ -39,6 +39,7 @@ def scales(armature):
     }
 
 
+@pytest.mark.slow
 def test_only_the_y_scale_of_bones_that_need_it_is_keyed():
     armature, chain = stretching_arm('NONE', (0.8, 0.5, 0.7))
     bake(armature)
@@ -50,6 +51,7 @@ def test_only_the_y_scale_of_bones_that_need_it_is_keyed():
     assert list(scales(armature)) == ["bone2"]
 
 
+@pytest.mark.slow
 def test_a_bone_that_is_aligned_has_the_factor_from_its_parent():
     armature, _ = stretching_arm('ALIGNED', (0.8, 0.5, 0.7))
     bake(armature)
@@ -59,6 +61,7 @@ def test_a_bone_that_is_aligned_has_the_factor_from_its_parent():
     assert lengths[0] / 0.8 == pytest.approx(lengths[1] / 0.5) == pytest.approx(lengths[2] / 0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
 def test_a_scale_of_ones_own_is_multiplied_and_comes_back_to_the_bit(inherit):
     armature, chain = stretching_arm(inherit, (0.8, 0.5, 0.7))
@@ -77,6 +80,7 @@ def test_a_scale_of_ones_own_is_multiplied_and_comes_back_to_the_bit(inherit):
     assert not animation_of(armature)
 
 
+@pytest.mark.slow
 def test_turned_off_again_a_bake_leaves_no_scale():
     armature, chain = stretching_arm()
     armature.pose.bones["bone1"].scale[1] = 0.9
@@ -89,6 +93,7 @@ def test_turned_off_again_a_bake_leaves_no_scale():
     assert [bone.scale[1] for bone in armature.pose.bones] == [1.0, np.float32(0.9)]
 
 
+@pytest.mark.slow
 def test_turned_off_for_a_part_the_rest_of_the_stretch_stays():
     armature, chain = stretching_arm()
     bake(armature)
@@ -125,6 +130,7 @@ def test_a_scale_set_by_hand_after_a_solve_is_the_bones_own():
     assert armature.pose.bones["bone0"].scale[1] == 0.75
 
 
+@pytest.mark.slow
 def test_influence_blends_the_length_too():
     armature, chain = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -136,6 +142,7 @@ def test_influence_blends_the_length_too():
     assert max(scales(armature)["bone0"]) == pytest.approx(1.5 * report.chains[0].stretch.max(), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inherit, stretch_bones, softness, bound",
     (
@@ -160,6 +167,7 @@ def test_reduced_scales_get_few_keys_where_these_do():
     assert 2 <= len(scales(armature)["bone0"]) < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inherit", ('NONE', 'ALIGNED'))
 def test_a_second_bake_gives_the_same_keys(inherit):
     armature, _ = stretching_arm(inherit, (0.8, 0.5, 0.7), softness=0.1)
@@ -183,6 +191,7 @@ def test_every_second_frame_and_the_targets_own_keys():
     assert errors_on(FRAMES, armature, chain)[[0, 19, 39]].max() <= 1e-5 * REACH
 
 
+@pytest.mark.slow
 def test_a_bake_that_fails_leaves_scale_and_keys_as_they_were(monkeypatch):
     armature, chain = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -224,6 +233,7 @@ def test_bones_beside_the_chain_that_are_scaled_with_it_are_told():
     assert not bake(armature).warnings
 
 
+@pytest.mark.slow
 def test_the_command_line_bakes_it_and_reports_the_factor_by_frame(tmp_path):
     armature, chain = stretching_arm()
     add_chain(add_leg("Rigid"), "shin", add_target({1: (0, 0.2, 0.3)}, "Foot"))
@@ -252,6 +262,7 @@ def test_check_names_the_bone_that_would_shear(tmp_path, capsys):
     assert "'bone1' would shear" in "".join(capsys.readouterr())
 
 
+@pytest.mark.slow
 def test_undo_takes_scale_and_keys_away_and_redo_brings_them_back():
     armature, _ = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -268,6 +279,7 @@ def test_undo_takes_scale_and_keys_away_and_redo_brings_them_back():
     assert armature.pose.bones["bone0"].scale[1] == 1.5
 
 
+@pytest.mark.slow
 def test_an_override_stretches_and_keeps_what_was_there_when_saved(tmp_path):
     armature, _ = stretching_arm()
     armature.pose.bones["bone0"].scale[1] = 1.5
@@ -296,6 +308,7 @@ def test_a_limit_scale_on_a_bone_that_stretches_is_named():
     assert not any("ruled" in warning for warning in bake(armature).warnings)
 
 
+@pytest.mark.slow
 def test_a_scale_key_or_scale_that_is_changed_by_hand_makes_the_result_stale():
     armature, _ = stretching_arm()
     bpy.context.view_layer.objects.active = armature

@@ -272,6 +272,7 @@ def test_every_kind_of_target(kind):
     assert chain.target == target
 
 
+@pytest.mark.slow
 def test_a_target_that_another_file_links(tmp_path):
     guide = add_target(SWING, "Guide")
     target = add_empty("Target")
@@ -288,6 +289,7 @@ def test_a_target_that_another_file_links(tmp_path):
     assert_follows(armature, add_chain(armature, "shin", target))
 
 
+@pytest.mark.slow
 def test_a_bone_of_a_linked_armature_as_the_target(tmp_path):
     other, bone = a_bone_of_another_armature(None)
     library = tmp_path / "library.blend"
@@ -624,6 +626,7 @@ def test_a_scene_that_is_not_shown():
     assert_follows(armature, chain, report=report)
 
 
+@pytest.mark.slow
 def test_full_scene_and_own_scene_give_the_same_keys(monkeypatch):
     from rigs import animation_of
 

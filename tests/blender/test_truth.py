@@ -46,6 +46,7 @@ def open_sample(number: str) -> list[bpy.types.Object]:
     return [ob for ob in bpy.context.scene.objects if ob.type == 'ARMATURE' and ob.ik2d.chains]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["01", "02"])
 def test_samples_baked_on_all_frames_reach_every_target(number):
     scene = bpy.context.scene
@@ -56,12 +57,14 @@ def test_samples_baked_on_all_frames_reach_every_target(number):
         hold_to_the_truth(armature, report, scene.frame_start, scene.frame_end)
 
 
+@pytest.mark.slow
 def test_no_foot_slides_between_the_frames_of_the_walk():
     (walker,) = open_sample("01")
     report = bake(walker, options=BakeOptions(verify='ALL'))
     assert max(chain.max_between / chain.reach for chain in report.chains) < 2e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verify", ['SAMPLE', 'ALL'])
 @pytest.mark.parametrize("step, on_target_keys", [(1, True), (10, False), (13, False)])
 def test_feet_that_stray_between_sparse_keys_are_told(step, on_target_keys, verify):
@@ -117,6 +120,7 @@ def test_a_miss_in_the_plane_does_not_hide_behind_one_off_it():
     assert any("worse than solved" in warning for warning in told.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verify", ['SAMPLE', 'ALL'])
 def test_blenders_ik_on_the_chains_own_bones_takes_the_word_away(verify):
     armature, _ = leg_with_target()

@@ -35,6 +35,7 @@ def rna_of(cls):
     return cls.bl_rna
 
 
+@pytest.mark.slow
 @given(text=st.text(alphabet="ab .'é長"), width=st.integers(1, 30))
 def test_wrapped_text_fits_and_nothing_is_lost(text, width):
     lines = wrapped(text, width, len)

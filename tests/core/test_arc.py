@@ -56,6 +56,7 @@ def test_all_joints_lie_on_one_circle(n):
             assert off_circle(joints) <= 1e-9 * outer
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.05, 2.0), min_size=2, max_size=9), st.floats(0.001, 0.999), st.floats(-3.1, 3.1))
 def test_all_joints_turn_to_the_side_asked_for(lengths, part, angle):
     chain = Chain(lengths)
@@ -165,6 +166,7 @@ def test_what_an_arc_cannot_is_refused_in_words():
     assert np.array_equal(weighed.angles, solve_arc(Chain([1.0, 1.0]), [1.0, 0.5]).angles)
 
 
+@pytest.mark.slow
 def test_softness_and_the_annulus_of_random_chains_agree_with_even():
     for seed in range(20):
         rng = np.random.default_rng([seed, 7])

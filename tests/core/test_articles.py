@@ -74,6 +74,7 @@ def test_ccd_a_joint_at_its_target_or_under_its_tip_is_left_alone():
     assert np.isfinite(under_tip).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 def test_ccd_does_not_give_up_just_before_it_arrives(scale):
     """The erratum: a length that counts as no motion must lie well below the tolerance."""

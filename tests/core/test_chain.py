@@ -316,6 +316,7 @@ def test_a_chain_that_slides_reaches_as_far_as_its_longest_bones():
     np.testing.assert_allclose(Chain([3.0, 1.0], slides=[(-0.5, 0.5), (0.0, 1.0)]).reach, (0.5, 5.5))
 
 
+@pytest.mark.slow
 def test_reach_with_slides_is_that_of_sampled_lengths():
     random = np.random.default_rng(5)
     for _ in range(20):

@@ -44,6 +44,7 @@ def missing_files(text: str, folder: Path) -> set[str]:
     return {link for link in links if not (folder / link.partition("#")[0]).exists()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [CONTRIBUTING, *DOCS], ids=relative)
 def test_every_test_that_a_document_names_exists(path: Path) -> None:
     assert missing_tests(path.read_text(encoding="utf-8")) == set()

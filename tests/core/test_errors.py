@@ -18,6 +18,7 @@ def test_the_root_is_a_value_error_so_that_scripts_can_catch_either():
         Chain([])
 
 
+@pytest.mark.slow
 def test_core_raises_nothing_else():
     raised = {
         ast.unparse(node.exc.func)

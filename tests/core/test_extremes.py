@@ -12,29 +12,34 @@ from ik2d_addon.core import Chain, IK2DError, Plane, forward, solve_ccd, solve_t
 from ik2d_addon.core.inputs import LARGEST_ANGLE, LONGEST, SHORTEST
 
 
-def test_of_4000_extreme_problems_each_is_refused_or_answered_rightly():
-    verdicts = {seed: verdict(problem(seed)) for seed in range(4000)}
+@pytest.mark.slow
+def test_of_4000_extreme_problems_each_is_refused_or_answered_rightly(some):
+    verdicts = {seed: verdict(problem(seed)) for seed in range(some(4000))}
     assert {seed: words for seed, words in verdicts.items() if words not in ("refused", "answered")} == {}
-    assert Counter(verdicts.values())["answered"] > 2000
+    assert Counter(verdicts.values())["answered"] > some(2000)
     assert {problem(seed).kind for seed, words in verdicts.items() if words == "answered"} == set(KINDS)
 
 
-def test_of_1000_extreme_problems_even_refuses_or_answers_each_rightly():
+@pytest.mark.slow
+def test_of_1000_extreme_problems_even_refuses_or_answers_each_rightly(some):
     given = [
-        replace(one, kind="even") for one in map(problem, range(1000)) if one.kind not in ("plane", "step")
-    ]
-    verdicts = Counter(map(verdict, given))
-    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > 400
-
-
-def test_of_1000_extreme_problems_arc_refuses_or_answers_each_rightly():
-    given = [
-        replace(one, kind="arc", limits=None, weights=None)
-        for one in map(problem, range(1000))
+        replace(one, kind="even")
+        for one in map(problem, range(some(1000)))
         if one.kind not in ("plane", "step")
     ]
     verdicts = Counter(map(verdict, given))
-    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > 400
+    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > some(400)
+
+
+@pytest.mark.slow
+def test_of_1000_extreme_problems_arc_refuses_or_answers_each_rightly(some):
+    given = [
+        replace(one, kind="arc", limits=None, weights=None)
+        for one in map(problem, range(some(1000)))
+        if one.kind not in ("plane", "step")
+    ]
+    verdicts = Counter(map(verdict, given))
+    assert verdicts.keys() == {"refused", "answered"} and verdicts["answered"] > some(400)
 
 
 @pytest.mark.parametrize("solve", [solve_ccd, solve_two_bone])

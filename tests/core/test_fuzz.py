@@ -112,6 +112,7 @@ def twice(case, kind: str) -> Result:
     return two_at_once.run(case(kind, "two_at_once", 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run", [in_surroundings("_hard_link"), in_surroundings("_strangers_files"), killed, twice]
 )
@@ -121,6 +122,7 @@ def test_a_program_that_does_well_passes(case, run):
     assert result.outcome != Outcome.FAILED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "run", "complaint"),
     [
@@ -151,6 +153,7 @@ def test_a_program_that_does_wrong_fails(case, kind, run, complaint):
     assert any(complaint in found for found in result.complaints), result.complaints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tracebacks", "refuses", "refuses at length", "refuses and writes"])
 def test_random_options_find_a_program_without_manners(case, kind):
     outcomes = [options.run(case(kind, "options", number)).outcome for number in range(4)]

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "ik2d_addon"
 # From the top down: each room imports only from itself and from the rooms to its right; the command line
@@ -97,6 +99,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_core_and_package_import_without_blender() -> None:
     names = [".".join(("ik2d_addon", *module(path))) for path in sorted((PACKAGE / "core").rglob("*.py"))]
     result = run_python(BLOCKED_BPY + f"import ik2d_addon, {', '.join(names)}")
@@ -178,6 +181,7 @@ def test_no_folder_outgrows_a_glance() -> None:
     assert {name: size for name, size in sizes.items() if size > MODULES} == {}
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_way_of_others() -> None:
     needs = {module(path): imported_modules(path) for path in PACKAGE.rglob("*.py")}
     while needs:

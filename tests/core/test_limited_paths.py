@@ -19,6 +19,7 @@ def in_turn(chain, path, start, bend=1, softness=0.0):
     return np.array(angles[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limits",
     (
@@ -105,6 +106,7 @@ def test_a_root_of_weight_0_does_not_turn_where_the_bend_changes(kind):
         assert (solution.angles[:, 0] == 0.1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 5))
 def test_softness_may_change_from_frame_to_frame(n):
     chain = Chain(np.ones(n) / n)

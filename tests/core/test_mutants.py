@@ -65,6 +65,7 @@ def test_each_operator_changes_what_it_is_for(before, after):
     assert replaced(before) == after
 
 
+@pytest.mark.slow
 def test_every_mutant_compiles_and_differs_from_the_source():
     mutants = mutants_of("snippet.py", SNIPPET)
     original = ast.dump(ast.parse(SNIPPET))
@@ -104,6 +105,7 @@ def test_names_tell_mutants_apart_and_stay_the_same():
     assert names == [mutant.name for mutant in mutants_of("snippet.py", SNIPPET)]
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_sample_again():
     mutants = all_mutants()
     for area, folders in (("core", "ik2d_addon/core/"), ("rest", ("ik2d_addon/rig/", "ik2d_addon/bake/"))):

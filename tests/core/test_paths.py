@@ -9,6 +9,7 @@ from benchmarks.problems import smooth_problems
 from ik2d_addon.core import Chain, Status, solve_ccd_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3, 4, 5, 7, 10, 20, 50))
 def test_no_joint_turns_by_more_than_15_degrees_in_a_frame(n):
     for i, (rng, chain, path) in enumerate(smooth_problems(n, 25, 300)):
@@ -28,6 +29,7 @@ def test_two_bones_keep_their_side_even_through_full_reach(bend):
         assert (bend * np.sin(solution.angles[:, 1]) >= -1e-12).all()
 
 
+@pytest.mark.slow
 def test_a_target_that_circles_home_finds_bounded_angles():
     u = np.linspace(0.0, 40.0 * np.pi, 20_000)
     path = 0.55 * np.stack([np.cos(u), np.sin(u)], axis=-1) + [0.1, 0.0]

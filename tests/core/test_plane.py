@@ -153,6 +153,7 @@ def test_a_chain_that_winds_to_both_sides_takes_the_clear_majority_else_its_firs
     assert Plane.fit(joints * [1, -1, 1], ANY).normal[2] == pytest.approx(-side)
 
 
+@pytest.mark.slow
 def test_of_a_chain_that_winds_evenly_the_first_bend_of_half_the_sharpest_decides():
     """By the turns that the chains are made of; the last one is such that the areas about cancel."""
     rng, tried = np.random.default_rng(15), 0

@@ -51,6 +51,7 @@ def problems(draw, name):
     return chain, start, forward(chain, poses)[:, -1], draw(st.sampled_from([1, -1]))
 
 
+@pytest.mark.slow
 @each_solver
 @short
 @given(data=st.data())
@@ -64,6 +65,7 @@ def test_tips_of_poses_are_reached_within_the_limits(name, data):
     assert ((solution.angles >= low) & (solution.angles <= high)).all()
 
 
+@pytest.mark.slow
 @each_solver
 @short
 @given(data=st.data())
@@ -75,6 +77,7 @@ def test_a_target_has_one_answer_whatever_is_asked_beside_it(name, data):
     assert np.array_equal(alone.angles, solution.angles[2])
 
 
+@pytest.mark.slow
 @each_solver
 @short
 @given(data=st.data())
@@ -90,6 +93,7 @@ def test_a_mirrored_chain_has_the_mirrored_answer(name, data):
     assert (mirrored.status == solution.status).all()
 
 
+@pytest.mark.slow
 @each_solver
 @short
 @given(data=st.data())

@@ -55,6 +55,7 @@ def distance_of(chain, solution, targets):
 # --- Targets on their own -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (1, 2, 3, 5, 10, 20, 50))
 def test_every_tip_of_a_pose_within_the_ranges_is_reached(n):
     for place, kind in enumerate(SLIDING):
@@ -73,6 +74,7 @@ def test_every_tip_of_a_pose_within_the_ranges_is_reached(n):
                     assert (solution.angles[:, held] == start[held]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds, kind=kinds, n=st.integers(1, 8))
 def test_a_target_is_reached_within_the_ranges_or_it_is_proven_that_none_reaches_it(seed, kind, n):
@@ -91,6 +93,7 @@ def test_a_target_is_reached_within_the_ranges_or_it_is_proven_that_none_reaches
         assert residual <= np.hypot(*(tips - target).T).min() + 1e-6 * outer
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(seed=seeds, kind=kinds, n=st.integers(1, 8))
 def test_a_mirrored_chain_and_target_give_mirrored_angles_and_the_same_slides(seed, kind, n):
@@ -106,6 +109,7 @@ def test_a_mirrored_chain_and_target_give_mirrored_angles_and_the_same_slides(se
     assert np.allclose(two.slides, one.slides, rtol=0.0, atol=1e-6 * chain.reach[1])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(seed=seeds, kind=kinds, n=st.integers(1, 8), power=st.integers(-60, 60))
 def test_no_answer_depends_on_the_size_of_the_chain(seed, kind, n, power):

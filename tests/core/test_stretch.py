@@ -50,6 +50,7 @@ def test_beyond_the_greatest_factor_the_chain_is_as_long_as_it_gets(last_only, m
     assert stretched_status(ARM, [most, 9.0], stretch, 1e-6).tolist() == [Status.REACHED, Status.TOO_FAR]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last_only", (False, True))
 def test_with_softness_the_elbow_turns_as_softly_as_without_stretch(last_only):
     h = np.linspace(1.0, 3.5, 4000)
@@ -80,6 +81,7 @@ def test_all_bones_evenly_keep_the_pose_of_the_rigid_chain():
     assert np.allclose(goals, h)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("softness", (0.0, 0.1))
 @pytest.mark.parametrize(
     "chain, last_only", ((LONG_FIRST, False), (LONG_LAST, False), (LONG_LAST, True)), ids=str

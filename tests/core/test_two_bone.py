@@ -49,6 +49,7 @@ def random_cases(count, seed):
     return d1, d2, radius * np.cos(angle), radius * np.sin(angle), rng.choice([-1, 1], count)
 
 
+@pytest.mark.slow
 def test_joints_equal_an_independent_reference_over_eight_decades():
     for d1, d2, x, y, bend in zip(*random_cases(1500, seed=3), strict=True):
         chain = Chain([d1, d2])
@@ -58,6 +59,7 @@ def test_joints_equal_an_independent_reference_over_eight_decades():
         assert error <= 1e-9 * (d1 + d2), (d1, d2, x, y, bend, error)
 
 
+@pytest.mark.slow
 def test_elbows_equal_the_reference_on_the_asked_side():
     rng = np.random.default_rng(4)
     for _ in range(1000):
@@ -151,6 +153,7 @@ def test_tiny_bones_are_not_of_zero_length():
     assert solution.residual <= 1e-12 * 1e-2
 
 
+@pytest.mark.slow
 @given(st.floats(0.01, 1.0), st.floats(0.01, 1.0), st.floats(-2, 2), st.floats(-2, 2), st.integers(-60, 60))
 def test_angles_do_not_depend_on_the_size_of_the_rig(d1, d2, x, y, power):
     scale = 2.0**power
@@ -278,6 +281,7 @@ def test_the_tolerance_is_what_a_target_may_lie_off_the_annulus():
     assert solve_two_bone(chain, targets).status.tolist() == [2, 2, 1, 1]
 
 
+@pytest.mark.slow
 def test_more_targets_than_fit_in_one_block_are_each_solved_as_alone():
     rng = np.random.default_rng(9)
     m = 2 * BLOCK + 100
@@ -330,6 +334,7 @@ def nearest_residual(chain, target):
     return np.hypot(*(tips - target).T).min()
 
 
+@pytest.mark.slow
 def test_two_bones_within_limits_are_as_near_as_any_pose():
     rng = np.random.default_rng(1)
     for _ in range(60):

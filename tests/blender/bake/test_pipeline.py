@@ -55,6 +55,7 @@ def worst(armature, frame=None):
 # --- Arguments ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_options_reach_the_bake():
     armature, _ = leg_with_target()
     told = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(reduce=0.01, verify='NONE'))
@@ -193,6 +194,7 @@ def test_a_solve_that_fails_in_its_second_round_puts_the_first_back():
     assert poses(armature) == before
 
 
+@pytest.mark.slow
 def test_a_bake_that_is_closed_at_any_step_has_changed_nothing():
     armature = add_two()
     bake(armature, frame_start=1, frame_end=6)

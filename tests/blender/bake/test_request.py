@@ -409,6 +409,7 @@ def test_reduced_keys_are_solved_half_way_too_and_each_bone_counts(small_machine
     assert check(armature, None, (1, 100, 1)) and not check(armature, ["shin"], (1, 100, 1))
 
 
+@pytest.mark.slow
 def test_where_the_system_does_not_tell_nothing_is_refused(monkeypatch):
     monkeypatch.setattr(request, "physical_memory", lambda: None)
     armature, _ = leg_with_target()

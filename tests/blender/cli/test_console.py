@@ -61,6 +61,7 @@ def test_closed_standard_streams_get_a_place():
         os.close(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -84,6 +85,7 @@ def test_a_lost_stream_neither_stops_the_saving_nor_changes_the_exit_code(tmp_pa
     assert json.loads(report.read_text())["armatures"][0]["armature"] == ODD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
 def test_a_report_on_stdout_is_all_that_is_there(tmp_path, name):
     scene = leg_file(tmp_path)
@@ -93,6 +95,7 @@ def test_a_report_on_stdout_is_all_that_is_there(tmp_path, name):
     assert b"every target reached" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_report_on_stdout_goes_to_the_file_that_stdout_is(tmp_path):
     scene, log = leg_file(tmp_path), tmp_path / "log.txt"
     log.write_text("before\n")
@@ -103,6 +106,7 @@ def test_a_report_on_stdout_goes_to_the_file_that_stdout_is(tmp_path):
     assert log.stat().st_ino == inode
 
 
+@pytest.mark.slow
 def test_a_report_that_nobody_reads_is_no_error_of_the_bake(tmp_path):
     scene = leg_file(tmp_path)
     done = in_shell('"$@" > /dev/full', "bake", scene, "--report", "-")

@@ -26,6 +26,7 @@ needs_node = pytest.mark.skipif(not shutil.which("node"), reason="there is no no
 # --- The Open Job Description template ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_openjd
 def test_the_template_is_one_of_2023_09_without_extensions():
     from openjd.model import decode_job_template, document_string_to_object
@@ -182,6 +183,7 @@ def options_of(task: dict):
     return parsed(words[start + 2 :], opens_scene=False)
 
 
+@pytest.mark.slow
 @needs_node
 def test_each_scene_is_a_task_of_blender_and_the_reports_are_gathered_last():
     tasks = compiled(more_scenes="/film/a.blend; /film/b b.blend;")["tasks"]
@@ -205,6 +207,7 @@ def test_each_scene_is_a_task_of_blender_and_the_reports_are_gathered_last():
     assert last.report == "/baked/ik2d_summary.json"
 
 
+@pytest.mark.slow
 @needs_node
 def test_every_setting_becomes_the_option_of_its_name():
     given = {
@@ -237,6 +240,7 @@ def test_every_setting_becomes_the_option_of_its_name():
     }
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_settings_are_of_the_kinds_that_flamenco_knows():
     for setting in compiled()["type"]["settings"]:
@@ -249,6 +253,7 @@ def test_the_settings_are_of_the_kinds_that_flamenco_knows():
         }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize("folder", ["/film", "/film/"])
 def test_no_scene_is_baked_over_itself_or_another(folder):

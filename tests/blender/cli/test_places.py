@@ -46,6 +46,7 @@ def test_an_output_and_a_report_whose_names_are_not_utf_8(scene):
     assert is_baked(out.rename(scene))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such names")
 def test_such_a_name_as_bytes_of_the_command_line(scene):
     odd = scene.rename(scene.with_name(f"scene{ODD}.blend"))
@@ -69,6 +70,7 @@ def test_what_cannot_be_a_name_in_blender_is_refused(scene, option, capsys):
 # --- A working folder that is gone ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("leg.blend", 2), ("/leg.blend", 0)])
 def test_where_the_working_folder_is_gone_whole_paths_work(scene, name, code, tmp_path):
     path = str(scene) if name.startswith("/") else name
@@ -91,6 +93,7 @@ def test_where_the_working_folder_is_gone_whole_paths_work(scene, name, code, tm
 # --- Full disks -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 4096, 60_000])
 def test_a_scene_that_cannot_grow_stays_as_it_is(scene, size):
     before = scene.read_bytes()
@@ -191,6 +194,7 @@ def test_of_a_linked_output_the_file_is_written_and_the_link_stays(scene, dangli
     assert link.is_symlink() and is_baked(out) and scene.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_another_name_of_the_file_keeps_what_it_was(scene):
     """As Blender itself does it: the new file takes one name, the other one stays with the old."""
     before, other = scene.read_bytes(), scene.with_name("other.blend")
@@ -202,6 +206,7 @@ def test_another_name_of_the_file_keeps_what_it_was(scene):
 # --- Permissions and versions -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o640, 0o600, 0o664])
 def test_the_permissions_of_the_scene_stay(scene, mode):
     scene.chmod(mode)
@@ -210,6 +215,7 @@ def test_the_permissions_of_the_scene_stay(scene, mode):
     assert stat.S_IMODE(scene.with_name("leg.blend1").stat().st_mode) == mode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("versions", [0, 1, 2, 32])
 def test_as_many_versions_are_kept_as_blender_keeps(scene, versions):
     own = scene.parent / "own"
@@ -227,6 +233,7 @@ def test_as_many_versions_are_kept_as_blender_keeps(scene, versions):
 WITHOUT_OVERRIDE = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root needs setpriv for it")
 @pytest.mark.parametrize("read_only", ["leg.blend", "."])
 def test_what_is_read_only_is_refused(scene, read_only):

@@ -66,6 +66,7 @@ def test_an_unexpected_error_asks_for_a_report(tmp_path, capsys, monkeypatch):
     assert scene.read_bytes() == before and os.listdir(tmp_path) == ["leg.blend"]
 
 
+@pytest.mark.slow
 def test_a_file_that_another_run_is_writing_is_refused(tmp_path, capsys):
     scene = leg_file(tmp_path)
     before = scene.read_bytes()
@@ -79,6 +80,7 @@ def test_a_file_that_another_run_is_writing_is_refused(tmp_path, capsys):
     assert bake_here(scene) == 0
 
 
+@pytest.mark.slow
 def test_two_at_once_leave_a_whole_file(tmp_path):
     for number in range(3):
         scene = leg_file(tmp_path, f"{number}.blend")
@@ -117,6 +119,7 @@ def test_importing_the_command_line_needs_no_blender():
     assert done.stdout == "False\n"
 
 
+@pytest.mark.slow
 def test_what_is_blocked_stops_a_bake_unless_it_is_forced(tmp_path, capsys):
     import bpy
 

@@ -20,12 +20,14 @@ def parent(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_leaves_no_folder_behind(tmp_path, parent):
     scene = leg_file(tmp_path)
     assert in_shell('"$@"', "bake", scene).returncode == 0
     assert list(parent.iterdir()) == [] and is_baked(scene)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_without_a_folder_for_temporary_ones(tmp_path):
     scene = leg_file(tmp_path)
     assert in_shell('TMPDIR=/nonexistent "$@"', "bake", scene).returncode == 0

@@ -89,6 +89,7 @@ def scene_is_saved_beside(folder) -> bool:
     return any(path.suffix == ".blend" and path.name != "leg.blend" for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_asked_when_the_file_is_in_place_it_says_so(tmp_path, capsys, monkeypatch):
     scene, report = leg_file(tmp_path), tmp_path / "r.json"
     place = files.put_in_place
@@ -104,6 +105,7 @@ def test_asked_when_the_file_is_in_place_it_says_so(tmp_path, capsys, monkeypatc
     assert is_baked(scene) and report.exists()
 
 
+@pytest.mark.slow
 def test_asked_twice_the_process_ends_at_once(tmp_path):
     # With the scene half written, which is what the second signal then leaves: beside the old file.
     script = """

@@ -33,6 +33,7 @@ def bake_in_place(path: Path, *options: str) -> None:
     assert run(["bake", str(path), "--frames", "1:40", *options], opens_scene=True) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", SCENES, ids=lambda add: add.__name__)
 def test_only_the_keys_and_the_results_change(add, tmp_path: Path) -> None:
     leg_with_target()
@@ -40,6 +41,7 @@ def test_only_the_keys_and_the_results_change(add, tmp_path: Path) -> None:
     assert changed_by_baking(save(tmp_path / "scene.blend"), bake_in_place, save_again) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compress", [False, True])
 def test_one_file_with_all_of_it(compress: bool, tmp_path: Path) -> None:
     leg_with_target()
@@ -50,6 +52,7 @@ def test_one_file_with_all_of_it(compress: bool, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", STEPPED_THROUGH, ids=lambda add: add.__name__)
 def test_nothing_else_changes_where_the_full_scene_is_stepped_through(add, tmp_path: Path) -> None:
     leg_with_target()
@@ -58,6 +61,7 @@ def test_nothing_else_changes_where_the_full_scene_is_stepped_through(add, tmp_p
     assert changed_by_baking(save(tmp_path / "scene.blend"), bake_in_place, save_again) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full_scene", [False, True])
 def test_an_armature_of_a_scene_that_is_not_shown(full_scene: bool, tmp_path: Path) -> None:
     leg_with_target()
@@ -73,6 +77,7 @@ def test_an_armature_of_a_scene_that_is_not_shown(full_scene: bool, tmp_path: Pa
     assert changed_by_baking(path, lambda path: bake_in_place(path, "--armature", "Rig"), save_again) == {}
 
 
+@pytest.mark.slow
 def test_a_file_that_was_opened_without_its_windows_is_not_saved(tmp_path: Path, capsys) -> None:
     leg_with_target()
     windows_of_ones_own(tmp_path)

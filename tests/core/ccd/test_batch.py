@@ -119,6 +119,7 @@ def test_the_common_rows_are_solved_together(monkeypatch, rounds, most):
     assert np.array_equal(iterations[rows], counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", (20, 400))
 def test_long_chains_that_are_wound_up_are_unrolled_as_each_alone(m):
     rng = np.random.default_rng(m)

@@ -28,6 +28,7 @@ def problems(n, per_kind):
             yield chain, starts, targets_in_annulus(rng, chain, per_kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", BONES)
 def test_tip_reaches_every_target_in_the_annulus(n):
     for chain, starts, targets in problems(
@@ -38,6 +39,7 @@ def test_tip_reaches_every_target_in_the_annulus(n):
         assert tip_errors(chain, solution, targets).max() <= 1e-6 * chain.reach[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", BONES)
 def test_one_target_at_a_time_is_reached_as_well(n):
     for chain, starts, targets in problems(n, 5):
@@ -47,6 +49,7 @@ def test_one_target_at_a_time_is_reached_as_well(n):
             assert solution.residual <= 1e-6 * chain.reach[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3, 5, 10, 50, 200))
 def test_a_tolerance_of_a_billionth_is_kept(n):
     for chain, starts, targets in problems(n, 20 if n < 50 else 5):
@@ -140,6 +143,7 @@ def test_same_input_same_output_and_a_path_is_its_frames_in_turn():
         assert np.array_equal(start, angles)
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_each_target_gives_alone():
     rng = np.random.default_rng(9)
     for n in (2, 3, 10):
@@ -226,6 +230,7 @@ def test_near_a_line_a_small_move_of_the_target_gives_a_small_largest_turn(seed)
     assert np.abs(least - start).max() > 0.14
 
 
+@pytest.mark.slow
 def test_sharing_never_makes_the_largest_turn_larger_and_keeps_the_target():
     tried = 0
     for seed in range(800):

@@ -13,6 +13,7 @@ from ik2d_addon.core.ccd.sweep import Bones
 SIXTY = np.radians(60.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3, 4, 5, 7, 10, 20, 50))
 def test_targets_that_the_limits_allow_are_reached(n):
     rng = np.random.default_rng(n)
@@ -27,6 +28,7 @@ def test_targets_that_the_limits_allow_are_reached(n):
         assert np.abs(solution.angles).max() <= SIXTY + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", (0.5, 0.25))
 @pytest.mark.parametrize("n", (50, 100, 200))
 def test_near_full_stretch_all_is_reached_from_a_start_that_is_bent(n, part):
@@ -41,6 +43,7 @@ def test_near_full_stretch_all_is_reached_from_a_start_that_is_bent(n, part):
         assert np.abs(solution.angles).max() <= SIXTY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", (1e-2, 1e-4, 1e-6, 1e-8, 1e-9))
 @pytest.mark.parametrize("n", (3, 10, 40))
 def test_just_inside_the_border_is_reached_and_just_outside_is_limited(n, off):
@@ -141,6 +144,7 @@ def test_limits_are_numbers_and_not_modulo_a_turn():
         assert np.allclose(solution.angles, pose)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (3, 6))
 def test_an_n_bone_chain_that_is_blocked_comes_as_near_as_a_search_does(n):
     rng = np.random.default_rng(n)
@@ -213,6 +217,7 @@ def test_each_correction_and_each_pair_of_sweeps_counts():
     assert far.reached and few.reached
 
 
+@pytest.mark.slow
 def test_a_target_behind_the_chain_gets_the_nearest_pose_from_the_other_side_too():
     """Corrections from the start end in a local minimum."""
     chain = Chain(np.ones(6), limits=[[-1.0, 1.0]] * 6)
@@ -258,6 +263,7 @@ def least_turns_by_trial(jacobian, weights, error, blocked_up, blocked_down):
     return [turns for _, turns in sorted(found, key=lambda pair: pair[0])]
 
 
+@pytest.mark.slow
 def test_a_correction_leaves_out_the_joints_that_a_limit_holds():
     """The tip is moved as asked by the others; a joint at its limit may turn away from it."""
     rng, held = np.random.default_rng(5), 0

@@ -21,6 +21,7 @@ def targets_of_all_kinds(rng, chain, m):
     return targets, starts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", ([-1.0, 1.0], [0.2, 2.0], [-0.2, 0.3]))
 @pytest.mark.parametrize("n", (3, 5, 12))
 def test_each_target_gets_what_it_gets_alone(n, limits):
@@ -58,6 +59,7 @@ def test_an_undecided_chain_is_solved_one_target_after_the_other():
     assert np.allclose(out.residual, 1.0, rtol=0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_number_of_targets_done_never_goes_back_and_ends_with_all():
     rng = np.random.default_rng(3)
     chain = Chain(np.ones(4), [[-1.0, 1.0]] * 4)

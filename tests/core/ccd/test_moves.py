@@ -39,6 +39,7 @@ def least_by_trial(jacobian, weights, room, error):
     return best[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3))
 def test_moves_are_the_least_within_their_ranges(n):
     rng, held = np.random.default_rng(n), 0

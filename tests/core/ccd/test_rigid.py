@@ -74,6 +74,7 @@ def test_mirrored_a_root_that_turns_keeps_the_tips_direction_and_a_rigid_one_its
         assert mirrored(bones, start) == [0.3, -0.5, 0.2, -0.7]
 
 
+@pytest.mark.slow
 def test_whole_angles_lie_within_the_limits_exactly():
     """Adding and subtracting the offset rounds: an angle at its limit must not end beyond it."""
     rng, at_an_end = np.random.default_rng(1), 0

@@ -31,6 +31,7 @@ def reference_step(lengths, angles, target, tolerance):
     return angles, "PROCESSING" if moved else "FAILURE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 50])
 def test_one_iteration_equals_the_articles(n):
     rng = np.random.default_rng(n)
@@ -208,6 +209,7 @@ def reference_slide_step(chain, angles, slides, target, tolerance):
     return angles, slides, "PROCESSING" if moved else "FAILURE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 30])
 def test_one_iteration_slides_each_bone_along_itself_and_then_turns_its_joint(n):
     rng = np.random.default_rng(n)
@@ -287,6 +289,7 @@ def test_the_plain_iteration_refuses_chains_that_slide_and_the_other_what_is_not
 ANGLES = st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4)
 
 
+@pytest.mark.slow
 @given(angles=ANGLES, x=st.floats(-4.0, 4.0), y=st.floats(-4.0, 4.0))
 def test_all_joints_from_tip_to_root_make_one_iteration(angles, x, y):
     chain = Chain(

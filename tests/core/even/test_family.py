@@ -39,6 +39,7 @@ def test_distances_beyond_the_ends_get_the_ends():
     assert poses[:, 0] == pytest.approx([np.pi, np.pi, 0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_each_distance_is_answered_alone():
     distances = np.random.default_rng(0).random(300)
     together, _ = elbow().at(distances)

@@ -24,6 +24,7 @@ def chain_of(n, kind, seed, lengths="random"):
     return joined(sizes / sizes.sum(), np.ones(m), rest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 3, 4, 9, 40])
 def test_distances_fall_from_full_reach_to_the_inner_one(n, kind):
@@ -47,6 +48,7 @@ def test_the_rest_pose_is_in_the_family(kind):
         assert np.allclose(found[0], chain.rest, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4, 5, 12, 30])
 def test_poses_change_without_a_jump_also_over_folds(n):
     for kind in KINDS[:4]:
@@ -72,12 +74,14 @@ def test_a_straight_rest_bends_to_either_side_alike_and_evenly():
         assert np.allclose(poses, poses[:, ::-1], atol=1e-4)  # from the tip it looks as from the root
 
 
+@pytest.mark.slow
 def test_few_families_need_a_way_over_a_fold():
     for kind in ("straight", "curved"):
         for n in (3, 5, 12, 30):
             assert not any(family_of(chain_of(n, kind, seed), 1.0).bridged for seed in range(10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_the_other_side_of_a_curved_rest_bends_there_and_less_than_the_mirror_image(n):
     for seed in range(4):

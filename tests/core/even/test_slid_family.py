@@ -21,6 +21,7 @@ def bend_of(family, poses, rest):
     return ((angles - rest) ** 2).sum(axis=1) + (slides**2).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("slides", [(0.0, 0.5), (-0.3, 0.0), (-0.3, 0.5)])
 @pytest.mark.parametrize(("n", "rest"), [(2, 0.0), (3, 0.4), (5, 0.0), (5, 0.3), (12, 0.1)])
@@ -45,6 +46,7 @@ def test_a_boom_extends_its_bones_alike_until_they_are_at_their_ends():
     assert np.allclose(slides * 1.6, [[0, 0, 0], [0, 0.1, 0.1], [0, 0.2, 0.2], [0, 0.3, 0.2], [0, 0.4, 0.2]])
 
 
+@pytest.mark.slow
 def test_a_straight_chain_stays_straight_while_slides_lead_on():
     family = slid_family_of(*problem(4, (-0.3, 0.5), 0.0), 1.0, 1.0)
     shortest = 0.7 / 1.5
@@ -104,6 +106,7 @@ def test_a_closed_pose_has_its_tip_on_the_root_or_as_near_as_slides_allow():
     assert search.curve.tip_distance(search.closed_pose()) == pytest.approx(long.inner, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_pieces_are_smoothed_until_the_distance_falls_along_all():
     for seed in range(4):
         rng = np.random.default_rng(seed)

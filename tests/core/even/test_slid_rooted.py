@@ -24,6 +24,7 @@ def slider_of(n, free_root=False):
     return slider, starts, points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free_root", [False, True])
 @pytest.mark.parametrize("n", [1, 3, 8])
 def test_no_change_that_keeps_the_tip_costs_less(n, free_root):

@@ -27,6 +27,7 @@ def sliding_problems(draw):
     return chain, rest, np.stack((radius * np.cos(angles), radius * np.sin(angles)), axis=-1)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(sliding_problems(), st.sampled_from([1, -1]), st.sampled_from([None, 1.0]))
 def test_chains_that_slide_reach_any_target_in_any_order(problem, bend, root_weight):
@@ -42,6 +43,7 @@ def test_chains_that_slide_reach_any_target_in_any_order(problem, bend, root_wei
     assert np.array_equal(turned.slides[::-1], solution.slides)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, derandomize=True)
 @given(sliding_problems())
 def test_a_mirrored_chain_that_slides_has_the_mirrored_answer(problem):
@@ -135,6 +137,7 @@ def test_limits_hold_for_chains_that_slide():
     assert np.isin(solution.status, [Status.REACHED, Status.LIMITED]).all()
 
 
+@pytest.mark.slow
 def test_softness_eases_slides_into_full_reach():
     chain = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1)))
     targets = np.stack((np.linspace(3.0, 6.0, 100), np.zeros(100)), axis=-1)

@@ -59,6 +59,7 @@ def hold_tips(rng, region, tips):
     assert np.allclose(np.hypot(*(found - points).T), away, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(seed=seeds)
 def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_nearest(seed):
@@ -66,6 +67,7 @@ def test_tips_of_poses_are_contained_and_no_point_has_a_tip_nearer_than_the_near
     hold_tips(rng, region, tips_of(chain, poses_within(rng, chain, 500)))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(seed=seeds)
 def test_poses_reach_or_come_as_near_as_the_nearest_point(seed):
@@ -111,6 +113,7 @@ def brought_near(chain, angles, target, sweeps):
     return angles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (2, 3, 6))
 def test_no_optimiser_comes_nearer_and_most_starts_come_as_near(n):
     rng = np.random.default_rng([12, n])
@@ -146,6 +149,7 @@ def test_equal_bones_with_round_limits(n, degrees):
     assert np.abs(mirrored - region.nearest(tips - [0.0, 0.1])[1]).max() <= 1e-9 * n
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds, scale=st.sampled_from([1e-250, 1e-4, 3.0, 1e6, 1e250]))
 def test_the_size_of_the_chain_changes_nothing_but_the_size_of_the_region(seed, scale):
@@ -157,6 +161,7 @@ def test_the_size_of_the_chain_changes_nothing_but_the_size_of_the_region(seed, 
     assert np.allclose(large.nearest(points * scale)[1] / scale, region.nearest(points)[1], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=seeds)
 def test_mirrored_limits_leave_the_mirrored_region(seed):
@@ -271,6 +276,7 @@ def test_of_places_that_are_equally_near_the_pose_near_the_one_asked_for_is_take
         assert np.allclose(found[1:], 0.5 * side, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_outline_is_the_boundary():
     rng = np.random.default_rng(16)
     chain = Chain([1.0, 0.8, 0.6], [[-0.6, 0.9], [0.1, 1.5], [-1.0, 1.2]])
@@ -352,6 +358,7 @@ def random_tips(rng, chain, count):
     return slid_tips(chain, poses_within(rng, chain, count), slides_within(rng, chain, count))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(seed):
@@ -359,6 +366,7 @@ def test_with_slides_too_tips_are_contained_and_none_is_nearer_than_the_nearest(
     hold_tips(rng, region, random_tips(rng, chain, 500))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(seed=seeds)
 def test_poses_with_slides_reach_or_come_as_near_as_the_nearest_point(seed):
@@ -375,6 +383,7 @@ def test_poses_with_slides_reach_or_come_as_near_as_the_nearest_point(seed):
     assert np.abs(residual - region.nearest(points)[1]).max() <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (20, 50))
 def test_long_chains_with_slides(n):
     for kind in range(2):
@@ -528,6 +537,7 @@ def slid_near(chain, angles, slides, target, sweeps):
     return angles, slides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", (1, 2, 4))
 def test_with_slides_no_optimiser_comes_nearer_and_some_start_comes_as_near(n):
     rng = np.random.default_rng([26, n])
@@ -545,6 +555,7 @@ def test_with_slides_no_optimiser_comes_nearer_and_some_start_comes_as_near(n):
             assert distance - 1e-9 <= reached <= distance + 1e-2
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(seed=seeds, scale=st.sampled_from([1e-250, 1e-4, 1e6, 1e250]))
 def test_with_slides_too_the_size_changes_nothing_but_the_size(seed, scale):

@@ -56,6 +56,7 @@ def test_the_tip_of_no_pose_with_slides_is_called_out(seed):
     assert (sets.contain(tips) | (away <= 1e-9)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_called_in_or_out_with_slides_is_so_by_a_grid_of_poses(seed):
     rng = np.random.default_rng([18, seed])

@@ -94,6 +94,7 @@ def tips_from(sets, k, moves):
     return tips
 
 
+@pytest.mark.slow
 def test_the_list_stays_short():
     for n, most in ((3, 30), (10, 90), (40, 270)):
         for limit in (5.0, 20.0, 45.0, 90.0):

@@ -70,6 +70,7 @@ def test_elements_consist_of_poses_and_border_on_what_is_not_reached(seed):
             assert outside.reshape(-1, 3).any(axis=1).all()
 
 
+@pytest.mark.slow
 def test_the_list_stays_short():
     for n, most in ((3, 30), (10, 60), (40, 170)):
         for limit in (5.0, 20.0, 45.0, 90.0):

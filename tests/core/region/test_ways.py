@@ -79,6 +79,7 @@ def test_a_set_without_width_has_stretches_without_length():
     assert np.abs(start).max() <= 1e-12 and length.max() <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "turn"), [(0, 0.0), (1, 0.5 * np.pi)])
 def test_rounding_makes_no_line_of_a_set_without_width(k, turn):
     """It is entered and left within rounding of the place 0, in whatever order: by a turn, and by a slide."""

@@ -307,6 +307,7 @@ def test_keys_outside_the_range_leave_the_bound_as_it_is(outside):
     assert (evaluated_tip(armature, "shin") - target.matrix_world.translation).length <= 2.1e-3
 
 
+@pytest.mark.slow
 def test_rotations_leave_a_part_of_the_bound_to_the_scales_of_bones_that_stretch(monkeypatch):
     armature, chain = stretching_arm()
     used, reduced = [], keying._reduced

@@ -146,6 +146,7 @@ def test_a_straight_chain_of_many_bones_bends_to_the_chosen_side(count, bend, si
         assert abs(areas.sum()) > 0.02
 
 
+@pytest.mark.slow
 def test_softness_keeps_the_tip_a_little_behind_in_either_solver():
     for solver, count in (('TWO_BONE', 2), ('CCD', 3)):
         armature, chain = add_tentacle(count, solver=solver, side=0.3, softness=0.2)
@@ -161,6 +162,7 @@ def test_softness_keeps_the_tip_a_little_behind_in_either_solver():
 # --- Stretch --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretch_bones", ('ALL', 'LAST'))
 def test_rounds_of_lengthening_are_left_to_chains_that_fall_short(stretch_bones, monkeypatch):
     armature, chain = stretching_arm(stretch_bones=stretch_bones, stretch=6.0)
@@ -211,6 +213,7 @@ def local_turn(armature, bone):
     return math.atan2(turned[2][1], turned[1][1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parent_turn", [None, 1.2])
 @pytest.mark.parametrize("solver, count", [('TWO_BONE', 2), ('CCD', 2), ('CCD', 4)])
 def test_the_first_joint_stays_within_its_limits_and_reaches_where_these_allow(solver, count, parent_turn):
@@ -440,6 +443,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     assert missed() > solving.FINE * 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ['TWO_BONE', 'EVEN', 'CCD'])
 def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solver):
     """Next to full reach small turns move the tip hardly any further; everywhere else they do."""
@@ -497,6 +501,7 @@ def test_a_chain_that_stretches_is_another_on_each_frame(solver):
     assert np.abs(np.diff(found.turns[:3], axis=0)).max() > 0.05
 
 
+@pytest.mark.slow
 def test_a_joint_that_moves_by_itself_keeps_its_limit_relative_to_rest():
     """The parts of a chain that changes are solved one by one, each from the one before, with its limits."""
     armature, chain = add_tentacle(3, side=0.4)

@@ -47,6 +47,7 @@ def test_a_good_file_is_one_line_and_stays_as_it_is(tmp_path, capsys):
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, when)
 
 
+@pytest.mark.slow
 def test_each_problem_of_each_file_has_its_sentence(tmp_path, capsys):
     armature, _ = leg_with_target()
     add_chain(armature, "thigh", None, bone_count=1, name="Lost")

@@ -41,6 +41,7 @@ def gather(*arguments) -> int:
     return run(["gather", *map(str, arguments)], opens_scene=True)
 
 
+@pytest.mark.slow
 def test_all_reports_are_one_with_what_counts(reports, tmp_path):
     summary = tmp_path / "all.json"
     assert gather(*reports, "--report", summary) == 0

@@ -34,6 +34,7 @@ def as_program(*arguments) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.slow
 def test_json_has_stdout_for_itself_and_names_everything(scene_file):
     before = scene_file.read_bytes()
     done = as_program("list", scene_file, "--json")
@@ -61,6 +62,7 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
     assert scene_file.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_json_that_is_cut_off_is_an_error(scene_file):
     with open("/dev/full", "w") as full:

@@ -172,6 +172,7 @@ def test_chains_that_cannot_be_native_are_all_named_and_nothing_is_written(tmp_p
     assert scene.read_bytes() == before and not (tmp_path / "out.blend").exists()
 
 
+@pytest.mark.slow
 def test_several_files_get_a_process_each(tmp_path, capsys):
     scenes = [leg_file(tmp_path, f"{name}.blend") for name in ("a", "b")]
     assert native(*scenes, "--all", "--jobs", "2", "--output", tmp_path / "{name}_native.blend") == 0

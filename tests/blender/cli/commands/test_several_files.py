@@ -95,6 +95,7 @@ def refused(capsys, *arguments) -> str:
     return lines[0]
 
 
+@pytest.mark.slow
 def test_each_file_is_baked_to_a_place_of_its_name_and_has_its_line(tmp_path, capsys):
     legs = [save_leg(tmp_path / f"leg {i}.blend") for i in (1, 2)]
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -129,6 +130,7 @@ def test_each_file_is_baked_to_a_place_of_its_name_and_has_its_line(tmp_path, ca
     assert animation_of(bpy.data.objects["Rig"])
 
 
+@pytest.mark.slow
 def test_one_file_too_is_saved_under_its_name(tmp_path):
     leg = save_leg(tmp_path / "leg.blend")
     places = ["--output", str(tmp_path / "{name}_2.blend"), "--report", str(tmp_path / "{name}.json")]
@@ -143,6 +145,7 @@ def test_all_missing_files_are_named_before_anything_is_done(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == [leg]
 
 
+@pytest.mark.slow
 def test_two_files_never_have_one_place(tmp_path, capsys):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
@@ -166,6 +169,7 @@ def test_two_files_never_have_one_place(tmp_path, capsys):
     assert "--jobs" in refused(capsys, a, c, "--jobs", "0")
 
 
+@pytest.mark.slow
 def test_the_worst_exit_code_counts_and_a_process_that_died_is_the_worst(stand_in, capsys):
     assert stand_in("good 1", "good 2") == 0
     assert stand_in("good", "bad", "good 2") == 2
@@ -180,11 +184,13 @@ def test_an_end_without_a_word_is_not_taken_for_a_bake(stand_in, capsys):
     assert "its process ended with exit code 0 before the file was saved" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_as_many_processes_run_as_are_asked_for(stand_in):
     assert stand_in("together 1", "together 2", at_once=2) == 0
     assert stand_in("alone 1", "alone 2", "alone 3") == 0
 
 
+@pytest.mark.slow
 def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, monkeypatch, tmp_path, capsys):
     sent = []
     send = subprocess.Popen.send_signal
@@ -202,6 +208,7 @@ def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, mon
     assert "not begun" in told.err and "good.blend" in told.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_leaves_each_file_as_it_was_or_baked_and_no_litter(tmp_path):
     legs = [save_leg(tmp_path / f"leg{i}.blend") for i in range(3)]

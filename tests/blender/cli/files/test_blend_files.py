@@ -23,6 +23,7 @@ def test_what_blender_saves_is_whole(saved):
     assert is_whole(str(saved))
 
 
+@pytest.mark.slow
 def test_wherever_it_is_cut_off_it_is_not(saved, tmp_path):
     content, cut = saved.read_bytes(), tmp_path / "cut.blend"
     lengths = [0, 1, 11, 12, 17, 30, len(content) - 1, len(content) - 9, len(content) - 40]

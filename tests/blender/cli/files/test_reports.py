@@ -31,6 +31,7 @@ def test_a_device_is_no_output(tmp_path, capsys):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and scene.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_pipe_is_written_to_if_somebody_reads_it(tmp_path, capsys):
     scene, pipe = leg_file(tmp_path), tmp_path / "pipe.json"
     os.mkfifo(pipe)
@@ -77,6 +78,7 @@ def test_the_table_of_an_armature_with_such_a_name(tmp_path):
         assert {row["armature"] for row in csv.DictReader(file)} == {"'=cmd|' /C calc'!A0"}
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_leaves_the_scene_alone(tmp_path):
     scene, report = leg_file(tmp_path), tmp_path / "report.json"
     before = scene.read_bytes()
@@ -88,6 +90,7 @@ def test_a_report_that_cannot_be_written_leaves_the_scene_alone(tmp_path):
     assert scene.read_bytes() == before and os.listdir(tmp_path) == ["leg.blend"]
 
 
+@pytest.mark.slow
 def test_a_scene_that_cannot_be_saved_leaves_no_report(tmp_path):
     scene = leg_file(tmp_path)
     before = scene.read_bytes()

@@ -45,6 +45,7 @@ def saved(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_file_stays(tmp_path):
     path = saved(tmp_path)
     path.write_bytes(with_picture(path.read_bytes()))

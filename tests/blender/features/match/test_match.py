@@ -122,12 +122,14 @@ def assert_comes_back(armature, chain, bones=("thigh", "shin"), reach=1.92):
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'ZYX', 'AXIS_ANGLE'])
 def test_fk_to_ik_and_back_gives_the_same_pose_on_every_frame(mode):
     armature, chain = fk_leg(mode)
     assert_comes_back(armature, chain)
 
 
+@pytest.mark.slow
 def test_the_side_is_keyed_where_it_changes_and_softness_goes_off():
     armature, chain = fk_leg(softness=0.2, bend='NEGATIVE')
     assert_comes_back(armature, chain)
@@ -141,6 +143,7 @@ def test_the_side_is_keyed_where_it_changes_and_softness_goes_off():
     assert not any(curve.data_path.endswith("softness") for curve in existing_fcurves(armature))
 
 
+@pytest.mark.slow
 def test_keyed_softness_and_turn_over_are_keyed_off_and_stay_as_they_are_beside():
     armature, chain = fk_leg()
     for frame, value in ((-10, 0.1), (60, 0.3)):
@@ -199,6 +202,7 @@ def moving_armature(chain):
         armature.keyframe_insert("rotation_euler", frame=frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", [parented, child_of, bone, moving_armature])
 def test_targets_go_to_tips_whatever_holds_them(hold):
     armature, chain = fk_leg('XYZ')
@@ -207,6 +211,7 @@ def test_targets_go_to_tips_whatever_holds_them(hold):
     assert_comes_back(armature, chain, reach=reach)
 
 
+@pytest.mark.slow
 def test_a_bone_of_the_same_armature_goes_to_the_tip():
     armature = add_armature(
         {
@@ -226,6 +231,7 @@ def test_a_bone_of_the_same_armature_goes_to_the_tip():
     assert chain.target == armature and not chain.live
 
 
+@pytest.mark.slow
 def test_two_chains_at_once_are_as_good_as_one_by_one():
     armature, chain = fk_leg()
     other = add_armature({"a": ((1, 0, 0), (1, 1, 0), "", 0), "b": ((1, 1, 0), (1, 2, 0.3), "a", 0)}, "Other")
@@ -236,6 +242,7 @@ def test_two_chains_at_once_are_as_good_as_one_by_one():
     assert_comes_back(other, second, ("a", "b"), 2.04)
 
 
+@pytest.mark.slow
 def test_longer_chains_have_their_tips_back_and_say_how_far_their_joints_are_off():
     bones, above = {}, ""
     for i in range(6):
@@ -390,6 +397,7 @@ def test_a_switch_to_fk_does_not_pop(way):
     assert speed[SWITCH - 2 : SWITCH + 1].max() <= max(fastest_turn(solved).max(), 2.0 * turn / 10.0)
 
 
+@pytest.mark.slow
 def test_there_and_back_keys_the_influence_in_steps():
     armature, chain = fk_leg('XYZ')
     before = poses(armature)
@@ -413,6 +421,7 @@ def test_a_switch_over_a_range_follows_the_motion_there():
     assert turns_between(before, poses(armature))[:20].max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["bake", "live"])
 def test_a_foot_that_is_kept_flat_does_not_pop_when_its_leg_switches_to_fk(way):
     armature = add_armature(
@@ -437,6 +446,7 @@ def test_a_foot_that_is_kept_flat_does_not_pop_when_its_leg_switches_to_fk(way):
     assert any("it turns 'foot' on its tip" in warning for warning in target_to_tip(armature).warnings)
 
 
+@pytest.mark.slow
 def test_a_native_chain_stays_native_and_matches_too():
     armature, chain = fk_leg('XYZ', bend='NEGATIVE', softness=0.1)
     before = poses(armature)
@@ -484,6 +494,7 @@ def refused(words, armature, call=target_to_tip, **options):
     assert not [action for action in bpy.data.actions if not action.users]
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_be_moved_is_refused_in_words():
     armature, chain = fk_leg(softness=0.1, bend='NEGATIVE')
     target = chain.target
@@ -543,6 +554,7 @@ def test_a_locked_curve_is_refused_and_settings_go_back():
     refused("is locked", armature)
 
 
+@pytest.mark.slow
 def test_a_chain_that_cannot_be_matched_takes_the_others_back_with_it():
     armature, chain = fk_leg(softness=0.1)
     other = add_target({}, "Below")

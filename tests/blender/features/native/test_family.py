@@ -43,6 +43,7 @@ def chains(count):
         yield shape_of(lengths, ('ARC', 'EVEN')[seed % 2], bends), rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bend", [1.0, -1.0])
 def test_curves_are_the_solvers_poses_to_a_millionth_of_reach(bend):
     for shape, rng in chains(40):
@@ -62,6 +63,7 @@ def test_curves_are_the_solvers_poses_to_a_millionth_of_reach(bend):
         assert np.median(np.abs(taken - exact).max(axis=(1, 2))) < 1e-6
 
 
+@pytest.mark.slow
 def test_pieces_start_where_handles_are_exact_numbers():
     for shape, _ in chains(10):
         found = family_of(shape.lengths / shape.reach, solver_of(shape))
@@ -70,6 +72,7 @@ def test_pieces_start_where_handles_are_exact_numbers():
             assert np.array_equal(numbers, numbers.astype(np.float32))
 
 
+@pytest.mark.slow
 def test_the_angles_go_on_from_piece_to_piece():
     for shape, _ in chains(20):
         values = family_of(shape.lengths / shape.reach, solver_of(shape)).values

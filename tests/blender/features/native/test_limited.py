@@ -13,6 +13,7 @@ LENGTHS, REST = np.array((1.3, 0.8)), np.array((0.4, 0.7))
 FREE, ROOT, KNEE = (np.nan, np.nan), (-0.8, 0.6), (-1.5, 0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("softness", [0.0, 0.2])
 @pytest.mark.parametrize("limits", [(ROOT, FREE), (FREE, KNEE), (ROOT, KNEE)], ids=str)
 def test_it_is_the_solvers_pose(limits, softness):

@@ -135,6 +135,7 @@ def test_a_foot_that_keeps_its_rotation_is_refused():
     make_native(armature, chain)
 
 
+@pytest.mark.slow
 def test_ik_that_goes_on_above_the_chain_is_refused_even_where_it_is_muted():
     armature = tail_of_five()
     constraint = armature.pose.bones["tail4"].constraints[0]

@@ -225,6 +225,7 @@ def test_a_target_that_came_along_with_a_library_is_told(tmp_path):
     assert f"'Prop' is in no scene, only in the library '{path}'" in warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["object", "data"])
 def test_what_is_missing_is_told_with_its_library(tmp_path, lost):
     add_leg("Prop")

@@ -458,6 +458,7 @@ def steps_taken(monkeypatch):
     return taken
 
 
+@pytest.mark.slow
 def test_many_times_are_worked_out_and_looked_at_on_a_few(monkeypatch):
     monkeypatch.setattr(sampling, "WAY", sampling.AUTO)
     rig, taken = moving_leg(), steps_taken(monkeypatch)
