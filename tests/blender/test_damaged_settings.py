@@ -81,7 +81,7 @@ def draw(armature):
 
 def _without_blender(panel):
     """Return a panel that is none to Blender, which lets nobody make one."""
-    bases = [base for base in reversed(panel.__mro__) if base.__module__ == panels.__name__]
+    bases = [base for base in reversed(panel.__mro__) if base.__module__.startswith("ik2d_addon.")]
     own = {name: value for base in bases for name, value in vars(base).items() if not name.startswith("__")}
     return type(panel.__name__, (), {**own, "layout": Layout()})()
 
