@@ -100,7 +100,7 @@ def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
 
 
 def changed_since(before: str, now: str) -> str:
-    """Return, in words, the first part in which two fingerprints differ; "" where none does, or none can be told."""
+    """Return the first part in which two fingerprints differ, in words; "" where none is known to."""
     if before.startswith(_BEFORE):
         return ""
     for then, there in zip(before.split(), now.split(), strict=False):
