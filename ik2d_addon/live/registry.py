@@ -30,7 +30,7 @@ class Rigs:
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
-        self._prints: dict[Key, tuple[Any, ...]] = {}
+        self._fingerfingerprints: dict[Key, tuple[Any, ...]] = {}
         self._current = False
 
     @property
@@ -50,7 +50,7 @@ class Rigs:
 
     def read_again(self, chain: LiveChain) -> None:
         """Read a chain anew before the next frame, whatever its fingerprint."""
-        self._prints.pop(chain.key, None)
+        self._fingerprints.pop(chain.key, None)
         self.mark()
 
     def settle(self) -> bool:
@@ -59,7 +59,7 @@ class Rigs:
             return bool(self.rounds)
         self._current = True
         chains: dict[Key, LiveChain] = {}
-        prints: dict[Key, tuple[Any, ...]] = {}
+        fingerprints: dict[Key, tuple[Any, ...]] = {}
         self.known = set()
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
@@ -67,8 +67,8 @@ class Rigs:
             self.known |= {armature, armature.data}
             if settings.target is not None:
                 self.known.add(settings.target)
-            prints[key] = (index, fingerprint(armature, settings))
-            if prints[key] == self._prints.get(key) and (key in self.chains or key in before):
+            fingerprints[key] = (index, fingerprint(armature, settings))
+            if fingerprints[key] == self._fingerprints.get(key) and (key in self.chains or key in before):
                 if key in self.chains:
                     chains[key] = self.chains[key]
                 else:
@@ -81,7 +81,7 @@ class Rigs:
                 self.problems[key] = str(error)
         if chains != self.chains:
             self._arrange(chains)
-        self.chains, self._prints = chains, prints
+        self.chains, self._fingerprints = chains, fingerprints
         return bool(self.rounds)
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks of what a result was made of: where one differs later, the result no longer holds.
+"""Fingerprints of what a result was made of: where one differs later, the result no longer holds.
 
 They are compared whenever the sidebar is drawn, so none looks at keys one by one: their places come in
-bulk, 20 microseconds for 5,000 keys. A mark is its version, and words of "what:digest".
+bulk, 20 microseconds for 5,000 keys. A fingerprint is its version, and words of "what:digest".
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
 from ..native.controls import NAMES
 
-# What a person reads of the parts of a mark.
+# What a person reads of the parts of a fingerprint.
 _WORDS = {
     "settings": "the settings",
     "target": "the target",
@@ -31,7 +31,7 @@ _WORDS = {
     "options": "the frame range or the options",
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
-# Marks that were made in the way of before begin at once with a digest, and cannot be compared.
+# Fingerprints that were made in the way of before begin at once with a digest, and cannot be compared.
 _VERSION, _BEFORE = "2", ("settings:", "options:")
 
 
@@ -52,14 +52,14 @@ class AnimatedPaths:
 
 
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None) -> str:
-    """Return the mark of a chain's bake: settings, target, keys.
+    """Return the fingerprint of a chain's bake: settings, target, keys.
 
-    animated: what animates its armature, for whoever asks for the marks of many chains.
+    animated: what animates its armature, for whoever asks for those of many chains.
     """
     armature = chain.id_data
     animated = animated or AnimatedPaths.of(armature)
     paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
-    return _mark(
+    return _joined(
         settings=_settings(chain, animated.settings),
         target=list(_target(chain)),
         # not the paths, as bones are renamed
@@ -68,9 +68,9 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None
 
 
 def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
-    """Return the mark of a chain's solve: settings, the frame, the target and the pose on it.
+    """Return the fingerprint of a chain's solve: settings, the frame, the target and the pose on it.
 
-    animated: as in `bake_mark`.
+    animated: as in `bake_fingerprint`.
     """
     armature, names = chain.id_data, [*_bones(chain), *posed_hands(chain)]
     animated = animated or AnimatedPaths.of(armature)
@@ -82,7 +82,7 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     place = [] if matrix is None else list(matrix.translation)
     if matrix is not None and chain.hand_rotation == 'TARGET':
         place += [value for row in matrix.to_3x3() for value in row]
-    return _mark(
+    return _joined(
         settings=_settings(chain, animated.settings),
         frame=scene.frame_current_final,
         target=(target.name if target else "", [f"{value:.5g}" for value in place]),
@@ -91,25 +91,25 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
 
 
 def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
-    """Return the mark of a rig's frame range and options."""
+    """Return the fingerprint of a rig's frame range and options."""
     own = settings.use_custom_range
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
     if not own:
         frames += [scene.frame_start, scene.frame_end]
-    return _mark(options=(frames, settings_of(settings, _RANGE)))
+    return _joined(options=(frames, settings_of(settings, _RANGE)))
 
 
-def changed_since(mark: str, now: str) -> str:
-    """Return, in words, the first part in which two marks differ; "" where none does, or none can be told."""
-    if mark.startswith(_BEFORE):
+def changed_since(before: str, now: str) -> str:
+    """Return the first part in which two fingerprints differ, in words; "" where none is known to."""
+    if before.startswith(_BEFORE):
         return ""
-    for then, there in zip(mark.split(), now.split(), strict=False):
+    for then, there in zip(before.split(), now.split(), strict=False):
         if then != there:
-            return _WORDS.get(then.partition(":")[0], "something")  # of a damaged mark
+            return _WORDS.get(then.partition(":")[0], "something")  # of a damaged file
     return ""
 
 
-def _mark(**parts: Any) -> str:
+def _joined(**parts: Any) -> str:
     digests = (f"{name}:{digest(repr(part).encode())[:12]}" for name, part in parts.items())
     return " ".join((_VERSION, *digests))
 

@@ -38,7 +38,7 @@ _readings: dict[Key, tuple[Any, RigChain | str]] = {}
 def read(chain: PropertyGroup) -> RigChain | str:
     """Return what `reading` does; nothing is read anew while all that it comes from is the same."""
     armature = chain.id_data
-    key, seen = key_of(chain), _print(armature, chain)
+    key, seen = key_of(chain), _fingerprint(armature, chain)
     known = _readings.get(key)
     if known is None or known[0] != seen:
         if len(_readings) > 256:  # of files that were open before
@@ -51,8 +51,8 @@ def read(chain: PropertyGroup) -> RigChain | str:
     return replace(found, armature=armature, target=chain.target, native=controls_of(chain))
 
 
-def _print(armature: Object, chain: PropertyGroup) -> Any:
-    """Return all that a chain is read from, as far as anybody changes it."""
+def _fingerprint(armature: Object, chain: PropertyGroup) -> Any:
+    """Return the fingerprint of all that a chain is read from, as far as anybody changes it."""
     return (
         armature.as_pointer(),
         armature.data.as_pointer(),

@@ -23,7 +23,7 @@ from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
 from ...rig.scene.samples import finished
 from . import family, limited, two_bone
-from .changes import changed_since_made, print_of
+from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
@@ -75,7 +75,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     _note(settings, empties, had_animation)
     try:
         native = _built(rig, settings, plan, empties)
-        settings.native_print = print_of(settings)
+        settings.native_print = fingerprint_of(settings)
         return replace(native, warnings=_warnings(settings))
     except BaseException as error:
         remove_native(armature, settings)

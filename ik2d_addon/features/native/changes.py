@@ -49,8 +49,8 @@ def acts_as_set(settings: bpy.types.PropertyGroup) -> bool:
     return acts(settings) and not changed_since_made(settings)
 
 
-def print_of(settings: bpy.types.PropertyGroup) -> str:
-    """Return what a chain's drivers are made from, in words: a digest of its settings, and its rest pose."""
+def fingerprint_of(settings: bpy.types.PropertyGroup) -> str:
+    """Return the fingerprint of a chain's drivers: a digest of its settings, and its rest pose in numbers."""
     names = _bones(settings)
     numbers = (f"{number:.8g}" for number in _numbers(settings.id_data, names))
     return " ".join((_digest(settings, names), *numbers))

@@ -11,28 +11,11 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE
+from .fingerprint import settings_of
 from .renames import Settings
 
-# What decides how a chain, and each of its joints, is solved.
-_OF_CHAIN = (
-    "bone_count",
-    "solver",
-    "start_from",
-    "bend",
-    "turn_over",
-    "plane",
-    "softness",
-    "influence",
-    "iterations",
-    "tolerance",
-    "stretch",
-    "compress",
-    "stretch_bones",
-    "slide_weight",
-    "hand_rotation",
-)
 _NO_ROTATION = 0.1  # how far a rest matrix may be from one; Blender's rounding leaves 1e-4
-# Each with the switch without which it does not count; "" for none.
+# Settings of a joint, each with the switch without which it does not count; "" for none.
 _OF_JOINT = (
     ("use_limit", ""),
     ("limit_min", "use_limit"),
@@ -50,8 +33,9 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
     Blender keeps such values out when they are set, but reads whatever a file holds.
     """
     owner = f"Chain '{chain.name}'"
-    for name in _OF_CHAIN:
-        _refuse(chain, name, owner)
+    for name, value in settings_of(chain):
+        if not isinstance(value, tuple):
+            _refuse(chain, name, owner)
     if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
         raise IK2DError(f"{owner}: its setting Normal holds no finite numbers; set it anew")
     for bone in bones:
