@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm test test-gui test-processors bench bench-check mutants fuzz soak lint build samples pictures clean
+.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -37,7 +37,13 @@ farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm 
 	@$(ENVIRONMENT) farm
 	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)")
 
-test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender)
+check:  ## Check style and run the quick tests of solvers, rig and bake: the first thing to run
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" -m ruff check .
+	"$(PYTHON)" -m ruff format --check .
+	"$(PYTHON)" -m pytest -q -n auto -m "not slow" tests/core tests/blender/rig tests/blender/bake $(ARGS)
+
+test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender, ARGS=--thorough for all cases)
 	@$(ENVIRONMENT) dev bench farm
 	"$(PYTHON)" -m pytest $(ARGS)
 

@@ -13,6 +13,7 @@ from mathutils import Matrix, Vector
 from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import listed, number_of
 from ...rig.animation import key_faults, versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
@@ -96,7 +97,7 @@ def turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
             ends = sorted(getattr(joint, f"{kind}_{end}") for end in ("min", "max"))
             setattr(joint, f"{kind}_min", ends[0])
             setattr(joint, f"{kind}_max", ends[1])
-    return f"The ranges of {_names([joint.name for joint in joints])} go from Min to Max again"
+    return f"The ranges of {listed([joint.name for joint in joints], _NAMED)} go from Min to Max again"
 
 
 def stuck_outside(rig: RigChain) -> list[str]:
@@ -114,7 +115,7 @@ def widen(armature: bpy.types.Object, settings: Settings) -> str:
     for bone in bones:
         joint = settings.joints[bone]
         joint.limit_min, joint.limit_max = min(joint.limit_min, 0.0), max(joint.limit_max, 0.0)
-    return f"The ranges of {_names(bones)} hold the rest pose now"
+    return f"The ranges of {listed(bones, _NAMED)} hold the rest pose now"
 
 
 @fix("Clear Target")
@@ -188,7 +189,7 @@ def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
     for bone in bones:
         bone.lock_rotation = (False, False, False)
         bone.lock_rotation_w = False
-    return f"Unlocked the rotation of {_names([bone.name for bone in bones])}"
+    return f"Unlocked the rotation of {listed([bone.name for bone in bones], _NAMED)}"
 
 
 # --- Channels ----------------------------------------------------------------
@@ -201,7 +202,7 @@ def unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
     _refuse_nothing(settings, locked, "channel is locked")
     for one in locked:
         one.lock = False
-    return f"Unlocked {_count(locked, 'channel')}"
+    return f"Unlocked {number_of(len(locked), 'channel')}"
 
 
 @fix("Unmute Channels")
@@ -211,7 +212,7 @@ def unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
     _refuse_nothing(settings, muted, "channel is muted")
     for one in muted:
         one.mute = False
-    return f"Unmuted {_count(muted, 'channel')}"
+    return f"Unmuted {number_of(len(muted), 'channel')}"
 
 
 @fix("Mute Modifiers")
@@ -222,7 +223,7 @@ def mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
     _refuse_nothing(settings, acting, "channel has modifiers that act")
     for modifier in acting:
         modifier.mute = True
-    return f"Muted {_count(acting, 'modifier')}"
+    return f"Muted {number_of(len(acting), 'modifier')}"
 
 
 @fix("Mute Drivers")
@@ -233,7 +234,7 @@ def mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
     _refuse_nothing(settings, drivers, "channel is driven")
     for curve in drivers:
         curve.mute = True
-    return f"Muted {_count(drivers, 'driver')}"
+    return f"Muted {number_of(len(drivers), 'driver')}"
 
 
 def _curves(armature: bpy.types.Object, settings: Settings) -> list[bpy.types.FCurve]:
@@ -391,7 +392,7 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
         now = _held_by(armature, child).inverted_safe()
         child.matrix_parent_inverse = now @ before @ child.matrix_parent_inverse
     moved = [bone.name for bone in armature.pose.bones if bone.location.length > 0.0]
-    left = f"; look at the location of {_names(moved)}, which it leaves as it is" if moved else ""
+    left = f"; look at the location of {listed(moved, _NAMED)}, which it leaves as it is" if moved else ""
     return f"Applied the scale of '{armature.name}'{left}"
 
 
@@ -433,7 +434,7 @@ def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
             raise IK2DError(f"The scale of bone '{name}' is animated; delete its keys, or its driver")
     for name in bones:
         armature.pose.bones[name].scale = (1.0, 1.0, 1.0)
-    return f"Cleared the scale of {_names(bones)}"
+    return f"Cleared the scale of {listed(bones, _NAMED)}"
 
 
 def _refuse_shared_data(armature: bpy.types.Object) -> None:
@@ -450,17 +451,6 @@ def _refuse_shared_data(armature: bpy.types.Object) -> None:
 def _refuse_nothing(settings: Settings, found: Sequence[object], what: str) -> None:
     if not len(found):
         raise IK2DError(f"Chain '{settings.name}': no {what}")
-
-
-def _names(bones: Sequence[str]) -> str:
-    named = [f"'{bone}'" for bone in bones]
-    if len(named) > _NAMED + 1:
-        named[_NAMED:] = [f"{len(named) - _NAMED} more"]
-    return " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
-
-
-def _count(found: Sequence[object], noun: str) -> str:
-    return f"1 {noun}" if len(found) == 1 else f"{len(found)} {noun}s"
 
 
 # --- Fixes that are operators of their own -----------------------------------
