@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import bpy
 
 from ik2d_addon.features.baking import operators
-from ik2d_addon.ui.settings import chain
+from ik2d_addon.ui.settings import rig
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def registered() -> Iterator[None]:
     """Have them for a while, where they are not there anyway."""
     with ExitStack() as parts:
         if not hasattr(bpy.types.Object, "ik2d"):
-            for part in (chain, operators):
+            for part in (rig, operators):
                 part.register()
                 parts.callback(part.unregister)
         yield

@@ -8,6 +8,9 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ik2d_addon.bake import ChainReport
+from ik2d_addon.bake.report import PLAYED_BACK
+
 Point = Sequence[float]
 
 
@@ -368,3 +371,8 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
     if hasattr(pose_bone, "select"):  # 5.0 moved it here; the other branch goes with 4.5
         return pose_bone.select
     return pose_bone.bone.select
+
+
+def plays_back_worse(report: ChainReport) -> bool:
+    """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
+    return report.plays_back_worse_by > PLAYED_BACK * report.reach

@@ -8,8 +8,7 @@ import bpy
 import pytest
 from rigs import add_chain, animation_of, leg_with_target, stored_settings
 
-from ik2d_addon.bake import bake, solve
-from ik2d_addon.bake.request import problems
+from ik2d_addon.bake import bake, check, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking import results
 from ik2d_addon.features.baking.staleness import changed_since
@@ -115,7 +114,7 @@ def test_whatever_is_damaged_there_is_a_sentence_and_never_a_traceback(some):
                 assert "'" in str(error), (done, str(error))  # it names the thing
                 assert animation_of(armature) == before
                 refusals.append(str(error))
-        assert isinstance(problems(armature), list)
+        assert isinstance(check(armature), list)
     assert len(refusals) > some(5, 4)
 
 
@@ -154,7 +153,7 @@ def test_a_place_beyond_all_bones_is_none():
     stored_settings(armature)["chains"][0]["joints"][0]["place"]["index"] = 1001
     armature.data.bones["thigh"].name = "upper"
     assert armature.ik2d.chains[0].joints[0].name in ("thigh", "upper")
-    assert problems(armature) == []
+    assert check(armature) == []
 
 
 def test_damaged_options_name_the_rig():

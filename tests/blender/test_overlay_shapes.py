@@ -23,9 +23,9 @@ def area(triangles) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["overlay_shapes", "overlay_colors"])
+@pytest.mark.parametrize("name", ["shapes", "colors"])
 def test_shapes_and_colours_need_no_blender(name) -> None:
-    path = ROOT / "ik2d_addon" / "ui" / f"{name}.py"
+    path = ROOT / "ik2d_addon" / "features" / "overlay" / f"{name}.py"
     code = f"import runpy, sys; sys.modules['bpy'] = sys.modules['gpu'] = None; runpy.run_path({str(path)!r})"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 

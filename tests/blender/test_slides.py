@@ -19,8 +19,7 @@ from rigs import (
     played_back_errors,
 )
 
-from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.bake.request import problems
+from ik2d_addon.bake import BakeOptions, bake, check, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.ui.settings.chain_list import take_limits
@@ -46,7 +45,7 @@ def locations(armature):
 def refused(armature, words):
     """Hold check, solve and bake to one sentence, and to changing nothing."""
     animation, places = every_bit_of_animation(armature), locations(armature)
-    assert problems(armature) == [words]
+    assert check(armature) == [words]
     for act in (solve, bake):
         with pytest.raises(IK2DError) as caught:
             act(armature)
@@ -147,7 +146,7 @@ def test_bones_that_are_connected():
     )
     refused(armature, words)
     disconnect(armature)
-    assert problems(armature) == []
+    assert check(armature) == []
 
 
 def test_locations_that_are_locked():
@@ -163,7 +162,7 @@ def test_locations_whose_keys_are_locked():
     armature.pose.bones["outer"].keyframe_insert("location", index=1, frame=1)
     existing_fcurves(armature)[0].lock = True
     words = """'Rig': channel pose.bones["outer"].location is locked; unlock it to bake"""
-    assert problems(armature) == [words]
+    assert check(armature) == [words]
     with pytest.raises(IK2DError, match="is locked; unlock it to bake"):
         bake_here(armature)
 
