@@ -28,7 +28,7 @@ _ALIKE = 1e-5
 class PlainAnswer:
     """The solution for one target. Lengths are in the chain's units."""
 
-    turns: list[float]  # (n,) radians from the angles that nothing turns
+    turns: list[float]  # (n,) radians from the unturned angles
     status: int  # Status
     residual: float  # tip to target
     softened: bool = False
@@ -50,7 +50,7 @@ class PlainSolver:
     def solve(self, x: float, y: float, bend: float = 1.0, softness: float = 0.0) -> PlainAnswer | None:
         """Return the answer for a target from the chain's root; None where the arrays' solver has to do it.
 
-        bend: +1 or -1. None too where a joint would leave its limits, or the target is nowhere.
+        bend: +1 or -1. None too where a joint would leave its limits, or the target is not finite or FAR.
         """
         bones = self.bones
         distance = hypot(x, y)
@@ -69,7 +69,7 @@ class PlainSolver:
         return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
 
     def share_families(self, other: "PlainSolver") -> None:
-        """Take the families of poses that another chain has found, where it has the same lengths and rest."""
+        """Take the families of poses of another chain that has the same lengths and rest."""
         own, others = self.bones, other.bones
         lengths = np.abs(np.subtract(own.lengths, others.lengths)).max()
         angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max()
@@ -112,8 +112,8 @@ def plain_solver(
 
     unturned: (n,) the angles from which the bones turn, the rest pose. even: by least bend with a root that
     turns freely, as `solve_even` does; else of two bones, as `solve_two_bone` does. links: how the bones are
-    held, where that differs from the chain's lengths and angles by what a rig's rest matrices are not quite
-    rotations. tolerance: a length, None for the chain's default.
+    held, where a rig's rest matrices are not quite rotations. tolerance: a length, None for the chain's
+    default.
     """
     weights = np.ones(len(chain)) if chain.weights is None else chain.weights
     if len(chain) < 2 or chain.is_sliding or not 1.0 / HUGE < chain.reach[1] < HUGE:
