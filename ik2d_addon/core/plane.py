@@ -179,8 +179,7 @@ def _across(vectors: Floats, unit: Floats) -> Floats:
     A vector nearly along it leaves little, with few digits right: for all of them, take the unit vector of
     the result and call this a second time.
     """
-    rest: Floats = vectors - (vectors @ unit)[..., np.newaxis] * unit
-    return rest
+    return vectors - (vectors @ unit)[..., np.newaxis] * unit
 
 
 def _unit(vector: Floats) -> Floats:

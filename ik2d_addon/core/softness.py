@@ -50,7 +50,5 @@ def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:
     """Return targets (..., 2) moved to where softness puts the tip; softness (...) or one."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
     part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
-    moved: Floats = np.where(
-        np.greater(softness, 0.0)[..., np.newaxis], targets * part[..., np.newaxis], targets
-    )
-    return moved
+    is_soft = np.greater(softness, 0.0)[..., np.newaxis]
+    return np.where(is_soft, targets * part[..., np.newaxis], targets)

@@ -112,8 +112,7 @@ def free_batch_steps(
 def are_inside(bones: Bones, targets: Targets) -> Flags:
     """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
-    inside: Flags = (distance < 1.0) & (distance > bones.inner)
-    return inside
+    return (distance < 1.0) & (distance > bones.inner)
 
 
 def _shaped(bones: Bones, targets: Targets, room: Floats) -> tuple[Floats, Floats, Floats]:
@@ -213,8 +212,7 @@ def _parts(
     def off(part: Floats) -> Floats:
         (turned,) = carved(room[2 * headings.size :], headings.shape)
         x, y = _tips(lengths, np.add(headings, np.multiply(part, turns, out=turned), out=turned), room)
-        rest: Floats = np.sqrt(x * x + y * y) - distance
-        return rest
+        return np.sqrt(x * x + y * y) - distance
 
     found, rows = np.empty(m), np.arange(m)
     bracket = Bracket(np.zeros(m), np.ones(m), off(np.zeros(m)), off(np.ones(m)), np.zeros(m))

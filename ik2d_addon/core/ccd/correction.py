@@ -173,5 +173,4 @@ def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
 
 def angles_of(headings: Floats) -> Floats:
     """Return the angles (n, ...) between bones with headings (n, ...)."""
-    angles: Floats = np.diff(headings, axis=0, prepend=0.0)
-    return angles
+    return np.diff(headings, axis=0, prepend=0.0)

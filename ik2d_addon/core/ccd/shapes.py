@@ -151,20 +151,15 @@ def between(
     inner, so somewhere it is the target's. A turn of the root does the rest.
     """
     distance = hypot(x, y)
-    turns = _turns_between(lengths, start, distance, bend)
+    too_short = error_of(lengths, start, 0.0, 0.0) < distance
+    ends = [0.0] * len(start) if too_short else [bend * shut for shut in closed(lengths, 1.0)]
+    turns = [0.0, *(remainder(end - angle, 2.0 * pi) for angle, end in zip(start[1:], ends[1:], strict=True))]
 
     def pose(s: float) -> list[float]:
         return [angle + s * turn for angle, turn in zip(start, turns, strict=True)]
 
     s = crossing(lambda s: error_of(lengths, pose(s), 0.0, 0.0) - distance, tolerance)
     return aimed(lengths, pose(s), x, y)
-
-
-def _turns_between(lengths: list[float], start: list[float], distance: float, bend: float) -> list[float]:
-    """Return the turns (n,) from the start's pose to the end of `between`'s way; the root does not turn."""
-    too_short = error_of(lengths, start, 0.0, 0.0) < distance
-    ends = [0.0] * len(start) if too_short else [bend * shut for shut in closed(lengths, 1.0)]
-    return [0.0, *(remainder(end - angle, 2.0 * pi) for angle, end in zip(start[1:], ends[1:], strict=True))]
 
 
 class Bracket(NamedTuple):

@@ -183,8 +183,6 @@ def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floa
 def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
     """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
     angles = checked_angles(chain, start, "start")
-    if start_slides is None and not chain.is_sliding:
-        return within_limits(chain, angles, angles)
     none = np.zeros(len(chain)) if start_slides is None else start_slides
     return starting(chain, angles, checked_slides(chain, none, "start_slides"))
 

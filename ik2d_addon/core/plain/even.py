@@ -3,21 +3,11 @@
 
 from math import atan2, cos, hypot, pi, remainder, sin
 
-import numpy as np
-
-from ..chain import Chain
-from ..even.joined import Joined, joined
+from ..even.joined import Joined
 from ..even.single import Found, SingleFamily
-from ..inputs import Floats
 from .bones import Bones
 
 TURN = 2.0 * pi
-
-
-def joined_of(chain: Chain, unturned: Floats) -> Joined:
-    """Return the joints that share a chain's bend, for unturned angles (n,)."""
-    weights = np.ones(len(chain) - 1) if chain.weights is None else chain.weights[1:]
-    return joined(chain.lengths / chain.reach[1], weights, unturned[1:])
 
 
 class EvenPose:

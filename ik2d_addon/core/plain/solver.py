@@ -8,7 +8,7 @@ from math import hypot, inf, isfinite
 import numpy as np
 
 from ..chain import FAR, Chain
-from ..even.joined import Joined
+from ..even.joined import Joined, joined
 from ..even.search import family_of
 from ..even.single import SingleFamily
 from ..inputs import Floats
@@ -16,7 +16,7 @@ from ..softness import soft_targets
 from ..solution import Status
 from ..two_bone import HUGE, ZERO_LENGTH
 from .bones import Bones, Link, links_of
-from .even import EvenPose, joined_of
+from .even import EvenPose
 from .two_bone import TwoBonePose
 
 # Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,
@@ -89,15 +89,13 @@ class PlainSolver:
 
     def _pose(self, bend: float) -> TwoBonePose | EvenPose:
         if bend not in self._poses:
-            self._poses[bend] = self._new_pose(bend)
+            if self._part is None:
+                self._poses[bend] = TwoBonePose(self.bones, bend)
+            else:
+                family = self._families.get(bend) or SingleFamily(family_of(self._part, bend))
+                self._families[bend] = family
+                self._poses[bend] = EvenPose(self.bones, self._part, family)
         return self._poses[bend]
-
-    def _new_pose(self, bend: float) -> TwoBonePose | EvenPose:
-        if self._part is None:
-            return TwoBonePose(self.bones, bend)
-        if bend not in self._families:
-            self._families[bend] = SingleFamily(family_of(self._part, bend))
-        return EvenPose(self.bones, self._part, self._families[bend])
 
 
 def plain_solver(
@@ -120,7 +118,7 @@ def plain_solver(
         return None
     part = None
     if even:
-        part = joined_of(chain, unturned)
+        part = joined(chain.lengths / chain.reach[1], weights[1:], unturned[1:])
         # Joints that stay at rest, by their weights or their places, have no share in the family.
         if weights[0] == 0.0 or part.rest.size == 0 or part.root or abs(part.reach - 1.0) > 1e-12:
             return None
