@@ -195,10 +195,7 @@ def tips_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Float
 
 def checked_slides(chain: Chain, slides: ArrayLike, name: str = "slides") -> Floats:
     """Return slides (..., n) as floats; raise IK2DError where there are not n, or one is beyond LONGEST."""
-    checked = floats_within(slides, name, LONGEST)
-    if checked.ndim == 0 or checked.shape[-1] != len(chain):
-        raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
-    return checked
+    return checked_angles(chain, slides, name, LONGEST, unit="")
 
 
 def within_slides(chain: Chain, slides: Floats) -> Floats:
@@ -208,10 +205,10 @@ def within_slides(chain: Chain, slides: Floats) -> Floats:
 
 
 def checked_angles(
-    chain: Chain, angles: ArrayLike, name: str = "angles", most: float = LARGEST_ANGLE
+    chain: Chain, angles: ArrayLike, name: str = "angles", most: float = LARGEST_ANGLE, unit: str = " radians"
 ) -> Floats:
     """Return angles (..., n) as floats; raise IK2DError where there are not n, or one is beyond `most`."""
-    checked = floats_within(angles, name, most, " radians")
+    checked = floats_within(angles, name, most, unit)
     if checked.ndim == 0 or checked.shape[-1] != len(chain):
         raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
     return checked

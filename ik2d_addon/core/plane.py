@@ -176,8 +176,7 @@ def _without(vector: Floats, unit: Floats) -> Floats:
 def _across(vectors: Floats, unit: Floats) -> Floats:
     """Return the parts of vectors (..., 3) perpendicular to a unit vector (3,).
 
-    A vector nearly along it leaves little, with few digits right: for all of them, take the unit vector of
-    the result and call this a second time.
+    A vector nearly along it leaves few right digits: for all, call this again with the result's unit vector.
     """
     return vectors - (vectors @ unit)[..., np.newaxis] * unit
 

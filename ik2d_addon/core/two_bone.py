@@ -152,10 +152,7 @@ def solve_limited_pair(
 
 
 def _solve_rigid(chain: Chain, targets: Floats, _sides: Floats, kept: Floats, tolerance: float) -> Answer:
-    """Return the poses nearest to targets (m, 2) with the joints of weight 0 as they are in `kept`.
-
-    The chain is then one arm that turns about one joint, and aims from there.
-    """
+    """Return the poses nearest to targets (m, 2), one arm about one joint; rigid joints keep their angles."""
     angles = within_limits(chain, kept, kept)
     rigid = np.zeros(2) == chain.weights
     if not rigid.all():

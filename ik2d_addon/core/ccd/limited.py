@@ -181,10 +181,7 @@ def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[
 def _slid_or_bent(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
 ) -> tuple[Pose, int]:
-    """Return the pose approached from the start, which may be on a line where slides alone do.
-
-    Where they do not, it is approached again from there, bent and with its slides off their ends.
-    """
+    """Return the pose approached from the start, and again bent where slides alone do not arrive."""
     if not is_on_a_line(start[: len(bones.lengths)]):
         pose, done = _approached(bones, start, x, y, tolerance, rounds)
     else:  # from which sweeps turn to any side

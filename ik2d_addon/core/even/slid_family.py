@@ -170,12 +170,10 @@ class SlidSearch(Search):
 
     def _fall(self, pieces: Pieces) -> NDArray[np.bool_]:
         """Return whether the distance falls all along each piece (k,)."""
-        family, parts = self.made(pieces), []
-        for t in np.linspace(0.0, 1.0, SAMPLES):
-            c = pieces.cubics
-            pose = c[0] + t * (c[1] + t * (c[2] + t * c[3]))
-            parts.append(family.distance(pose, pose)[0])
-        falls: NDArray[np.bool_] = (np.diff(parts, axis=0) < RISE).all(axis=0)
+        family, c = self.made(pieces), pieces.cubics
+        poses = (c[0] + t * (c[1] + t * (c[2] + t * c[3])) for t in np.linspace(0.0, 1.0, SAMPLES))
+        distances = [family.distance(pose, pose)[0] for pose in poses]
+        falls: NDArray[np.bool_] = (np.diff(distances, axis=0) < RISE).all(axis=0)
         return falls
 
     def closed_pose(self) -> Floats:

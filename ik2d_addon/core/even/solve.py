@@ -204,17 +204,9 @@ class _Even:
         return poses[:, :n], within_slides(self.chain, poses[:, n:] * outer), steps
 
     def _limit(
-        self,
-        angles: Floats,
-        slides: Floats,
-        iterations: NDArray[np.int32],
-        points: Floats,
-        sides: Floats,
+        self, angles: Floats, slides: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats
     ) -> None:
-        """Put poses (m, n) within the limits; where that moves the tip, solve again from there.
-
-        So too where a chain that slides missed a point that is not off the annulus.
-        """
+        """Put poses (m, n) within the limits; solve again where that moves the tip, or where slides miss."""
         within = within_limits(self.chain, angles, np.broadcast_to(self.rest, angles.shape))
         before = distances_to(self.chain, angles, points, slides)
         missed = distances_to(self.chain, within, points, slides) > before + 0.5 * self.tolerance
@@ -274,10 +266,7 @@ def _free_slid(
 
 
 def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
-    """Return the poses of a chain whose root's turn counts, found from those of a free one.
-
-    Where the tip is as far or as near as it gets, they stay those.
-    """
+    """Return the poses of a chain whose root's turn counts, from those of a free one; off reach, the same."""
     angles, steps = _free(lengths, weights[1:], rest, points, side)
     tips = tips_at(Chain(lengths), angles)
     rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))

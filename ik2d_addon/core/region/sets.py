@@ -61,19 +61,15 @@ class Sets:
 
     def away(self, k: int, points: Points) -> Floats:
         """Return the moves (b,) by k that leave points (b,) farthest from the next joint."""
-        return self.within(k, near(np.angle(points) + np.pi, self._middle(k)))
+        return self.within(k, near(np.angle(points) + np.pi, self.middle[k : k + 1]))
 
     def towards(self, k: int, points: Points) -> Floats:
         """Return the moves (b,) by k that leave points (b,) nearest to the next joint."""
-        return self.within(k, near(np.angle(points), self._middle(k)))
+        return self.within(k, near(np.angle(points), self.middle[k : k + 1]))
 
     def within(self, k: int, moves: Floats) -> Floats:
         """Return moves (b,) by k, clamped to its range."""
         return np.minimum(np.maximum(moves, self.low[k]), self.high[k])
-
-    def _middle(self, k: int) -> Floats:
-        """Return the middle (1,) of the range of move k."""
-        return 0.5 * (self.low[k : k + 1] + self.high[k : k + 1])
 
     @property
     def middle(self) -> Floats:
@@ -116,7 +112,7 @@ class SlidingSets(Sets):
     def away(self, k: int, points: Points) -> Floats:
         if not self.slides[k]:
             return super().away(k, points)
-        return np.where(points.real > self._middle(k), self.low[k], self.high[k])
+        return np.where(points.real > self.middle[k], self.low[k], self.high[k])
 
     def towards(self, k: int, points: Points) -> Floats:
         return self.within(k, points.real) if self.slides[k] else super().towards(k, points)
