@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .inputs import Floats
 
-# What turns places (3, frames), or one (3, 1), at each frame in its own way: (3, frames).
+# A function that turns places (3, frames), or one (3, 1), by another rotation at each frame: (3, frames).
 Rotate = Callable[[Floats], Floats]
-# Some of the frames, by their places.
+# Indices of some of the frames.
 Rows = Sequence[int] | NDArray[np.intp] | slice
 
 
@@ -36,7 +36,7 @@ def inverse(matrices: Floats) -> Floats:
 
 
 def crossed(a: Floats, b: Floats) -> Floats:
-    """Return the cross products of vectors (.., 3): numpy's to the bit, in a fifth of its time for one."""
+    """Return the cross products of vectors (.., 3), exactly numpy's, in a fifth of its time for one."""
     result = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     u, v, w = b[..., 0], b[..., 1], b[..., 2]
@@ -47,10 +47,7 @@ def crossed(a: Floats, b: Floats) -> Floats:
 
 
 def is_constant(values: NDArray[np.floating[Any]]) -> bool:
-    """Return whether all frames (frames, ..) hold the same numbers, as those of a rig at rest do.
-
-    What follows from them then needs to be worked out only once.
-    """
+    """Return whether all frames (frames, ..) hold the same numbers, as those of a rig at rest do."""
     if _is_thin(values):
         return True
     if len(values) == 0 or not (values[-1] == values[0]).all():  # most that moves ends elsewhere
@@ -59,7 +56,7 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
 
 
 def repeated(one: Floats, frames: int) -> Floats:
-    """Return what holds at all frames (frames, ..) in the memory of one (..); to read alone."""
+    """Return a read-only array (frames, ..) that repeats one value (..) without copying it."""
     whole = np.asarray(one, order="C")  # numpy's own broadcast_to takes ten times as long
     values: Floats = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
     values.flags.writeable = False
@@ -67,15 +64,15 @@ def repeated(one: Floats, frames: int) -> Floats:
 
 
 def thinned(values: Floats) -> Floats:
-    """Return values (frames, ..) that take up the memory of one frame where all hold the same numbers."""
+    """Return values (frames, ..), in the memory of one frame where all frames hold the same numbers."""
     return repeated(values[0], len(values)) if is_constant(values) else values
 
 
 def picked(values: Floats, rows: Rows) -> Floats:
-    """Return some of the frames of values (frames, ..), as thin as these are."""
+    """Return some of the frames of values (frames, ..); thin values stay thin."""
     if isinstance(rows, slice) or not _is_thin(values):
         return values[rows]
-    if len(rows) <= len(values):  # as thin, and sooner done
+    if len(rows) <= len(values):  # also thin, and faster
         return values[: len(rows)]
     return repeated(values[0], len(rows))
 
@@ -104,7 +101,7 @@ def norms(vectors: Floats) -> Floats:
 
 
 def are_finite(values: Floats) -> NDArray[np.bool_]:
-    """Return at which frames (frames,) all of values (frames, ..) are finite numbers."""
+    """Return the frames (frames,) at which all of values (frames, ..) are finite numbers."""
     one = unrepeated(values)
     found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
     return found if len(one) == len(values) else np.broadcast_to(found, len(values))
@@ -123,7 +120,7 @@ def unrepeated(values: NDArray[Any]) -> NDArray[Any]:
 class Frames:
     """Arrays over the same frames: fields that hold one, a list of them, or other Frames.
 
-    Frames are the first dimension of each. What other fields hold, None too, is the same at all frames.
+    Frames are the first dimension of each. Any other field, None too, holds for all frames.
     """
 
     def at(self, rows: Rows) -> Self:
@@ -132,7 +129,7 @@ class Frames:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the frames of all parts, whose fields are arrays or None, one part after the other."""
+        """Return the frames of all parts in one; their fields are arrays or None."""
         if len(parts) == 1:
             return parts[0]
         columns = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
@@ -140,7 +137,7 @@ class Frames:
 
 
 def _at(values: Any, rows: Rows) -> Any:
-    """Return some of the frames of what a field of Frames holds."""
+    """Return some of the frames of a field's value."""
     if isinstance(values, Frames):
         return values.at(rows)
     if isinstance(values, list):

@@ -7,23 +7,23 @@ t that of the longest bone, l long, the others are t_i = asin(l_i / l sin t), an
     distance of the tip = l sin S / sin t
 
 From t = 0, the stretched chain, to where S = pi, the tip on the root, or to t = pi, where a bone that is
-longer than the others together has them folded back, this falls without a halt: tan is superadditive, which
-is what the sign of its slope comes to on either side of t = pi / 2. From there on the centre lies on the
-longest bone's other side. So each distance between the reaches has one arc.
+longer than the others together has them folded back, this always falls: on either side of t = pi / 2 the sign
+of its slope follows from tan being superadditive. From there on the centre lies on the longest bone's other
+side. So each distance between the reaches has one arc.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .chain import Chain, at_limits, checked_targets, in_reaches
+from .chain import Chain, checked_targets, in_reaches
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
 from .solution import Solution, annulus_status, distances_to
 
-# Newton's steps and halvings for one target: five are usual, and so many halvings leave nothing.
+# Newton's steps and halvings for one target: five are usual, and 80 halvings leave nothing to halve.
 ROUNDS = 80
-# What rounding leaves of a distance, of a reach of 1.
+# The error of a distance by rounding, in reaches.
 ROUNDING = 1e-15
 # So many angles at a time that the arrays between the steps stay in the processor's cache.
 BLOCK_ANGLES = 65536
@@ -37,10 +37,10 @@ def solve_arc(
     tolerance: float | None = None,
     softness: ArrayLike = 0.0,
 ) -> Solution:
-    """Return for each target the pose on one circle whose tip is on it, or as near as it gets.
+    """Return the pose on one circle for each target, the tip on it or as near as it gets.
 
     Bones of equal length all bend alike; of two bones it is the pose of `solve_two_bone`. Only the target's
-    distance decides about the shape, and the root aims it. The formulas stand at the top of arc.py.
+    distance decides about the shape, and the root aims it. The formulas are at the top of arc.py.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the sign of all angles but the first.
     tolerance: a length. softness: 0..1 (...), see softness.py; status is that of the exact solve.
@@ -57,14 +57,8 @@ def solve_arc(
     side = np.broadcast_to(sides, shape).reshape(-1)
     aims = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1)) if soft.any() else points
     angles, iterations = _poses(chain, aims, side)
-    return Solution(
-        angles=angles.reshape(*shape, len(chain)),
-        status=annulus_status(chain, points, limit).reshape(shape),
-        residual=distances_to(chain, angles, points).reshape(shape),
-        iterations=iterations.reshape(shape),
-        limited=at_limits(chain, angles).reshape(*shape, len(chain)),
-        slides=np.zeros((*shape, len(chain))),
-    )
+    status, residual = annulus_status(chain, points, limit), distances_to(chain, angles, points)
+    return Solution.of_rows(chain, shape, angles, status, residual, iterations)
 
 
 def refuse_uneven(chain: Chain) -> None:
@@ -97,7 +91,7 @@ def _poses(chain: Chain, points: Floats, sides: Floats) -> tuple[Floats, NDArray
 
 
 class _Circle:
-    """The arcs of bones whose lengths (n,) come to 1, by half the angle t of the longest."""
+    """The arcs of bones whose lengths (n,) add up to 1, by half the angle t of the longest."""
 
     def __init__(self, lengths: Floats) -> None:
         self.longest, self.at = float(lengths.max()), int(lengths.argmax())
@@ -148,14 +142,14 @@ class _Circle:
         return found, steps
 
     def distance(self, u: Floats, side: float) -> tuple[Floats, Floats]:
-        """Return how far the tip is for u (m,) in 0..pi / 2, and how fast that falls, or rises (side -1)."""
+        """Return the tip's distance for u (m,) in 0..pi / 2, and its slope, above zero on side -1."""
         sine, cosine = np.sin(u), np.cos(u)
         total, slope = self._total(u, side)
         distance = self.longest * np.sin(total) / sine
         return distance, side * (self.longest * np.cos(total) * slope - distance * cosine) / sine
 
     def _total(self, u: Floats, side: float) -> tuple[Floats, Floats]:
-        """Return S, or pi - S (side -1), for u (m,), and how fast it grows."""
+        """Return S, or pi - S (side -1), for u (m,), and its slope."""
         halves, own = self._others(u)
         cosines = np.cos(u)[:, np.newaxis] / np.where(own > 0.0, own, 1.0)
         return u + side * halves.sum(axis=1), 1.0 + side * (self.others * cosines).sum(axis=1)

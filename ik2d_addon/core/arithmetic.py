@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-# Of fewer columns numpy's own sums are faster, which take one column after the other; they round alike.
+# For fewer columns numpy's own sums, one column after the other, are faster; they round alike.
 FEW = 48
 
 # A float, or an array with one float for each target.
@@ -22,7 +22,7 @@ Number = Any
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The functions that floats and arrays do not share as operators."""
+    """Functions for floats or for arrays, where these share no operator."""
 
     sin: Callable[..., Number]
     cos: Callable[..., Number]
@@ -51,8 +51,8 @@ def put_cos_and_sin(angles: Number, cosines: Number, sines: Number) -> None:
 
         sin a = 2 t / (1 + t^2),   cos a = 1 - t sin a,   t = tan(a / 2)
 
-    numpy has a fast tangent, but takes sines and cosines one by one: on the processors that it has the
-    tangent for this takes a fifth of their time, and two thirds on others.
+    numpy has a fast tangent, but takes sines and cosines one by one. On processors with that tangent this
+    takes a fifth of their time, and two thirds on others.
     """
     angles *= 0.5
     tangents = np.tan(angles, out=angles)
@@ -67,7 +67,7 @@ def put_cos_and_sin(angles: Number, cosines: Number, sines: Number) -> None:
 def carved(room: Number, *shapes: tuple[int, ...]) -> Iterator[Number]:
     """Yield arrays of some shapes, one behind the other in the memory of a flat one.
 
-    What is done again and again to large arrays takes as long to get memory for as to do.
+    For large arrays, to allocate memory again and again takes as long as the work itself.
     """
     first = 0
     for shape in shapes:
@@ -91,31 +91,9 @@ def summed(rows: Number) -> Number:
     return np.cumsum(rows, axis=0)[-1] if rows.shape[1] < FEW else np.add.reduce(rows, axis=0)
 
 
-def _floats_cos_and_sin(angles: list[float]) -> tuple[list[float], list[float]]:
-    return list(map(math.cos, angles)), list(map(math.sin, angles))
-
-
 def _arrays_cos_and_sin(angles: list[Number]) -> tuple[list[Number], list[Number]]:
     cosines, sines = cos_and_sin(np.array(angles))
     return list(cosines), list(sines)
-
-
-def _float_where(condition: bool, if_true: float, if_false: float) -> float:
-    return if_true if condition else if_false
-
-
-def _array_all_of(conditions: Iterable[Number]) -> Number:
-    return np.logical_and.reduce(list(conditions))
-
-
-def _array_remainder(values: Number, period: float) -> Number:
-    return values - period * np.rint(values / period)
-
-
-def _float_only(
-    condition: bool, function: Callable[..., list[float]], pose: list[float], *numbers: float
-) -> list[float]:
-    return function(pose, *numbers) if condition else pose
 
 
 def _array_only(
@@ -134,15 +112,15 @@ def _array_only(
 FLOATS = Arithmetic(
     math.sin,
     math.cos,
-    _floats_cos_and_sin,
+    lambda angles: (list(map(math.cos, angles)), list(map(math.sin, angles))),
     math.atan2,
     math.sqrt,
     min,
     max,
-    _float_where,
+    lambda condition, if_true, if_false: if_true if condition else if_false,
     all,
     math.remainder,
-    _float_only,
+    lambda condition, function, pose, *numbers: function(pose, *numbers) if condition else pose,
 )
 ARRAYS = Arithmetic(
     np.sin,
@@ -153,7 +131,7 @@ ARRAYS = Arithmetic(
     np.minimum,
     np.maximum,
     np.where,
-    _array_all_of,
-    _array_remainder,
+    lambda conditions: np.logical_and.reduce(list(conditions)),
+    lambda values, period: values - period * np.rint(values / period),
     _array_only,
 )

@@ -13,10 +13,10 @@ from .inputs import LARGEST_ANGLE, LONGEST, SHORTEST, Floats, finite_floats, flo
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
-# An angle stands at its limit when it is no farther from it than rounding (radians).
+# An angle is at its limit when it is no farther from it than rounding (radians).
 AT_LIMIT = 1e-9
 # A target so many reaches away and one farther off in the same direction get the same pose: from here
-# on powers of the distance would be no floats.
+# on powers of the distance would overflow.
 FAR = 1e70
 
 
@@ -174,7 +174,7 @@ def forward(chain: Chain, angles: ArrayLike, slides: ArrayLike | None = None) ->
 
 
 def joints_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Floats:
-    """Do what `forward` does for angles and slides that need no check."""
+    """Return the joints as `forward` does, for angles and slides that need no check."""
     directions = np.cumsum(angles, axis=-1)
     lengths = chain.lengths if slides is None else chain.lengths + slides
     x, y = lengths * np.cos(directions), lengths * np.sin(directions)
@@ -185,7 +185,7 @@ def joints_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Flo
 
 
 def tips_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Floats:
-    """Return the tips (..., 2) alone, as `joints_at` has them but for rounding."""
+    """Return the tips (..., 2) alone, those of `joints_at` but for rounding."""
     n, shape = len(chain), angles.shape[:-1]
     lengths = chain.lengths if slides is None else chain.lengths + slides
     cosines, sines = cos_and_sin(summed_up(angles.reshape(-1, n).T.copy()))
@@ -195,10 +195,7 @@ def tips_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Float
 
 def checked_slides(chain: Chain, slides: ArrayLike, name: str = "slides") -> Floats:
     """Return slides (..., n) as floats; raise IK2DError where there are not n, or one is beyond LONGEST."""
-    checked = floats_within(slides, name, LONGEST)
-    if checked.ndim == 0 or checked.shape[-1] != len(chain):
-        raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
-    return checked
+    return checked_angles(chain, slides, name, LONGEST, unit="")
 
 
 def within_slides(chain: Chain, slides: Floats) -> Floats:
@@ -208,10 +205,10 @@ def within_slides(chain: Chain, slides: Floats) -> Floats:
 
 
 def checked_angles(
-    chain: Chain, angles: ArrayLike, name: str = "angles", most: float = LARGEST_ANGLE
+    chain: Chain, angles: ArrayLike, name: str = "angles", most: float = LARGEST_ANGLE, unit: str = " radians"
 ) -> Floats:
     """Return angles (..., n) as floats; raise IK2DError where there are not n, or one is beyond `most`."""
-    checked = floats_within(angles, name, most, " radians")
+    checked = floats_within(angles, name, most, unit)
     if checked.ndim == 0 or checked.shape[-1] != len(chain):
         raise IK2DError(f"{name} must hold {len(chain)} numbers, one a bone, not shape {checked.shape}")
     return checked
@@ -263,13 +260,13 @@ def going_on(angles: Floats, low: float, high: float, near: float) -> Floats:
 
 
 def _apart(angles: Floats, limit: Floats) -> Floats:
-    """Return how far angles are from a limit, the shorter way round; infinitely from none."""
+    """Return the distances of angles from a limit, the shorter way round; infinite without a limit."""
     finite = np.where(np.isfinite(limit), limit, 0.0)
     return np.where(np.isfinite(limit), np.abs(ARRAYS.remainder(angles - finite, 2.0 * np.pi)), np.inf)
 
 
 def at_limits(chain: Chain, angles: Floats) -> NDArray[np.bool_]:
-    """Return which joints (..., n) stand at a limit."""
+    """Return which joints (..., n) are at a limit."""
     if chain.limits is None:
         return np.zeros(angles.shape, np.bool_)
     at_an_end: NDArray[np.bool_] = (np.abs(angles[..., np.newaxis] - chain.limits) <= AT_LIMIT).any(axis=-1)

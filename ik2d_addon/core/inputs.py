@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of what a caller hands in: numbers, and finite ones."""
+"""Checks of a caller's input: numbers, and finite ones."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,8 +8,8 @@ from .errors import IK2DError
 
 Floats = NDArray[np.float64]
 
-# Lengths and distances of more are no use to anyone, and their sums no floats; a chain that is shorter, but
-# for none, has no digits left for its tolerance.
+# Greater lengths and distances are no use to anyone, and their sums overflow; a chain that is shorter, but
+# not zero, has no digits left for its tolerance.
 LONGEST, SHORTEST = 1e300, 1e-290
 # A greater angle (radians) has no digits left for the finest turns: its last one is worth 1e-10 here.
 LARGEST_ANGLE = 1e6
@@ -42,11 +42,6 @@ def floats_within(values: ArrayLike, name: str, most: float, units: str = "") ->
     return array
 
 
-def frozen_floats(values: ArrayLike, name: str) -> Floats:
-    """Return a read-only copy of `values`, which must be finite numbers."""
-    return frozen(finite_floats(values, name))
-
-
 def frozen(array: Floats) -> Floats:
     """Return a read-only copy."""
     copy = array.copy()
@@ -63,7 +58,7 @@ def wrapped(angles: Floats) -> Floats:
 def unwrapped(angles: Floats) -> Floats:
     """Return the same rotations (frames, n), each number as near as whole turns allow to the one before.
 
-    As numpy's own has them, which takes as long for columns where nothing jumps.
+    The numbers are those of numpy's `unwrap`, which takes as long for columns without a jump.
     """
     if len(angles) < 2:
         return angles.copy()

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from .affine import crossed
 from .errors import IK2DError
-from .inputs import LONGEST, Floats, finite_floats, floats_within, frozen_floats
+from .inputs import LONGEST, Floats, finite_floats, floats_within, frozen
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
 # bend that anybody would model.
 STRAIGHT = 1e-4
-# A chain that winds to both sides has no side of its own if one outweighs the other by less than
+# A chain that winds to both sides has no clear side if one outweighs the other by less than
 # this part. Then the first clear bend decides.
 ONE_SIDED = 0.05
 
@@ -30,11 +30,11 @@ class Plane:
 
     def __post_init__(self) -> None:
         for name in ("origin", "x", "y", "normal"):
-            object.__setattr__(self, name, frozen_floats(getattr(self, name), name))
+            object.__setattr__(self, name, frozen(finite_floats(getattr(self, name), name)))
 
     @classmethod
     def fit(cls, points: ArrayLike, straight_normal: ArrayLike) -> "Plane":
-        """Return the plane nearest to a chain's joints, in the sense of least squares.
+        """Return the plane nearest to a chain's joints, by least squares.
 
         points: (n + 1, 3) joints, root to tip. The normal's sign is such that the chain bends to
         the positive side. For a straight chain the normal is `straight_normal` (3,), made
@@ -49,11 +49,11 @@ class Plane:
 
     @classmethod
     def of_bend(cls, points: ArrayLike) -> "Plane | None":
-        """Return what `fit` does for the joints (n + 1, 3) of a chain that bends; None for a straight one."""
+        """Return the plane of `fit` for joints (n + 1, 3) of a chain that bends; None for a straight one."""
         joints = _checked_joints(points)
         sized = _to_size_one(joints)
         extents, axes = _extents(sized)
-        if _are_straight(extents):
+        if _is_straight(extents):
             return None
         return cls._through(joints, sized, _unit(axes[2] * _bend_side(sized, axes[2])))
 
@@ -67,16 +67,13 @@ class Plane:
         joints = _to_size_one(_checked_joints(points))
         n = _unit(finite_floats(axis, "axis"))
         seen = _across(joints, n)
-        straight = not np.ptp(seen, axis=0).any() or _is_straight(seen)
+        straight = not np.ptp(seen, axis=0).any() or _is_straight(_extents(seen)[0])
         return cls.facing(points, n if straight else n * _bend_side(joints, n))
 
     @staticmethod
     def is_straight(points: ArrayLike) -> bool:
-        """Return whether the joints (n + 1, 3) of a chain leave many planes to choose from.
-
-        Raises IK2DError as `fit` does.
-        """
-        return _is_straight(_to_size_one(_checked_joints(points)))
+        """Return whether joints (n + 1, 3) lie on a line, in many planes; raise IK2DError as `fit` does."""
+        return _is_straight(_extents(_to_size_one(_checked_joints(points)))[0])
 
     @classmethod
     def facing(cls, points: ArrayLike, normal: ArrayLike, along: ArrayLike | None = None) -> "Plane":
@@ -109,7 +106,7 @@ class Plane:
         return lifted
 
     def distance(self, points: ArrayLike) -> Floats:
-        """Return how far points (..., 3) are off the plane, to either side: (...) lengths."""
+        """Return the distances (...) of points (..., 3) from the plane, on either side of it."""
         heights: Floats = (floats_within(points, "points", LONGEST) - self.origin) @ self.normal
         return np.abs(heights)
 
@@ -126,23 +123,19 @@ def _checked_joints(points: ArrayLike) -> Floats:
 def _to_size_one(joints: Floats) -> Floats:
     """Return joints with an extent of about 1, by a power of two, which changes no digit.
 
-    Of very large and very small ones no squares could be taken.
+    The squares of very large and very small ones would overflow.
     """
     extent = max(np.ptp(joints, axis=0).max(), 1e-300 * np.abs(joints).max())
     return np.ldexp(joints, -int(np.frexp(extent)[1]))
 
 
-def _is_straight(joints: Floats) -> bool:
-    return _are_straight(_extents(joints)[0])
-
-
 def _extents(joints: Floats) -> tuple[Floats, Floats]:
-    """Return how far joints (n + 1, 3) spread along their own axes, the furthest first, and these (3, 3)."""
+    """Return the extents of joints (n + 1, 3) along their principal axes, longest first, and these (3, 3)."""
     _, extents, axes = np.linalg.svd(joints - joints.sum(axis=0) / len(joints))
     return extents, axes
 
 
-def _are_straight(extents: Floats) -> bool:
+def _is_straight(extents: Floats) -> bool:
     return len(extents) < 2 or bool(extents[1] <= STRAIGHT * extents[0])
 
 
@@ -183,17 +176,15 @@ def _without(vector: Floats, unit: Floats) -> Floats:
 def _across(vectors: Floats, unit: Floats) -> Floats:
     """Return the parts of vectors (..., 3) perpendicular to a unit vector (3,).
 
-    Of a vector nearly along it little is left, with few digits right: who needs all of them takes the
-    unit vector of what is left, and calls this a second time.
+    A vector nearly along it leaves few right digits: for all, call this again with the result's unit vector.
     """
-    rest: Floats = vectors - (vectors @ unit)[..., np.newaxis] * unit
-    return rest
+    return vectors - (vectors @ unit)[..., np.newaxis] * unit
 
 
 def _unit(vector: Floats) -> Floats:
     largest = float(np.abs(vector).max())
     if largest == 0.0:
         raise IK2DError("a direction must not be zero")
-    scaled = np.ldexp(vector, -int(np.frexp(largest)[1]))  # of others no squares could be taken
+    scaled = np.ldexp(vector, -int(np.frexp(largest)[1]))  # or squares would overflow
     unit: Floats = scaled / np.linalg.norm(scaled)
     return unit

@@ -12,7 +12,7 @@ from .inputs import Floats
 
 # Degrees that the elbow turns while the target moves by a hundredth of the reach: more is a pop.
 POP = 5.0
-# Places at which the rate is looked at; closer together near both ends, where it grows.
+# Samples of the rate; closer together near both ends, where it grows.
 _PLACES = 257
 # Halvings that find the end of a band between two of these.
 _HALVINGS = 40
@@ -21,9 +21,9 @@ Bands: TypeAlias = list[tuple[float, float]]
 
 
 def pop_bands(chain: Chain, softness: float = 0.0, most: float = POP) -> Bands:
-    """Return the target's distances (from, to) at which the elbow of a two-bone chain is about to pop.
+    """Return the bands of target distances (from, to) in which the elbow of a two-bone chain pops.
 
-    There it turns by more than `most` degrees while the target moves by 1 % of the reach towards the
+    In them it turns by more than `most` degrees while the target moves by 1 % of the reach towards the
     root or away from it. With the outer reach as 1, the inner reach i, the tip at f, softness s, and the
     target at h (`core.softness`):
 
@@ -62,7 +62,7 @@ def _rates(tips: Floats, closed: float, width: float) -> Floats:
 
 
 def _edges(low: Floats, high: Floats, over: Floats, closed: float, width: float, bound: float) -> Floats:
-    """Return where (k,) between low and high the rate passes the bound. over: (k,) if it is over at low."""
+    """Return the ends (k,) of bands between low and high. over: (k,) whether the rate at low is over."""
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         same = (_rates(middle, closed, width) > bound) == over
@@ -71,7 +71,7 @@ def _edges(low: Floats, high: Floats, over: Floats, closed: float, width: float,
 
 
 def _targets(tips: Floats, width: float) -> Floats:
-    """Return how far the targets (m,) are for which softness puts the tip at (m,), in reaches."""
+    """Return the distances (m,) of the targets for which softness puts the tip at (m,), in reaches."""
     if width <= 0.0:
         return tips
     left = np.maximum((1.0 - tips) / width, np.finfo(np.float64).tiny)

@@ -22,7 +22,7 @@ def checked_softness(softness: ArrayLike) -> Floats:
 
 
 def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
-    """Return how far from the root the tip goes for targets at `distance` (...); softness (...) or one.
+    """Return the tip's distance from the root for targets at `distance` (...); softness (...) or one.
 
     With the outer reach as 1, the inner reach i, softness s <= 1 - i, and a target at h:
 
@@ -36,7 +36,7 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
         2 (1 - s) / sqrt(s (2 - s) ((1 - s)^2 - i^2))
 
     For equal bones 0.02 / sqrt(s (2 - s)) for each 1 % of reach: 3.7 degrees for s = 0.05, 2.6 for 0.1.
-    What it costs is h - f(h), at most s / e where the target is in reach.
+    The tip then misses the target by h - f(h), at most s / e where the target is in reach.
     """
     inner, outer = chain.reach
     width = np.minimum(softness * outer, outer - inner)
@@ -47,10 +47,8 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
 
 
 def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:
-    """Return targets (..., 2) moved towards the root to where the tip shall go; softness (...) or one."""
+    """Return targets (..., 2) moved to where softness puts the tip; softness (...) or one."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
     part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
-    moved: Floats = np.where(
-        np.greater(softness, 0.0)[..., np.newaxis], targets * part[..., np.newaxis], targets
-    )
-    return moved
+    is_soft = np.greater(softness, 0.0)[..., np.newaxis]
+    return np.where(is_soft, targets * part[..., np.newaxis], targets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a solver answers: angles, and honestly how near they bring the tip."""
+"""The result of a solver: angles, and how near they bring the tip to its target."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,7 +13,7 @@ from .inputs import Floats
 
 
 class Status(IntEnum):
-    """What came of one target. An int, so that arrays can hold it."""
+    """The result for one target. An int, so that arrays can hold it."""
 
     REACHED = 0
     """The tip is within the tolerance of the target."""
@@ -35,7 +35,7 @@ class Solution(Frames):
     status: NDArray[np.int8]  # (...) Status
     residual: Floats  # (...) distance from tip to target, in the chain's units
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
-    limited: NDArray[np.bool_]  # (..., n) joints that stand at a limit
+    limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
     slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
 
     @property
@@ -55,7 +55,7 @@ class Solution(Frames):
         iterations: NDArray[np.int32] | None = None,
         slides: Floats | None = None,
     ) -> "Solution":
-        """Return the answers to targets of a shape from those to all m of them, one after the other.
+        """Return a solution for targets of a shape, from rows for all m of them.
 
         angles, slides: (m, n), None for bones that are rigid; the others (m,), no iterations for a formula's.
         """

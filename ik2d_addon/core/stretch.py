@@ -12,7 +12,7 @@ from .inputs import Floats
 from .softness import softened
 from .solution import Status
 
-# No bone gets longer than by this factor, nor shorter than by its reciprocal.
+# The greatest factor of a bone's length; its reciprocal is the least.
 MOST = 100.0
 
 
@@ -88,7 +88,7 @@ def stretched(
 def stretched_status(
     chain: Chain, distance: ArrayLike, stretch: Stretch, tolerance: float
 ) -> NDArray[np.int8]:
-    """Return TOO_FAR or TOO_CLOSE for distances (...) beyond what the factors reach; all else is REACHED."""
+    """Return TOO_FAR or TOO_CLOSE for distances (...) out of reach of the factors, else REACHED."""
     inner, outer = stretch.reach(chain)
     h = np.asarray(distance, np.float64)
     status = np.full(h.shape, Status.REACHED, np.int8)
@@ -98,7 +98,7 @@ def stretched_status(
 
 
 def _eased(chain: Chain, distance: Floats, softness: Floats, stretch: Stretch) -> Floats:
-    """Return how far from the root the tip of the rigid chain goes, within its reach."""
+    """Return the distance from the root that the tip of the rigid chain goes to, within its reach."""
     inner, outer = chain.reach
     far = np.clip(softened(chain, distance, softness), inner, outer)
     if stretch.least == 1.0 or (stretch.last_only and not _last_is_longest(chain)):
@@ -112,5 +112,5 @@ def _eased(chain: Chain, distance: Floats, softness: Floats, stretch: Stretch) -
 
 
 def _last_is_longest(chain: Chain) -> bool:
-    """Return whether it is the last bone, longer than all others together, that keeps the tip away."""
+    """Return whether the last bone, longer than all others together, keeps the tip off the root."""
     return chain.reach[0] > 0.0 and bool(chain.lengths[-1] == chain.lengths.max())

@@ -34,7 +34,7 @@ def two_bone_pose(
 
         angle1 = atan2(y a - x o, x a + y o),   a = (d1 + d2) D + (d1 - d2) N,   o = 2 d2 sqrt(N D)
 
-    which are N + D times the d1 + d2 cos(angle2) and d2 sin(angle2) of the article.
+    a and o are N + D times the d1 + d2 cos(angle2) and d2 sin(angle2) of the article.
     distance: that of (x, y) from the root. bend: +1 or -1, the sign of angle2.
     """
     n, d = _numerator_and_denominator(first, second, distance, lib)

@@ -20,11 +20,11 @@ from .triangle import two_bone_pose
 # A bone shorter than this fraction of the reach counts as one of zero length: the second
 # angle then moves the tip less than float rounding does.
 ZERO_LENGTH = 1e-12
-# The triangle takes fourth powers of lengths: from here on these, and those of 1 / HUGE, are no floats.
+# The triangle takes fourth powers of lengths: from here on these overflow, and those of 1 / HUGE underflow.
 HUGE = 1e75
 # So many targets at a time that the arrays between the steps stay in the processor's cache.
 BLOCK = 8192
-# Two poses whose tips are as near, but for so many reaches, are equally good: then the bend side decides.
+# Two poses whose tips are as near, to so many reaches, are equally good: then the bend side decides.
 EQUALLY_NEAR = 1e-12
 
 # Angles (m, n), status (m,) and residual (m,) for m targets.
@@ -80,7 +80,7 @@ def solve_two_bone(
 
 
 def _solver(chain: Chain) -> Callable[[Chain, Floats, Floats, Floats, float], Answer]:
-    """Return what solves a chain of two bones: with a rigid joint, with limits, or free."""
+    """Return the solver for a chain of two bones: with a rigid joint, with limits, or free."""
     if chain.weights is not None and (chain.weights == 0.0).any():
         return _solve_rigid
     return solve_limited_pair if chain.is_limited else _solve_free
@@ -110,7 +110,7 @@ def _solve_block(
 ) -> tuple[Floats, Floats, NDArray[np.int8], Floats]:
     """Return angle1, angle2, status and residual, each (m,), by the formulas of triangle.py.
 
-    The residual is that of the annulus: what the tip of such a pose is off by, but for rounding.
+    The residual is the target's distance from the annulus: the tip's miss, but for rounding.
     """
     d1, d2 = lengths
     inner, outer = abs(d1 - d2), d1 + d2
@@ -134,14 +134,14 @@ def solve_limited_pair(
 ) -> Answer:
     """Return the poses nearest to targets (m, 2) on the sides (m,); of equal angles, those near `kept`.
 
-    Where the pose that is nearest of all lies, it is one of six; each of them, put within the limits,
-    is a pose the chain can take, so the best of them is the answer:
+    The nearest of all poses is one of six; each of them, put within the limits, is a pose the chain can
+    take, so the best of them is the answer:
     - inside both ranges: the two bend sides of the chain without limits (this is also where the target
       is off the annulus, and the nearest pose is straight or folded);
-    - on the edge where angle2 stands at a limit: the chain is one rigid arm, and aims at the target;
-    - on the edge where angle1 stands at a limit: the second bone aims at the target.
+    - on the edge where angle2 is at a limit: the chain is one rigid arm, and aims at the target;
+    - on the edge where angle1 is at a limit: the second bone aims at the target.
     An aim is best where it points, and gets worse all the way round to the opposite: so a blocked one
-    stops at the limit that is nearer to it, and the corners need no thought of their own.
+    stops at the limit that is nearer to it, and the corners are no separate case.
     """
     angles = np.empty((len(targets), 2))
     for side in (1.0, -1.0):
@@ -152,10 +152,7 @@ def solve_limited_pair(
 
 
 def _solve_rigid(chain: Chain, targets: Floats, _sides: Floats, kept: Floats, tolerance: float) -> Answer:
-    """Return the poses nearest to targets (m, 2) with the joints of weight 0 as they are in `kept`.
-
-    The chain is then one arm that turns about one joint, and aims from there.
-    """
+    """Return the poses nearest to targets (m, 2), one arm about one joint; rigid joints keep their angles."""
     angles = within_limits(chain, kept, kept)
     rigid = np.zeros(2) == chain.weights
     if not rigid.all():
@@ -182,7 +179,7 @@ def _elbow_aim(lengths: list[float], targets: Floats, angles: Floats) -> Floats:
 
 
 def _judged(chain: Chain, angles: Floats, targets: Floats, tolerance: float) -> Answer:
-    """Return poses (m, 2) with what they come to: LIMITED where they miss a target within the annulus."""
+    """Return poses (m, 2), their status and residual: LIMITED where they miss a target within the annulus."""
     residual = distances_to(chain, angles, targets)
     status = annulus_status(chain, targets, tolerance)
     status[(status == Status.REACHED) & (residual > tolerance)] = Status.LIMITED

@@ -29,12 +29,12 @@ from .sweep import Bones, swept
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-# So many targets at a time, and so many angles: more would leave the processor's cache, or take long from
-# one yield to the next; fewer would not pay for the calls.
+# Targets at a time, and angles: more would leave the processor's cache, or take long from one yield to the
+# next; fewer would not pay for the calls.
 BLOCK, BLOCK_ANGLES = 4096, 81920
-# From so many targets on, arrays are faster than one float after the other.
+# From this many targets on, arrays are faster than one float after the other.
 BATCH = 16
-# So few angles are faster one float after the other even so.
+# Up to this many angles are still faster one float after the other.
 FEW_ANGLES = 50
 # Chords for the search between two poses; a target that needs more is left to solve_free.
 CHORDS = 16
@@ -42,7 +42,7 @@ CHORDS = 16
 
 @dataclass(frozen=True)
 class Targets:
-    """Rows of targets with what else belongs to each; all lengths are fractions of the reach."""
+    """Rows of targets with their starts and bend sides; all lengths are fractions of the reach."""
 
     points: Floats  # (m, 2)
     starts: Floats  # (m, n)
@@ -78,10 +78,9 @@ class Poses(NamedTuple):
 def free_batch_steps(
     bones: Bones, targets: Targets, tolerance: float, rounds: int
 ) -> Generator[int, None, Poses]:
-    """Return the poses that solve_free finds for each target.
+    """Return the poses that solve_free finds for each target; yield the number of targets done.
 
-    Yields the number of targets done. Whatever is rare (targets off the annulus, a search that takes
-    long) is left to solve_free itself.
+    Rare cases (targets off the annulus, a search that takes long) are left to solve_free itself.
     """
     m = len(targets.points)
     poses = Poses.empty(targets)
@@ -113,12 +112,11 @@ def free_batch_steps(
 def are_inside(bones: Bones, targets: Targets) -> Flags:
     """Return which targets lie inside the annulus."""
     distance = np.hypot(targets.points[:, 0], targets.points[:, 1])
-    inside: Flags = (distance < 1.0) & (distance > bones.inner)
-    return inside
+    return (distance < 1.0) & (distance > bones.inner)
 
 
 def _shaped(bones: Bones, targets: Targets, room: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the starts off their line, and shaped, (n, m) each; and how far the former's tips were."""
+    """Return the starts off their line, the same shaped, (n, m) each, and the former's errors (m,)."""
     starts, points = targets.starts.T.copy(), targets.points.T.copy()
     x, y = points
     if len(bones.lengths) == 2:
@@ -139,9 +137,9 @@ def _shaped(bones: Bones, targets: Targets, room: Floats) -> tuple[Floats, Float
 def _corrected(
     bones: Bones, shaped: Floats, points: Floats, is_far: Flags, tolerance: float, rounds: int, room: Floats
 ) -> Generator[int, None, tuple[Flags, Floats, NDArray[np.int32]]]:
-    """Correct poses (n, m) towards points (2, m); return who arrived, their poses, and the corrections.
+    """Correct poses (n, m) towards points (2, m); return which arrived, the poses, and the corrections.
 
-    is_far: (m,) who stop where corrections lead nowhere. Yields 0 from one correction to the next.
+    is_far: (m,) which stop where corrections do not help. Yields 0 from one correction to the next.
     """
     n, m = shaped.shape
     lengths = np.array(bones.lengths)
@@ -187,7 +185,7 @@ def _corrected(
 def _between(
     bones: Bones, pose: Floats, targets: Targets, tolerance: float, room: Floats
 ) -> tuple[Floats, Flags]:
-    """Return poses (n, m) between the given ones and the straight or closed chain, and who arrived."""
+    """Return poses (n, m) between the given ones and the straight or closed chain, and which arrived."""
     if len(targets.points) == 0:
         return pose, np.zeros(0, np.bool_)
     (x, y), distance = targets.points.T, np.hypot(*targets.points.T)
@@ -208,14 +206,13 @@ def _between(
 def _parts(
     lengths: Floats, headings: Floats, turns: Floats, distance: Floats, tolerance: float, room: Floats
 ) -> Floats:
-    """Return by which parts (m,) of their turns (n, m) headings (n, m) bring the tips to distances (m,)."""
+    """Return the parts (m,) of turns (n, m) after which headings (n, m) have their tips at distances (m,)."""
     m = len(distance)
 
     def off(part: Floats) -> Floats:
         (turned,) = carved(room[2 * headings.size :], headings.shape)
         x, y = _tips(lengths, np.add(headings, np.multiply(part, turns, out=turned), out=turned), room)
-        rest: Floats = np.sqrt(x * x + y * y) - distance
-        return rest
+        return np.sqrt(x * x + y * y) - distance
 
     found, rows = np.empty(m), np.arange(m)
     bracket = Bracket(np.zeros(m), np.ones(m), off(np.zeros(m)), off(np.ones(m)), np.zeros(m))

@@ -7,7 +7,7 @@ to the tip. For a tip error e, the turns with the least sum of q^2 / w (w: the j
     q_i = w_i (-ry_i ux + rx_i uy),   M u = e,   M = sum_i w_i (-ry_i, rx_i)^T (-ry_i, rx_i)
 
 (Whitney's resolved motion, 1969, as one 2 x 2 system.) Repeated, it is Newton's method: the error
-is squared each time. Where all bones lie on one line M is singular and Newton's step without end,
+is squared each time. Where all bones lie on one line M is singular and Newton's step infinite,
 but the turn that is needed is not: bending the line by q moves the tip by about q^2 reach / 2. So no
 step is longer than LONGEST_STEP sqrt(|e| / reach), and the tip passes such poses without a jump.
 """
@@ -24,13 +24,13 @@ from ..inputs import Floats
 LONGEST_STEP = 2.0  # radians for an error as long as the reach
 # Keeps M invertible on a line, far below where it could change a digit elsewhere (reach is 1).
 DAMPING = 1e-14
-# The square of a step (radians) that is none, where every joint is held: not zero, to divide by.
+# The square of no step (radians), where every joint is held: not zero, to divide by.
 NO_STEP = 1e-300
 # From afar, where a pose far from the start's is needed anyway, steps may be longer, but none swings a bone
-# by more than this (radians): there the tip no longer goes where the turns of the first order would have it.
+# by more than this (radians): beyond it the tip no longer follows the turns of the first order.
 LONGEST_FROM_AFAR, SWING = 3.0, 1.5
-# And so many of them must leave no more than this part of the error. Those of a long chain that is wound up
-# often do not: most of these arrive nowhere, and wind it up further.
+# And a number of them must leave no more than this part of the error. Those of a long chain that is wound up
+# often do not: most of these never arrive, and wind it up further.
 TRIAL, NEARER = 4, 0.8
 
 # The arms from each joint to the tip, x and y, the last joint first.
@@ -43,6 +43,12 @@ def arms_to_tip(lengths: list[float], angles: list[Number], lib: Arithmetic = FL
     cosines, sines = lib.cos_and_sin_of(headings)
     xs, ys = list(map(mul, lengths, cosines)), list(map(mul, lengths, sines))
     return list(accumulate(xs[::-1])), list(accumulate(ys[::-1]))
+
+
+def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> float:
+    """Return the tip's distance from a point."""
+    xs, ys = arms_to_tip(lengths, angles)
+    return hypot(x - xs[-1], y - ys[-1])
 
 
 def least_turns(
@@ -65,7 +71,7 @@ def least_turns(
         part = min(1.0, longest * sqrt(error / (ux * error_x + uy * error_y)))
         ux, uy = part * ux, part * uy
         turns = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
-    else:  # unwilling joints would make that long, and the step too short to get anywhere
+    else:  # unwilling joints would make that long, and the step too short to help
         whole = [wx * uy - wy * ux for wx, wy in zip(weighted_xs, weighted_ys, strict=True)]
         part = min(1.0, longest * sqrt(error / (sum(map(mul, whole, whole)) + NO_STEP)))
         turns = [part * turn for turn in whole]
@@ -84,7 +90,7 @@ def corrected(
 ) -> tuple[list[float], float, int]:
     """Correct the angles of one chain until its tip is within the tolerance (reach is 1).
 
-    weights: last joint first. from_afar: to stop where corrections lead nowhere. Returns the angles, the
+    weights: last joint first. from_afar: to stop where corrections do not help. Returns the angles, the
     error left, and the corrections made, at most `rounds`.
     """
     x, y = target
@@ -142,7 +148,7 @@ def least_turns_of(
     u += mixed * errors[::-1]
     u /= squares[0] * squares[1] - mixed * mixed
     most = longest * np.sqrt(distances)
-    if weights is None:  # as in least_turns, where it says why
+    if weights is None:  # for the reason in least_turns
         u *= np.minimum(1.0, most / np.sqrt(np.add.reduce(u * errors, axis=0) + NO_STEP))
     weighted *= u[::-1, np.newaxis]
     np.subtract(weighted[0], weighted[1], out=turns)
@@ -152,7 +158,7 @@ def least_turns_of(
 
 
 def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
-    """Return how turns (n, m) swing the bones, cut to swing none by more than `most` (m,).
+    """Return the swings (n, m) of the bones by turns (n, m), cut so that none is more than `most` (m,).
 
     The turns are overwritten by the swings. room: at least n m floats that are not the turns'.
     """
@@ -167,6 +173,4 @@ def swings_of(turns: Floats, most: Floats, room: Floats) -> Floats:
 
 def angles_of(headings: Floats) -> Floats:
     """Return the angles (n, ...) between bones with headings (n, ...)."""
-    angles = headings.copy()
-    angles[1:] -= headings[:-1]
-    return angles
+    return np.diff(headings, axis=0, prepend=0.0)

@@ -6,17 +6,15 @@ close by, the least change of pose looks best), least corrections of all joints 
 target, and where those do not arrive, a pose between two known ones does, with certainty.
 """
 
-from math import hypot
-
 from ..arithmetic import Number
-from .correction import arms_to_tip, corrected
+from .correction import corrected, error_of
 from .shapes import between, nearest_turns, off_the_annulus, off_the_line, two_bones
 from .sweep import Bones, sweep
 
 # How far the tip may be from its target, in reaches, for corrections alone to take it there.
 NEAR = 0.25
 SWEEPS = 2
-# A turn of a joint (radians) that no eye minds between two frames, and how far a joint may turn for each
+# A turn of a joint (radians) that looks smooth between two frames, and how far a joint may turn for each
 # reach that the target moves, before the other joints are asked to share.
 GENTLE = 0.12
 SUDDEN = 25.0
@@ -60,7 +58,7 @@ def shared(
     tolerance: float,
     rounds: int,
 ) -> list[float]:
-    """Return a pose whose largest turn from the start is smaller than that of `angles`, if there is one.
+    """Return a pose with a smaller largest turn from the start than `angles`, if there is one.
 
     Close to a pose on a line one or two joints may do all the turning. Those are made less willing,
     w / (1 + (turn / GENTLE)^2), and the correction is done again from the start.
@@ -79,17 +77,10 @@ def shared(
 
 
 def largest_turn(start: list[float], angles: list[float]) -> float:
-    """Return by how much the joint that turned most has turned."""
-    turns = [abs(new - old) for new, old in zip(angles, start, strict=True)]
-    return max(turns)
+    """Return the largest turn of a joint."""
+    return max(abs(new - old) for new, old in zip(angles, start, strict=True))
 
 
 def is_sudden(turn: Number, error: Number) -> Number:
-    """Return whether a largest turn is much for a target that was off by `error` (reach is 1)."""
+    """Return whether a largest turn is much for a miss of `error` before (reach is 1)."""
     return (turn > GENTLE) & (turn > SUDDEN * error)
-
-
-def error_of(lengths: list[float], angles: list[float], x: float, y: float) -> float:
-    """Return how far the tip is from a target."""
-    xs, ys = arms_to_tip(lengths, angles)
-    return hypot(x - xs[-1], y - ys[-1])

@@ -24,7 +24,7 @@ from .shapes import is_on_a_line, off_the_annulus, off_the_line
 from .sliding import arms_of
 from .sweep import Bones, compared, sweep
 
-# Sweeps that settle a pose in the nearest place around where the region is undecided, and when it has.
+# Sweeps that settle a pose where the region is undecided, and the turn (radians) at which it has settled.
 SETTLING = 200
 SETTLED = 1e-9
 # A correction that shortens the error by no more than this part of it has ended in a local minimum.
@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Pose:
-    """Angles, and what the solver keeps asking of them."""
+    """Angles with their arms and their error to a target."""
 
     angles: list[float]
     arms: Arms
@@ -79,56 +79,46 @@ def limited_steps(
     same pose where the target is out of reach, and the longer one elsewhere. Yields 0 before the region is
     asked, and between its joints where it has to be made.
     """
-    nearest = _off_the_annulus(bones, start, x, y, bend)
+    if bones.is_sliding:
+        nearest = sliding.off_the_annulus(bones, start, x, y, bend)
+    else:
+        nearest = off_the_annulus(bones.lengths, start, x, y, bend)
     if nearest is not None and cut(bones, nearest) == nearest:
         return Found(nearest, 0, True)
-    local = None
+    found = None
     if nearest is None and not asks_first:
-        local = around(bones, start, x, y, bend, tolerance, rounds)
-        if local.has_arrived:
-            return local.found
+        found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
+        if has_arrived:
+            return found
         yield 0
     region = yield from region_of(bones)
     if region is not None:
         exact, away = asked(region, np.array([[x, y]]), np.array([start]), tolerance)
         if away[0] > 0.0:
             return Found(exact[0].tolist(), 0, True)
-    local = local or around(bones, start, x, y, bend, tolerance, rounds)
-    if local.has_arrived:
-        return local.found
+    if found is None:
+        found, has_arrived = around(bones, start, x, y, bend, tolerance, rounds)
+        if has_arrived:
+            return found
     if region is None:
-        return Found(near_numbers(bones, _settled(bones, local.angles, x, y), start), local.iterations, False)
-    return blended(bones, start, exact[0].tolist(), x, y, tolerance, rounds, local.iterations)
-
-
-@dataclass(frozen=True)
-class Local:
-    """A pose that sweeps and corrections from the start led to."""
-
-    angles: list[float]
-    iterations: int
-    has_arrived: bool
-
-    @property
-    def found(self) -> Found:
-        """The pose, where it has arrived."""
-        return Found(self.angles, self.iterations, False)
+        return found._replace(angles=near_numbers(bones, _settled(bones, found.angles, x, y), start))
+    return blended(bones, start, exact[0].tolist(), x, y, tolerance, rounds, found.iterations)
 
 
 def around(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
-) -> Local:
-    """Return the pose that sweeps and corrections from the start lead to."""
+) -> tuple[Found, bool]:
+    """Return the pose after sweeps and corrections from the start, and whether it has arrived."""
     if bones.is_sliding:
         pose, done = _slid_or_bent(bones, start, x, y, bend, tolerance, rounds)
     else:
         angles = cut(bones, off_the_line(bones, start, x, y, bend))
         pose, done = _approached(bones, angles, x, y, tolerance, rounds)
-    return Local(near_numbers(bones, pose.angles, start), done, pose.error <= tolerance)
+    return Found(near_numbers(bones, pose.angles, start), done, False), pose.error <= tolerance
 
 
 def region_of(bones: Bones) -> Generator[int, None, Region | None]:
-    """Do what region_steps does, for the bones' limits and slides."""
+    """Return the region of the bones' limits and slides, as region_steps does."""
     n = len(bones.lengths)
     ranges = bones.low[:n], bones.high[:n]
     slides = (bones.low[n:], bones.high[n:]) if bones.is_sliding else (None, None)
@@ -136,21 +126,19 @@ def region_of(bones: Bones) -> Generator[int, None, Region | None]:
 
 
 def asked(region: Region, points: Floats, starts: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Return the region's poses (b, n) for points (b, 2), near the starts, and how far off they are (b,).
+    """Return the region's poses (b, n) for points (b, 2), near the starts, and their misses (b,).
 
     Where bones slide starts and poses are (b, 2 n).
     """
-    border = min(BORDER, 0.5 * tolerance)
     n = len(region.low)
-    if starts.shape[1] == n:
-        posed = region.posed(as_points(points), starts, border)
-        return posed.angles, posed.away
-    posed = region.posed(as_points(points), starts[:, :n], border, starts[:, n:])
-    return np.concatenate((posed.angles, posed.slides), axis=1), posed.away
+    slides = starts[:, n:] if starts.shape[1] > n else None
+    posed = region.posed(as_points(points), starts[:, :n], min(BORDER, 0.5 * tolerance), slides)
+    moves = posed.angles if slides is None else np.concatenate((posed.angles, posed.slides), axis=1)
+    return moves, posed.away
 
 
 def away_from(region: Region, points: Floats, tolerance: float) -> Floats:
-    """Return how far points (b, 2) are from the region; 0.0 in it."""
+    """Return the distances (b,) of points (b, 2) from the region; 0.0 in it."""
     return region.distances(as_points(points), min(BORDER, 0.5 * tolerance))
 
 
@@ -164,10 +152,7 @@ def blended(
     rounds: int,
     total: int,
 ) -> Found:
-    """Return a pose that reaches a target, between the start and `exact`, which reaches it.
-
-    total: the iterations made before.
-    """
+    """Return a pose that reaches a target, between the start and `exact`. total: the iterations before."""
     for part in PARTS:
         between = [a + part * (b - a) for a, b in zip(start, exact, strict=True)]
         begin = Pose.of(bones, cut(bones, between), x, y)
@@ -193,20 +178,10 @@ def near_numbers(bones: Bones, angles: list[float], start: list[float]) -> list[
     return numbers
 
 
-def _off_the_annulus(bones: Bones, start: list[float], x: float, y: float, bend: float) -> list[float] | None:
-    """Return the pose nearest to a target that is too far or too close, limits not asked; else None."""
-    if bones.is_sliding:
-        return sliding.off_the_annulus(bones, start, x, y, bend)
-    return off_the_annulus(bones.lengths, start, x, y, bend)
-
-
 def _slid_or_bent(
     bones: Bones, start: list[float], x: float, y: float, bend: float, tolerance: float, rounds: int
 ) -> tuple[Pose, int]:
-    """Return the pose that is approached from the start, on a line as it may be: slides alone may do.
-
-    Where they do not, it is approached anew from there, bent and with its slides off their ends.
-    """
+    """Return the pose approached from the start, and again bent where slides alone do not arrive."""
     if not is_on_a_line(start[: len(bones.lengths)]):
         pose, done = _approached(bones, start, x, y, tolerance, rounds)
     else:  # from which sweeps turn to any side
@@ -224,7 +199,7 @@ def _slid_or_bent(
 def _approached(
     bones: Bones, angles: list[float], x: float, y: float, tolerance: float, rounds: int
 ) -> tuple[Pose, int]:
-    """Return the pose that sweeps and corrections lead to from one start, and their number."""
+    """Return the pose after sweeps and corrections from one start, and their number."""
     pose, swept = Pose.of(bones, angles, x, y), 0
     if pose.error > NEAR:
         sharing = bones.sharing
@@ -236,7 +211,7 @@ def _approached(
 
 
 def _settled(bones: Bones, angles: list[float], x: float, y: float) -> list[float]:
-    """Return the pose in which no joint alone can bring the tip nearer: CCD goes there by itself."""
+    """Return the pose that CCD ends in, where no joint alone can bring the tip nearer."""
     for _ in range(SETTLING):
         swept = sweep(bones, angles, x, y)
         largest = max(abs(new - old) for new, old in zip(swept, angles, strict=True))
@@ -261,7 +236,7 @@ def _corrected_within(
 
 
 def cut(bones: Bones, angles: list[float]) -> list[float]:
-    """Return the angles, cut off at the limits."""
+    """Return the angles, clamped to the limits."""
     return [
         angle if low <= angle <= high else low if angle < low else high
         for angle, low, high in zip(angles, bones.low, bones.high, strict=True)
@@ -269,7 +244,7 @@ def cut(bones: Bones, angles: list[float]) -> list[float]:
 
 
 def _corrected(bones: Bones, pose: Pose, x: float, y: float) -> Pose:
-    """Return the pose after the least turns within the limits, or after a part of them that gains more."""
+    """Return the pose after the least turns within the limits, or after a part of them that helps more."""
     turns = _turns_within(bones, pose)
     part = 1.0
     while True:
@@ -281,10 +256,7 @@ def _corrected(bones: Bones, pose: Pose, x: float, y: float) -> Pose:
 
 
 def _turns_within(bones: Bones, pose: Pose) -> list[float]:
-    """Return the least turns of the joints that no limit holds, found by letting go of those it does.
-
-    Where bones slide, the least turns and slides.
-    """
+    """Return the least turns of the joints that no limit holds; where bones slide, turns and slides."""
     if bones.is_sliding:
         return least_moves(bones, pose.angles, pose.arms, (pose.error_x, pose.error_y))
     weights, low, high = bones.weights[::-1], bones.low, bones.high

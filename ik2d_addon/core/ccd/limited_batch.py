@@ -14,7 +14,7 @@ from .batch import Poses, Rows, Targets, are_inside
 from .limited import around, asked, away_from, blended, limited_steps, region_of
 from .sweep import Bones
 
-# So many targets are asked for at a time, so that little time passes from one yield to the next.
+# Targets at a time: few, so that little time passes from one yield to the next.
 BLOCK = 256
 
 
@@ -53,9 +53,9 @@ def _block(
     left: list[int] = rows[is_in_annulus & (away > 0.0)].tolist()
     yield first
     for row in rows[is_in_annulus & (away == 0.0)].tolist():
-        local = around(bones, *targets.row(row), tolerance, rounds)
-        poses.fill(row, *local.found)
-        if not local.has_arrived:
+        found, has_arrived = around(bones, *targets.row(row), tolerance, rounds)
+        poses.fill(row, *found)
+        if not has_arrived:
             left.append(row)
         yield first
     exact, away = asked(region, targets.points[left], targets.starts[left], tolerance)

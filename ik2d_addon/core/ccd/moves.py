@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The least turns and slides within their ranges that bring the tip to a target close by.
 
-Slides stand at their ends all the time, and what they cannot do there other slides and joints do. With t_i
-for what move i of size one does to the tip, and e for the tip's error, the moves q with the least sum of
+Slides are often at their ends, and other slides and joints then do the rest. With t_i for the motion of the
+tip by move i of size one, and e for the tip's error, the moves q with the least sum of
 q_i^2 / w_i that satisfy
 
     low_i <= q_i <= high_i,   sum q_i t_i = e
 
-are q_i = w_i t_i . f, cut off at low_i and high_i. The force f is the maximum of a concave function of two
+are q_i = w_i t_i . f, clamped to low_i and high_i. The force f is the maximum of a concave function of two
 numbers, whose slope is the error that the moves leave. Newton's method finds it: its matrix is that of
-correction.py, made of the moves which are not cut off.
+correction.py, made of the moves which are not clamped.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from .sweep import Bones
 # Newton's steps, three of which are usual, and the part of the error that may be left after them.
 ROUNDS = 12
 LEFT = 1e-9
-# A step has gone too far where the slope along it has become so much of what it was, downhill.
+# A step has gone too far where the slope along it has become this part of the slope before, downhill.
 DOWNHILL = -0.5
 SHORTEST_PART = 1e-6
 
@@ -34,9 +34,9 @@ class Moves:
     """The turns that a chain in a pose may make, and behind them the slides."""
 
     weights: list[float]
-    x: list[float]  # what each does to the tip
+    x: list[float]  # the motion of the tip by each
     y: list[float]
-    low: list[float]  # how far each may go
+    low: list[float]  # the range of each
     high: list[float]
 
     @classmethod
@@ -46,7 +46,7 @@ class Moves:
         return cls(bones.weights, [-y for y in reversed(arms[1])], arms[0][::-1], low, high)
 
     def by(self, force: Vector) -> list[float]:
-        """Return the moves that a force makes, cut off at their ends."""
+        """Return the moves by a force, clamped to their ranges."""
         fx, fy = force
         moves = []
         for weight, x, y, low, high in zip(self.weights, self.x, self.y, self.low, self.high, strict=True):
@@ -55,7 +55,7 @@ class Moves:
         return moves
 
     def tip(self, moves: list[float]) -> Vector:
-        """Return by how much moves take the tip along."""
+        """Return the motion of the tip by moves."""
         return sum(map(mul, moves, self.x)), sum(map(mul, moves, self.y))
 
     def free(self, moves: list[float]) -> list[float]:
@@ -64,7 +64,7 @@ class Moves:
         return [weight if low < move < high else 0.0 for weight, low, move, high in ends]
 
     def newton(self, weights: list[float], rest: Vector) -> Vector:
-        """Return the force that would take the tip along by the rest, if no move had ends."""
+        """Return the force that would move the tip by the rest, if no move had ends."""
         weighted_x, weighted_y = list(map(mul, weights, self.x)), list(map(mul, weights, self.y))
         xx, xy = sum(map(mul, weighted_x, self.x)) + DAMPING, sum(map(mul, weighted_x, self.y))
         yy = sum(map(mul, weighted_y, self.y)) + DAMPING
@@ -75,7 +75,7 @@ class Moves:
 def least_moves(bones: Bones, pose: list[float], arms: Arms, error: Vector) -> list[float]:
     """Return the least turns, and behind them slides, that move the tip by the error (reach is 1).
 
-    No step is longer than least_turns has it. Where the ranges do not leave what it takes, a part is done.
+    No step is longer than that of least_turns. Where the ranges do not suffice, a part is done.
     """
     own = Moves.of(bones, pose, arms)
     enough = LEFT * hypot(*error)

@@ -99,7 +99,7 @@ def joined_steps(
     *,
     asks_first: bool = False,
 ) -> Generator[int, None, Found]:
-    """Do what any_steps does for a chain some of whose joints are rigid."""
+    """Return the pose of any_steps for a chain some of whose joints are rigid."""
     part = joined(bones, start)
     if part is None:
         return Found(start, 0, True)
@@ -126,10 +126,7 @@ def any_steps(
     *,
     asks_first: bool = False,
 ) -> Generator[int, None, Found]:
-    """Return a pose for one target, for a chain with limits or without.
-
-    Yields 0 now and then.
-    """
+    """Return a pose for one target, for a chain with limits or without; yield 0 now and then."""
     if all(map(isinf, bones.low)) and all(map(isinf, bones.high)):
         angles, iterations = solve_free(bones, start, x, y, bend, tolerance, rounds)
         return Found(angles, iterations, is_off_the_annulus(bones.lengths, x, y))
@@ -137,7 +134,7 @@ def any_steps(
 
 
 def _run(lengths: list[float], angles: list[float]) -> tuple[float, float, float]:
-    """Return where a run of bones ends, and in which direction."""
+    """Return the end of a run of bones, x and y, and its heading."""
     x = y = heading = 0.0
     for length, angle in zip(lengths, angles, strict=True):
         heading += angle

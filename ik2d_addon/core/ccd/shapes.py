@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..arithmetic import FLOATS, Arithmetic, Number
 from ..triangle import corner, two_bone_pose
-from .correction import arms_to_tip
+from .correction import arms_to_tip, error_of
 from .sweep import Bones
 
 # A chain none of whose joints bends by more (radians) lies on a line, to the eye.
@@ -151,26 +151,21 @@ def between(
     inner, so somewhere it is the target's. A turn of the root does the rest.
     """
     distance = hypot(x, y)
-    turns = _turns_between(lengths, start, distance, bend)
+    too_short = error_of(lengths, start, 0.0, 0.0) < distance
+    ends = [0.0] * len(start) if too_short else [bend * shut for shut in closed(lengths, 1.0)]
+    turns = [0.0, *(remainder(end - angle, 2.0 * pi) for angle, end in zip(start[1:], ends[1:], strict=True))]
 
     def pose(s: float) -> list[float]:
         return [angle + s * turn for angle, turn in zip(start, turns, strict=True)]
 
-    s = crossing(lambda s: _tip_distance(lengths, pose(s)) - distance, tolerance)
+    s = crossing(lambda s: error_of(lengths, pose(s), 0.0, 0.0) - distance, tolerance)
     return aimed(lengths, pose(s), x, y)
 
 
-def _turns_between(lengths: list[float], start: list[float], distance: float, bend: float) -> list[float]:
-    """Return how far each joint turns from the start's pose to where `between` ends, the root not at all."""
-    too_short = _tip_distance(lengths, start) < distance
-    ends = [0.0] * len(start) if too_short else [bend * shut for shut in closed(lengths, 1.0)]
-    return [0.0, *(remainder(end - angle, 2.0 * pi) for angle, end in zip(start[1:], ends[1:], strict=True))]
-
-
 class Bracket(NamedTuple):
-    """Where a continuous function changes its sign, for the Illinois method.
+    """An interval in which a continuous function changes its sign, for the Illinois method.
 
-    Next is where the chord crosses zero; the value at an end that stays twice counts half.
+    The next place is where the chord crosses zero; the value at an end that is kept twice counts half.
     """
 
     low: Number
@@ -180,7 +175,7 @@ class Bracket(NamedTuple):
     kept: Number = 0  # -1: the last step kept the high end; +1: the low one
 
     def chord(self, lib: Arithmetic) -> Number:
-        """Return where the chord crosses zero."""
+        """Return the place at which the chord crosses zero."""
         low, high, at_low, at_high, _ = self
         return low + (high - low) * at_low / lib.where(at_low == at_high, 1.0, at_low - at_high)
 
@@ -198,7 +193,7 @@ class Bracket(NamedTuple):
 
 
 def crossing(function: Callable[[float], float], tolerance: float, chords: int = CHORDS) -> float:
-    """Return where in 0..1 a continuous function that changes its sign there is zero, to a tolerance."""
+    """Return the zero in 0..1 of a continuous function that changes its sign there, to a tolerance."""
     bracket = Bracket(0.0, 1.0, function(0.0), function(1.0))
     for _ in range(chords):
         middle: float = bracket.chord(FLOATS)
@@ -207,9 +202,3 @@ def crossing(function: Callable[[float], float], tolerance: float, chords: int =
             break
         bracket = bracket.cut(middle, value, FLOATS)
     return middle
-
-
-def _tip_distance(lengths: list[float], angles: list[float]) -> float:
-    """Return how far the tip is from the root."""
-    xs, ys = arms_to_tip(lengths, angles)
-    return hypot(xs[-1], ys[-1])

@@ -15,7 +15,7 @@ from .correction import Arms, arms_to_tip
 from .shapes import aimed, folded, nearest_turns, off_the_line, straight
 from .sweep import Bones, present_lengths
 
-# How far off the ends of its range a slide is taken to be eased, as a part of the range.
+# The distance of an eased slide from the ends of its range, as a part of the range.
 OFF = 0.02
 
 
@@ -49,7 +49,7 @@ def parted(chain: Chain, poses: Floats) -> tuple[Floats, Floats | None]:
 def arms_of(bones: Bones, pose: list[float]) -> Arms:
     """Return the arms from the joints to the tip, as arms_to_tip does; those of slides come first.
 
-    A slide moves the tip as a turn about a point one reach beside the bone does: its arm is the bone's
+    A slide moves the tip as a turn about a point one reach off, across the bone: its arm is the bone's
     direction, turned by -90 degrees.
     """
     if len(pose) == len(bones.lengths):
@@ -78,10 +78,7 @@ def pointed(bones: Bones, pose: list[float], x: float, y: float) -> list[float]:
 
 
 def bent(bones: Bones, pose: list[float], x: float, y: float, bend: float) -> list[float]:
-    """Return a pose off the line, and with its slides off their ends, that points at a target.
-
-    To begin with where slides cannot do what is asked for.
-    """
+    """Return a start off the line, with its slides off their ends, that points at a target."""
     n, eased = len(bones.lengths), off_the_ends(bones, pose)
     lengths = present_lengths(bones, eased)
     whole = sum(lengths)

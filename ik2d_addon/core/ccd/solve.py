@@ -6,7 +6,7 @@ target that needs many.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -41,9 +41,9 @@ Steps = Generator[int, None, _Result]
 # Solves one target: from a pose, to x and y, bent to a side, the last one being out of reach or not.
 Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
 
-# Corrections for one start. The tenth part of them is usual; then another way is taken.
+# The most corrections for one start, ten times the usual number; then another way is taken.
 MAX_ITERATIONS = 60
-# Solvers aim at this part of the tolerance, so that rounding in forward() makes no one fail it.
+# Solvers aim at this part of the tolerance, so that rounding in forward() never exceeds it.
 INNER_PART = 0.5
 # The finest tolerance that rounding leaves to a chain of some hundred bones, as a part of its reach.
 FINEST = 1e-13
@@ -140,10 +140,9 @@ def ccd_steps(
     softness: ArrayLike = 0.0,
     is_path: bool = False,
 ) -> Steps[Solution]:
-    """Do what solve_ccd does, or solve_ccd_path: yield the number of targets done, or 0 within one."""
+    """Return the solution of solve_ccd or solve_ccd_path; yield the targets done, or 0 within one."""
     targets, sides = checked_targets(target), checked_bend(bend)
-    starts = _starting(chain, start, start_slides)
-    soft = checked_softness(softness)
+    starts, soft = _starting(chain, start, start_slides), checked_softness(softness)
     if is_path:
         _refuse_no_path(targets, starts, sides, soft)
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
@@ -153,8 +152,22 @@ def ccd_steps(
         np.broadcast_to(starts, (*shape, width)).reshape(-1, width),
         np.broadcast_to(sides, shape).reshape(-1),
     )
-    settings = _Settings.checked(chain, tolerance, max_iterations, is_path=is_path)
-    return (yield from _solution(chain, rows, np.broadcast_to(soft, shape).reshape(-1), settings, shape))
+    limit = chain.tolerance_or_default(tolerance)
+    if max_iterations < 1:
+        raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
+    poses, iterations, is_out = yield from _solve(chain, rows, limit, max_iterations, is_path)
+    angles, slides = parted(chain, poses)
+    residual = distances_to(chain, angles, rows.points, slides)
+    status = annulus_status(chain, rows.points, limit)
+    missed = (status == Status.REACHED) & (residual > limit)
+    status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
+    if soft.any():
+        eased = soft_targets(chain, rows.points, np.broadcast_to(soft, shape).reshape(-1))
+        soft_rows = replace(rows, points=eased)
+        poses, iterations, _ = yield from _solve(chain, soft_rows, limit, max_iterations, is_path)
+        angles, slides = parted(chain, poses)
+        residual = distances_to(chain, angles, rows.points, slides)
+    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
 def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floats) -> None:
@@ -170,8 +183,6 @@ def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floa
 def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
     """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
     angles = checked_angles(chain, start, "start")
-    if start_slides is None and not chain.is_sliding:
-        return within_limits(chain, angles, angles)
     none = np.zeros(len(chain)) if start_slides is None else start_slides
     return starting(chain, angles, checked_slides(chain, none, "start_slides"))
 
@@ -186,60 +197,20 @@ def _drained(steps: Steps[_Result]) -> _Result:
             return result
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """What a caller asks of a solve, checked."""
-
-    tolerance: float
-    max_iterations: int
-    is_path: bool  # whether each target starts from the pose of the one before
-
-    @classmethod
-    def checked(
-        cls, chain: Chain, tolerance: float | None, max_iterations: int, *, is_path: bool
-    ) -> "_Settings":
-        """Return the settings; raise IK2DError for numbers out of range."""
-        limit = chain.tolerance_or_default(tolerance)
-        if max_iterations < 1:
-            raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-        return cls(limit, max_iterations, is_path)
-
-
-def _solution(
-    chain: Chain, rows: Targets, softness: Floats, settings: _Settings, shape: tuple[int, ...]
-) -> Steps[Solution]:
-    """Solve rows, judge them by where they really put the tip, and give them their shape."""
-    limit = settings.tolerance
-    poses, iterations, is_out = yield from _solve(chain, rows, settings)
-    angles, slides = parted(chain, poses)
-    residual = distances_to(chain, angles, rows.points, slides)
-    status = annulus_status(chain, rows.points, limit)
-    missed = (status == Status.REACHED) & (residual > limit)
-    status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
-    if softness.any():
-        soft_rows = Targets(soft_targets(chain, rows.points, softness), rows.starts, rows.bend)
-        poses, iterations, _ = yield from _solve(chain, soft_rows, settings)
-        angles, slides = parted(chain, poses)
-        residual = distances_to(chain, angles, rows.points, slides)
-    return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
-
-
-def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:
-    """Return poses for all rows, by the way that fits the chain."""
+def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int, is_path: bool) -> Steps[Poses]:
+    """Return poses for all rows, by the way that fits the chain. rounds: the most corrections."""
     n, outer = len(chain), chain.reach[1]
-    m, starts = len(rows.points), rows.starts
-    bones = Bones.of(chain)
+    m, bones = len(rows.points), Bones.of(chain)
     rigid = any(is_rigid(bones, i) for i in range(n))
-    if outer == 0.0 or len(rows.points) == 0:
-        return Poses(starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
+    if outer == 0.0 or m == 0:
+        return Poses(rows.starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
     if chain.is_limited and not (rigid or chain.is_sliding) and n <= 2:
-        solve_exactly = _exact_path if settings.is_path else _exact
-        angles = solve_exactly(chain, Targets(rows.points, starts, rows.bend), settings.tolerance)
+        angles = (_exact_path if is_path else _exact)(chain, rows, tolerance)
         return Poses(angles, np.zeros(m, np.int32), at_limits(chain, angles).any(axis=1))
-    unit = Targets(in_reaches(chain, rows.points), starts, rows.bend)
-    fine, rounds = max(INNER_PART * settings.tolerance / outer, FINEST), settings.max_iterations
+    unit = replace(rows, points=in_reaches(chain, rows.points))
+    fine = max(INNER_PART * tolerance / outer, FINEST)
     free = not (rigid or chain.is_limited or chain.is_sliding)
-    if not (rigid or chain.is_sliding) and not settings.is_path and m >= BATCH:
+    if not (rigid or chain.is_sliding) and not is_path and m >= BATCH:
         batch_steps = free_batch_steps if free else limited_batch_steps
         return (yield from batch_steps(bones, unit, fine, rounds))
 
@@ -250,7 +221,7 @@ def _solve(chain: Chain, rows: Targets, settings: _Settings) -> Steps[Poses]:
         own = pinned(bones, pose) if chain.is_sliding else bones
         return (yield from one(own, pose, x, y, bend, fine, rounds, asks_first=was_out))
 
-    if settings.is_path:
+    if is_path:
         return (yield from _solve_path(chain, solve, unit))
     return (yield from _solve_in_turn(solve, unit))
 
@@ -270,10 +241,10 @@ def _exact_on(chain: Chain, rows: Targets, sides: Floats, tolerance: float) -> F
 
 
 def _exact_path(chain: Chain, rows: Targets, tolerance: float) -> Floats:
-    """Do what _exact does for frames each of which starts from the one before.
+    """Return the poses of _exact for frames each of which starts from the one before.
 
-    Which rotations are nearest depends on the frame before by its side alone. So they are found for both
-    sides at once, and a frame only chooses: the side, and the numbers that go on from the last one's.
+    The nearest rotations depend on the frame before by its side alone. So they are found for both sides at
+    once, and a frame only chooses: the side, and the numbers that go on from the last one's.
     """
     m = len(rows.points)
     both = {side: _exact_on(chain, rows, np.full(m, side), tolerance) for side in (1.0, -1.0)}

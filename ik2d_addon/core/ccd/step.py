@@ -28,7 +28,7 @@ NO_MOTION = 0.01
 
 
 class CCDResult(Enum):
-    """What one iteration of CCD came to."""
+    """The result of one iteration of CCD."""
 
     SUCCESS = "SUCCESS"
     """The tip is within the tolerance of the target."""
@@ -86,7 +86,7 @@ def ccd_slide_step(
 def _step(
     chain: Chain, start: Floats, held: Floats | None, point: Floats, tolerance: float
 ) -> tuple[Floats, Floats | None, CCDResult]:
-    """Do what ccd_slide_step does. held: the slides, None where none slide."""
+    """Return the pose and the result as ccd_slide_step does. held: the slides, None where none slide."""
     limit, outer = chain.tolerance_or_default(tolerance), chain.reach[1] or 1.0
     x, y = in_reaches(chain, point).tolist()
     pose = start if held is None else coordinates(chain, start, held)
@@ -128,7 +128,4 @@ def ccd_joint(chain: Chain, angles: ArrayLike, target: ArrayLike, joint: int) ->
         low=[-np.inf if other else low for other, low in zip(held, bones.low, strict=True)],
         high=[np.inf if other else high for other, high in zip(held, bones.high, strict=True)],
     )
-    new = np.array(sweep(alone, start.tolist(), x, y))
-    if new[joint] != start[joint] and np.isinf(chain.ranges[joint]).all():
-        new[joint] = wrapped(new[joint])
-    return new
+    return _wrapped_where_free(chain, np.array(sweep(alone, start.tolist(), x, y)), start)

@@ -22,7 +22,7 @@ UNDEFINED_ANGLE = 1e-12
 
 @dataclass(frozen=True)
 class Bones:
-    """A chain as the solvers take it: plain numbers, its reach 1, so that no answer depends on its size.
+    """The bones of a chain in plain numbers, the reach as 1, so that no answer depends on its size.
 
     A pose of it is one list: the angles of all joints and, where bones slide, behind them the slides of all
     bones in reaches. Weights and ranges follow the same order.
@@ -53,7 +53,7 @@ class Bones:
 
     @property
     def inner(self) -> float:
-        """The inner reach, as in Chain.reach, but below zero where only that is no bound."""
+        """The inner reach, as in Chain.reach, but below zero where it is no bound."""
         if not self.is_sliding:
             return 2.0 * max(self.lengths) - 1.0
         n = len(self.lengths)
@@ -62,9 +62,9 @@ class Bones:
 
     @property
     def sharing(self) -> "Bones":
-        """The bones as they share a sweep: the root turns as CCD has it, all else moves by a part.
+        """The bones with weights for a shared sweep: the root turns fully, all others by a part.
 
-        Else the joints next to the tip, which come first, wind up before the others turn.
+        Otherwise the joints next to the tip, which come first, wind up before the others turn.
         """
         n = len(self.lengths)
         return replace(self, weights=[self.weights[0], *(weight / n for weight in self.weights[1:])])
@@ -127,7 +127,7 @@ def present_lengths(bones: Bones, pose: list[Number]) -> list[Number]:
 
 
 def _slid(bones: Bones, pose: list[Number], bone: int, wanted: Number, lib: Arithmetic) -> Number:
-    """Slide a bone by as much of a length as its weight and range allow; return by how much it did."""
+    """Slide a bone by as much of a length as its weight and range allow; return the slide added."""
     i = len(bones.lengths) + bone
     slide = lib.minimum(lib.maximum(pose[i] + bones.weights[i] * wanted, bones.low[i]), bones.high[i])
     added, pose[i] = slide - pose[i], slide
@@ -154,7 +154,7 @@ def swept(bones: Bones, poses: Floats, points: Floats, room: Floats) -> Floats:
     for joint, along, across, turn, weight in reversed(list(each)):
         np.subtract(tip, joint, arm)
         np.subtract(target, joint, aim)
-        # The joint's place is no longer needed: what turns it goes there. Adding zero makes -0.0 positive.
+        # The joint's place is no longer needed: its turn goes there. Adding zero makes -0.0 positive.
         np.multiply(np.conjugate(arm, moved), aim, joint)
         np.add(joint, 0.0, joint)
         np.multiply(np.arctan2(across, along, angle), weight, turn)

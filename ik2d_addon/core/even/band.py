@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Linear equations in three neighbours each, with two full rows and one full column: in O(n) steps.
 
-In plain numbers, since numpy's solver takes all of n x n, and leaves matrices as small as these to many
-threads that wait for one another.
+In plain numbers, since numpy's solver takes all of n x n, and runs even small matrices in many threads that
+wait for one another.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _three(rows: list[list[float]], value: int) -> list[float]:
 
 
 def _from_the_end(done: list[list[float]], last: list[float], value: int) -> list[float]:
-    """Return all unknowns: the last three are known, and each row that is done gives one more."""
+    """Return all unknowns, from the last three and one more by each row that is done."""
     x, after, z = last
     found = [z, after, x]
     for row in reversed(done):

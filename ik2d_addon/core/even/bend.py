@@ -6,8 +6,8 @@ Least sum of (a_i - r_i)^2 / w_i with the tip at a distance d from the root mean
     (a_i - r_i) / w_i + F y_i = 0   for each inner joint i
 
 where y_i is the joint's height over the line from root to tip, and F the force along that line: a bent
-rod, joint by joint. F is without bounds where the bones come to lie on one line, so that it is written
-as a quotient, F = s sin(f) / cos(f); then all such poses, with d left open, are one smooth curve
+rod, joint by joint. F grows without bounds as the bones come to lie on one line, so it is written as a
+quotient, F = s sin(f) / cos(f); then all such poses, with d left open, are one smooth curve
 
     cos(f) (a_i - r_i) / w_i + s sin(f) y_i = 0,   y_tip = 0
 
@@ -26,8 +26,8 @@ from ..inputs import Floats
 from .band import solved
 from .joined import Joined
 
-# The most that the place on the curve changes from one knot to the next (all its numbers together), that
-# a joint turns, and that the curve changes its direction (radians).
+# The greatest change of the place on the curve from one knot to the next (all its numbers together), of a
+# joint's angle, and of the curve's direction (radians).
 LONGEST_STEP, LARGEST_TURN, SHARPEST_TURN = 0.5, 0.25, 0.15
 SHORTEST_STEP = 1e-7
 # Newton's last step, before which a place counts as on the curve: it squares what is left.
@@ -42,7 +42,7 @@ DESCENTS, CORRECTIONS, LONGEST_DESCENT, NEARLY_LEAST = 400, 20, 0.2, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A pose of least bend, where on the curve it lies, and where the curve goes on."""
+    """A pose of least bend: its place on the curve, and the curve's direction there."""
 
     at: Floats  # (m + 2,) inner angles, direction of the first bone, f
     ahead: Floats  # (m + 2,) the curve's unit tangent
@@ -69,7 +69,7 @@ class Curve:
     def __init__(self, chain: Joined) -> None:
         self.lengths, self.rest = chain.lengths, chain.rest
         self.weights = chain.weights / chain.weights.mean()
-        self.force = 10.0 / (chain.rest.size + 1)  # about what buckles a chain of equal bones
+        self.force = 10.0 / (chain.rest.size + 1)  # about the force that buckles a chain of equal bones
         self.size, self.inner = chain.rest.size, chain.inner
         self.brisk = 0.0  # a way over a fold may turn joints so fast (radians per reach)
         self.corner = 0.0  # a step no longer than this may turn as sharply as it likes
@@ -83,11 +83,11 @@ class Curve:
         return at[:, :-2], ahead[:, :-2]
 
     def moved(self, place: Place, found: Place) -> float:
-        """Return how far a pose is from another one, as a part of the most for one step."""
+        """Return the distance of a pose from another one, as a part of the most for one step."""
         return float(np.abs(found.angles - place.angles).max()) / LARGEST_TURN
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
-        """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
+        """Return the joints, x and y (m + 2,) each: the root at zero, the tip last."""
         headings = np.concatenate(([at[-2]], at[:-2]))
         np.cumsum(headings, out=headings)
         points = np.zeros((2, self.size + 2))
@@ -96,7 +96,7 @@ class Curve:
         return points[0], points[1]
 
     def place(self, at: Floats, ahead: Floats) -> Place:
-        """Return the place on the curve at `at`, the tangent being the one that points as `ahead` does."""
+        """Return the place on the curve at `at`, its tangent pointing the way of `ahead`."""
         system = self.system(at)
         _, tangent = system.solved(ahead, 0.0)
         if not np.isfinite(tangent).all():
@@ -123,12 +123,12 @@ class Curve:
         return None
 
     def where(self, guess: Floats, ahead: Floats, *, x: float | None = None, f: float = 0.0) -> Place | None:
-        """Return the place near a guess where the tip is at distance x, or else where f is as given."""
+        """Return the place near a guess with the tip at distance x, or else with the given f."""
         at = guess
         for _ in range(EXACT_ROUNDS):
             system = self.system(at)
             if x is None:
-                change, _ = system.solved(_last(self.size + 2), f - at[-1])
+                change, _ = system.solved(f_alone(self.size), f - at[-1])
             else:
                 change, _ = system.solved(system.x_slopes, x - system.x)
             largest = float(np.abs(change).max())
@@ -140,7 +140,7 @@ class Curve:
         return self.place(at, ahead) if largest < 1e-9 else None
 
     def follow(self, start: Place, steps: int, first: float = 0.05) -> Iterator[Place]:
-        """Yield places along the curve from `start`, which is not among them, until no more is found."""
+        """Yield places along the curve after `start`, until no more is found."""
         place, before, length, last = start, start.ahead, first, first
         for _ in range(steps):
             while True:
@@ -161,7 +161,7 @@ class Curve:
             length *= min(2.0, max(0.5, 0.9 / max(part, 1e-3)))
 
     def stretched(self) -> Place:
-        """Return the straight pose of a chain that is straight at rest, and where it buckles to.
+        """Return the straight pose of a chain that is straight at rest, with the direction it buckles in.
 
         Among slight bends a the chain shortens by a K a / 2, K made of the arms on both sides of a joint;
         so the one with the least a^2 / w for it is that of K's greatest value.
@@ -179,9 +179,9 @@ class Curve:
         return Place(at, ahead / np.linalg.norm(ahead), 1.0, 0.0)
 
     def least(self, angles: Floats, distance: float) -> Place | None:
-        """Return the pose of least bend that inner angles (m,) fall to, the tip kept at a distance.
+        """Return the pose of least bend reached from inner angles (m,), the tip kept at a distance.
 
-        Each step is the least bend of all for an arc of poses that were straight: the turns q with
+        Each step has the least bend if poses changed along straight lines: the turns q with
 
             least sum (a_i + q_i - r_i)^2 / w_i,   sum q_i y_i = distance - x_tip
         """
@@ -205,7 +205,7 @@ class Curve:
             at[-1] -= np.pi
         elif at[-1] < -np.pi / 2.0:
             at[-1] += np.pi
-        return self.where(at, _last(self.size + 2), x=distance)
+        return self.where(at, f_alone(self.size), x=distance)
 
     def corrected(self, angles: Floats, distance: float) -> Floats:
         """Return the pose near inner angles (m,) whose tip is at a distance, or near it."""
@@ -220,14 +220,17 @@ class Curve:
         return angles
 
     def tip_distance(self, angles: Floats) -> float:
-        """Return how far the tip of inner angles (m,) is from the root."""
-        xs, ys = self.joints(np.concatenate((angles, [0.0, 0.0])))
-        return float(np.hypot(xs[-1], ys[-1]))
+        """Return the distance of the tip of inner angles (m,) from the root."""
+        return float(np.hypot(*self.tip(angles)))
 
     def tip_direction(self, angles: Floats) -> float:
         """Return the direction of the tip from that of the first bone."""
-        xs, ys = self.joints(np.concatenate((angles, [0.0, 0.0])))
-        return float(np.arctan2(ys[-1], xs[-1]))
+        x, y = self.tip(angles)
+        return float(np.arctan2(y, x))
+
+    def tip(self, angles: Floats) -> Floats:
+        """Return the tip (2,) of inner angles (m,), the first bone along x."""
+        return np.array(self.joints(np.concatenate((angles, [0.0, 0.0]))))[:, -1]
 
 
 class System:
@@ -244,27 +247,30 @@ class System:
         headings = np.cumsum(np.concatenate((at[-2:-1], at[:-2])))
         along, across = curve.lengths * np.cos(headings), curve.lengths * np.sin(headings)
         xs, ys = np.cumsum(along), np.cumsum(across)
-        c, s = cos(at[-1]), sin(at[-1])
-        stiffness = np.zeros(m + 1)
-        np.divide(c, curve.weights, out=stiffness[1:])
-        turned = np.zeros(m + 1)
-        np.divide(at[:-2] - curve.rest, curve.weights, out=turned[1:])
-        uneven = turned[:-1] - turned[1:]
+        c, s, uneven = self.set_stiffness(curve, at)
         pressed = curve.force * across[:-1]
         self.values = c * uneven - s * pressed
-        self.before = -stiffness[:-1]
-        self.own = stiffness[:-1] + stiffness[1:] - (s * curve.force) * along[:-1]
-        self.after = -stiffness[1:]
+        self.own -= (s * curve.force) * along[:-1]
         self.column = -s * uneven - c * pressed
         self.y, self.y_slopes = float(ys[-1]), np.append(along, 0.0)
         self.x, self.x_slopes = float(xs[-1]), np.zeros(m + 2)
         self.x_slopes[:m] = ys[:-1] - ys[-1]
         self.x_slopes[m] = -ys[-1]
 
-    def solved(self, row: Floats, value: float) -> tuple[Floats, Floats]:
-        """Return Newton's step (m + 2,) of which row . step = value, and the direction where that is 1.
+    def set_stiffness(self, curve: Curve, at: Floats) -> tuple[float, float, Floats]:
+        """Set the slopes by the joints' stiffness; return cos(f), sin(f), the neighbours' difference (m,)."""
+        c, s = cos(at[-1]), sin(at[-1])
+        stiffness, turned = np.zeros(curve.size + 1), np.zeros(curve.size + 1)
+        np.divide(c, curve.weights, out=stiffness[1:])
+        np.divide(at[:-2] - curve.rest, curve.weights, out=turned[1:])
+        self.before, self.after = -stiffness[:-1], -stiffness[1:]
+        self.own = stiffness[:-1] + stiffness[1:]
+        return c, s, turned[:-1] - turned[1:]
 
-        What is asked is kept in the first, and left as it is along the other. row: (m + 2,)
+    def solved(self, row: Floats, value: float) -> tuple[Floats, Floats]:
+        """Return Newton's step (m + 2,) with row . step = value, and the direction with row . direction = 1.
+
+        The step solves the curve's equations; the direction leaves them as they are. row: (m + 2,)
         """
         m = self.values.size
         last = np.append(row[[m, *range(m)]], row[m + 1])  # of headings, in place of angles
@@ -286,7 +292,6 @@ class System:
         return steps[0], steps[1]
 
 
-def _last(size: int) -> Floats:
-    row = np.zeros(size)
-    row[-1] = 1.0
-    return row
+def f_alone(size: int) -> Floats:
+    """Return the direction (size + 2,) in which f alone changes."""
+    return np.append(np.zeros(size + 1), 1.0)

@@ -17,11 +17,11 @@ from ..inputs import Floats
 
 # Halvings and Newton's steps for one target: two are usual.
 ROUNDS = 80
-# Newton's steps to a guess, which take far less than one to a pose.
+# Newton's steps to a guess, each far cheaper than one to a pose.
 GUESSES = 3
-# After a step of t as short as this one less is left than rounding leaves.
+# After a step of t as short as this the error is below rounding.
 SHORT = 2e-8
-# What rounding leaves of a distance, of a reach of 1.
+# The error of a distance by rounding, in reaches.
 ROUNDING = 4e-16
 
 
@@ -74,7 +74,7 @@ class Family:
         return angles, steps
 
     def _guess(self, piece: NDArray[np.intp], wanted: Floats) -> Floats:
-        """Return about the t (k,) of distances (k,) in their pieces (k,), as if these were cubics of it."""
+        """Return an estimate of t (k,) for distances (k,) in their pieces (k,), taken as cubics of t."""
         top, first, second, third = self._distances[:, piece]
         fall = -(first + second + third)
         t: Floats = np.clip((top - wanted) / np.maximum(fall, ROUNDING), 0.0, 1.0)
@@ -87,7 +87,7 @@ class Family:
 
     @cached_property
     def _distances(self) -> Floats:
-        """(4, k) the cubics of t that have the distance, and its slope, of each piece at both of its ends."""
+        """The cubics of t (4, k) with the distance and the slope of each piece at both of its ends."""
         c0, c1, c2, c3 = self.cubics
         top, start = self.distance(c0, c1)
         bottom, end = self.distance(c0 + c1 + c2 + c3, c1 + 2.0 * c2 + 3.0 * c3)
@@ -95,7 +95,7 @@ class Family:
         return np.array((top, start, 3.0 * fall - 2.0 * start - end, start + end - 2.0 * fall))
 
     def distance(self, pose: Floats, turn: Floats) -> tuple[Floats, Floats]:
-        """Return how far the tips of poses (k, m) are, and how fast that grows while joints turn (k, m)."""
+        """Return the distances of the tips of poses (k, m), and their slopes for turns (k, m)."""
         headings, turns = _headings(pose), _headings(turn)
         lengths = self.lengths[:, np.newaxis]
         along, across = arithmetic.cos_and_sin(headings)
@@ -131,5 +131,4 @@ def cumulated(angles: Floats) -> Floats:
 
 def summed(values: Floats) -> Floats:
     """Return the sums (k,) of rows (k, m), in the same order whatever k is."""
-    sums: Floats = np.cumsum(values, axis=1)[:, -1]
-    return sums
+    return np.cumsum(values, axis=1)[:, -1]

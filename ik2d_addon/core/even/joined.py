@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain as its turning joints see it: pinned joints and bones of no length are joined away.
+"""A chain of its turning joints alone: pinned joints and bones of no length are joined away.
 
 The bones on both sides of a pinned joint are one bone, from joint to joint. Joints in one place, with
 bones of no length between them, are one joint: of a turn from rest each takes its part by its weight,
@@ -19,8 +19,8 @@ from ..inputs import Floats, wrapped
 
 # A bone no longer than this part of the reach counts as one of zero length.
 NO_LENGTH = 1e-12
-# A joint less willing than this, of the most willing one, counts as so willing: where the others cannot
-# reach a target alone, it still turns.
+# The least weight of a joint, as a part of the greatest: where the others cannot reach a target alone, it
+# still turns.
 LEAST_WEIGHT = 1e-6
 # Joined chains kept.
 KEPT = 256

@@ -43,7 +43,7 @@ class Pieces:
         return np.column_stack((roots, self.knots))
 
     def rates(self, curve: Curve, first: int) -> Floats:
-        """Return how far a joint from `first` on turns at most for a reach of distance (k,).
+        """Return the largest turn of a joint from `first` on for a reach of distance (k,).
 
         Zero for one next to a border, where turns are without bounds.
         """
@@ -85,12 +85,12 @@ class Pieces:
         return cls(np.array(cubics), distances)
 
     def over_to(self, near: "Pieces", curve: Curve, first: int = 1) -> "Pieces":
-        """Return these pieces to a knot, a way to a knot of others, which lie nearer, and those from there.
+        """Return these pieces up to a knot, a way over to a knot of nearer ones, and those from there.
 
         Of all pairs of knots it is the one with the shortest way among those where no joint turns by more
         than twice what it must, for each reach of distance, on the way or on what is left of the pieces:
-        next to a fold that is without bounds. Where the curve says what is brisk, up to that any way will
-        do, and what is left is not asked. first: the joint from which on turns count.
+        next to a fold that is without bounds. Where the curve has a brisk rate, any way up to that rate will
+        do, and the rest of the pieces does not count. first: the joint from which on turns count.
         """
         apart = self.distances[:, np.newaxis] - near.distances
         changes = self.turns(curve)[:, np.newaxis] - near.turns(curve)
@@ -124,7 +124,7 @@ class Pieces:
 
 
 def _aligned(ahead: Floats, changes: Floats) -> Floats:
-    """Return tangents (k + 1, m + 2), those at both ends such that the curve goes on there.
+    """Return tangents (k + 1, m + 2), those at both ends corrected so that the curve goes on there.
 
     At an end the distance may have no slope, which leaves the tangent's sign open; and where the folded
     chain's tip is on the root, more than one tangent may solve the equations: then it is that of an arc.

@@ -2,7 +2,7 @@
 """The pose of least bend where the root's turn counts like the others': found from that of a free root.
 
 Each step is, of all turns q that bring the tip nearer by its error e, for arms that stay as they are, a part
-of the one that leads to the least bend, and all of the one that mends the error:
+of the one that leads to the least bend, and all of the one that corrects the error:
 
     q = t (z - W J^T M^-1 J z) + W J^T M^-1 e,   z = rest - angles,   M = J W J^T
 
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from ..inputs import Floats
 from .family import summed
 
-# Steps to less bend, and then those that only mend the error.
+# Steps to less bend, and then those that only correct the error.
 ROUNDS, MENDING = 150, 20
 # A turn (radians) and an error (reach is 1) that end the search.
 SETTLED, MENDED = 1e-6, 1e-13
 # The least and the greatest part of a step, the greatest being halved where a step bent the chain more; and
 # the longest turn of a joint in one (radians).
 LEAST, GREATEST, LONGEST_TURN = 0.02, 20.0, 0.3
-# Less than any number that counts: not zero, to divide by.
+# Below every number that counts: not zero, to divide by.
 NOTHING = 1e-300
 # Keeps M invertible where all bones lie on one line.
 DAMPING = 1e-14
@@ -44,7 +44,7 @@ def settled(lengths: Floats, weights: Floats, rest: Floats, start: Floats, point
     """
 
     def turned(pose: Floats, turns: Floats) -> tuple[Floats, Floats]:
-        turns = _cut(turns)
+        turns = cut(turns)
         return pose + turns, turns
 
     turns_of, bend_of = partial(_turns, lengths, weights, rest), partial(_bend, weights, rest)
@@ -64,10 +64,10 @@ def descended(
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.bool_], Floats]:
     """Take steps to less bend from starts (m, k), their tips on points (m, 2), until these settle.
 
-    changes_of: poses and points -> the changes (m, k) to less bend, those that mend the tip's error, and the
-    error (m,). bend_of: poses -> what they are bent by (m,). changed: poses and the changes wished for ->
-    the poses after them, and the changes made. Returns poses as they were asked about last, the steps to each
-    (m,), which have settled (m,), and what a last step made of those that have not.
+    changes_of: poses and points -> the changes (m, k) to less bend, those that correct the tip's error, and
+    the error (m,). bend_of: poses -> their bend (m,). changed: poses and the changes wished for -> the poses
+    after them, and the changes made. Returns the poses before the last step, the steps to each (m,), which
+    have settled (m,), and the others after the last step.
     """
     poses, steps, done = start.copy(), np.zeros(len(start), np.int32), np.zeros(len(start), np.bool_)
     rows, pose, target = np.arange(len(start)), start.copy(), points
@@ -100,18 +100,18 @@ def _mended(
     """Return poses (m, n) with their tips back on the targets; the starts where they bend less, or fail."""
     for _ in range(MENDING):
         _, mend, _ = _turns(lengths, weights, rest, pose, target)
-        pose = pose + _cut(mend)
+        pose = pose + cut(mend)
     _, _, error = _turns(lengths, weights, rest, pose, target)
     better = (error < MENDED) & (_bend(weights, rest, pose) < _bend(weights, rest, start))
     return np.where(better[:, np.newaxis], pose, start)
 
 
 def _bend(weights: Floats, rest: Floats, pose: Floats) -> Floats:
-    """Return the sums (m,) of what poses (m, n) are bent by."""
+    """Return the bend (m,) of poses (m, n), as a sum of squares."""
     return summed((pose - rest) ** 2 * np.where(weights > 0.0, 1.0 / np.maximum(weights, NOTHING), 0.0))
 
 
-def _cut(turns: Floats) -> Floats:
+def cut(turns: Floats) -> Floats:
     """Return turns (m, n), those of a row all smaller where one is too long."""
     longest = np.maximum(np.abs(turns).max(axis=1), NOTHING)
     shorter: Floats = turns * np.minimum(1.0, LONGEST_TURN / longest)[:, np.newaxis]
@@ -121,7 +121,7 @@ def _cut(turns: Floats) -> Floats:
 def _turns(
     lengths: Floats, weights: Floats, rest: Floats, pose: Floats, target: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the turns (m, n) to less bend, those that mend the tip's error, and the error (m,)."""
+    """Return the turns (m, n) to less bend, those that correct the tip's error, and the error (m,)."""
     headings = np.cumsum(pose, axis=1)
     arms_x = np.cumsum((lengths * np.cos(headings))[:, ::-1], axis=1)[:, ::-1]
     arms_y = np.cumsum((lengths * np.sin(headings))[:, ::-1], axis=1)[:, ::-1]

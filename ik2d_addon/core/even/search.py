@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ccd.shapes import ON_A_LINE, closed
 from ..inputs import Floats
-from .bend import LARGEST_TURN, Curve, Place
+from .bend import LARGEST_TURN, Curve, Place, f_alone
 from .family import Family
 from .joined import Joined
 from .pieces import Pieces
@@ -22,7 +22,7 @@ from .pieces import Pieces
 # The bend that a chain folded onto a line at rest is given, by a joint of weight 1 (radians): there no small
 # turn changes how far the tip is.
 NUDGE = 0.02
-# Places along the curve before it counts as not arriving.
+# The most places along the curve; more, and it counts as not arriving.
 PLACES = 400
 # A pose is at the end of the family where its tip is as near to the border of reach (which is 1).
 AT_THE_END = 1e-9
@@ -104,7 +104,7 @@ class Search:
         return self.made(mirrored)
 
     def turned_over(self, angles: Floats, distance: float) -> Place | None:
-        """Return the pose of least bend near a pose (m,) that is one for the mirrored rest; None for none."""
+        """Return the pose of least bend near one (m,) for the mirrored rest; None where none is found."""
         rest = self.chain.rest
         for part in np.linspace(-1.0, 1.0, TURNING_STEPS):
             self.curve.rest = part * rest
@@ -116,7 +116,7 @@ class Search:
         return place.inwards() if place is not None and part == 1.0 else None
 
     def made(self, pieces: Pieces) -> Family:
-        """Return the family that pieces are."""
+        """Return the family of pieces."""
         return Family(self.chain.lengths, pieces.distances, pieces.cubics, pieces.bridged)
 
     def both_ways(self, place: Place) -> tuple[Pieces, bool, bool]:
@@ -146,7 +146,7 @@ class Search:
         """Return pieces that begin at full reach, where these ones do not arrive."""
         first_pose = pieces.knots[0]
         bent = first_pose[: self.curve.size]
-        begin = self.straight_pose(bent)
+        begin = 2.0 * pi * np.rint(bent / (2.0 * pi))  # stretched, in the numbers nearest to the pose's
         at = np.concatenate((begin, [0.0, -pi / 2.0]))
         first = self.curve.place(at, np.concatenate((bent - begin, [0.0, 0.0])))
         inwards = self.followed(first, outwards=False)
@@ -159,9 +159,7 @@ class Search:
         """Return the rest pose as a place, the curve followed inwards."""
         rest = self.chain.rest
         at = np.concatenate((rest, [-self.curve.tip_direction(rest), 0.0]))
-        ahead = np.zeros(rest.size + 2)
-        ahead[-1] = 1.0
-        return self.curve.place(at, ahead).inwards()
+        return self.curve.place(at, f_alone(rest.size)).inwards()
 
     def followed(self, first: Place, *, outwards: bool) -> Stretch:
         """Return the places from the first one to the border, or to where the curve turns back."""
@@ -204,11 +202,6 @@ class Search:
         is_end = abs(distance - (1.0 if outwards else self.curve.inner)) <= AT_THE_END
         is_close = np.abs(at - place.at).max() <= LARGEST_TURN
         return Place(at, place.ahead, distance, 0.0) if is_end and is_close else None
-
-    def straight_pose(self, near: Floats) -> Floats:
-        """Return the stretched pose (m,) in the numbers nearest to a pose's."""
-        pose: Floats = 2.0 * pi * np.rint(near / (2.0 * pi))
-        return pose
 
     def closed_pose(self) -> Floats:
         """Return a pose (m,) whose tip is as near to the root as it gets."""

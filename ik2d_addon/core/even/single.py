@@ -10,7 +10,7 @@ from math import cos, sin, sqrt
 
 from .family import ROUNDING, ROUNDS, Family
 
-# What a distance (reach is 1) may be off before Newton's last step, which then leaves far less than rounding.
+# The error of a distance (reach is 1) before Newton's last step, which then leaves far less than rounding.
 CLOSE = 1e-8
 # The longest step along a piece that the slope alone is trusted for.
 SHORT_STEP = 1e-4
@@ -18,7 +18,7 @@ SHORT_STEP = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where in a family the tip is at a distance."""
+    """A place in a family, and the slope of the distance there."""
 
     piece: int
     t: float  # 0..1 along the piece
@@ -36,7 +36,7 @@ class SingleFamily:
         self._cubics: list[list[list[float]]] = family.cubics.transpose(1, 2, 0).tolist()  # (k, m, 4)
 
     def find(self, distance: float) -> Found:
-        """Return where the tip is at a distance, or at the nearest there is."""
+        """Return the place for a distance, or for the nearest one in the family."""
         wanted = min(max(distance, self.nearest), self.farthest)
         piece = min(max(bisect_right(self._rising, -wanted) - 1, 0), len(self._cubics) - 1)
         top, bottom = self._distances[piece], self._distances[piece + 1]
@@ -65,7 +65,7 @@ class SingleFamily:
         return Found(piece, t, slope)
 
     def nudged(self, found: Found, distance: float, change: float) -> Found:
-        """Return where the tip is at `distance` + change, a little off the distance it was found for."""
+        """Return the place for `distance` + change, from the place found for `distance`."""
         if found.slope < 0.0:
             step = change / found.slope
             if abs(step) <= SHORT_STEP and 0.0 <= found.t + step <= 1.0:
@@ -73,12 +73,12 @@ class SingleFamily:
         return self.find(distance + change)
 
     def pose(self, found: Found) -> list[float]:
-        """Return the inner angles (m,) there."""
+        """Return the inner angles (m,) at a place."""
         t = found.t
         return [a + t * (b + t * (c + t * d)) for a, b, c, d in self._cubics[found.piece]]
 
     def _distance(self, piece: int, t: float) -> tuple[float, float]:
-        """Return how far the tip is, and how fast that grows along the piece."""
+        """Return the distance of the tip, and its slope along the piece."""
         lengths = self._lengths
         x, y = lengths[0], 0.0
         heading = turned = along = across = 0.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The family of a chain whose bones slide, and its making.
 
-As in family.py, with the slides beside the angles. A chain that is straight at rest stays so while slides
+As in family.py, with the slides next to the angles. A chain that is straight at rest stays so while slides
 alone lead the tip inwards, until their force buckles it.
 """
 
@@ -22,7 +22,7 @@ from .sliding import NOTHING, Sliding, SlidingCurve, sliding
 
 # Pieces on both sides of the rest pose of a chain with no turning joint inside.
 PINNED_PIECES = 32
-# Ways past pieces that are no good; where on a piece the distance is looked at; and what counts as no rise.
+# The most ways past bad pieces; the samples of the distance on a piece; and the greatest rise that is none.
 SMOOTHED, SAMPLES, RISE = 12, 9, 1e-14
 # Halvings to slides that close a chain.
 HALVINGS = 60
@@ -42,7 +42,7 @@ class SlidFamily(Family):
         return poses[:, :m], np.clip(poses[:, m:], own.least, own.most)
 
     def distance(self, pose: Floats, turn: Floats) -> tuple[Floats, Floats]:
-        """Return how far the tips of poses (k, m + b) are, and how fast that grows along `turn`."""
+        """Return the distances of the tips of poses (k, m + b), and their slopes along `turn`."""
         own, m = self.sliding, self.lengths.size - 1
         angles, slides = self.bones(pose)
         directions = cumulated(angles)[:, own.group] + own.offset
@@ -71,7 +71,7 @@ class SlidSearch(Search):
         self.chain, self.curve = chain.joined, SlidingCurve(chain)
 
     def made(self, pieces: Pieces) -> SlidFamily:
-        """Return the family that pieces are."""
+        """Return the family of pieces."""
         return SlidFamily(
             self.chain.lengths, pieces.distances, pieces.cubics, pieces.bridged, self.curve.sliding
         )
@@ -134,7 +134,7 @@ class SlidSearch(Search):
         return self.made(self._through_poses(self.curve.poses(at, at)[0]))
 
     def _through_poses(self, poses: Floats) -> Pieces:
-        """Return straight ways from pose to pose (k, m + b), leaving out those that lead no farther in."""
+        """Return straight ways from pose to pose (k, m + b), without those that lead no farther in."""
         distances = np.array([self.curve.tip_distance(pose) for pose in poses])
         before = np.append(np.inf, np.minimum.accumulate(distances)[:-1])
         knots, distances = poses[distances < before - ROUNDING], distances[distances < before - ROUNDING]
@@ -170,12 +170,10 @@ class SlidSearch(Search):
 
     def _fall(self, pieces: Pieces) -> NDArray[np.bool_]:
         """Return whether the distance falls all along each piece (k,)."""
-        family, parts = self.made(pieces), []
-        for t in np.linspace(0.0, 1.0, SAMPLES):
-            c = pieces.cubics
-            pose = c[0] + t * (c[1] + t * (c[2] + t * c[3]))
-            parts.append(family.distance(pose, pose)[0])
-        falls: NDArray[np.bool_] = (np.diff(parts, axis=0) < RISE).all(axis=0)
+        family, c = self.made(pieces), pieces.cubics
+        poses = (c[0] + t * (c[1] + t * (c[2] + t * c[3])) for t in np.linspace(0.0, 1.0, SAMPLES))
+        distances = [family.distance(pose, pose)[0] for pose in poses]
+        falls: NDArray[np.bool_] = (np.diff(distances, axis=0) < RISE).all(axis=0)
         return falls
 
     def closed_pose(self) -> Floats:

@@ -2,8 +2,8 @@
 """The pose of least bend of a chain whose bones slide, found step by step from any other.
 
 As in rooted.py, with each bone's slide for a further column of J and 0 for its rest; a slide at an end of its
-range is left out where it would go beyond. For roots whose turn counts, or that do not turn, and for what
-the family of a free root cannot follow.
+range is left out where it would go beyond. For roots whose turn counts, or that do not turn, and for poses
+that the family of a free root does not have.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..inputs import Floats
 from .family import summed
-from .rooted import DAMPING, LONGEST_TURN, MENDING, NOTHING, Settled, descended
+from .rooted import DAMPING, MENDING, NOTHING, Settled, cut, descended
 
 # Rounds in which slides at their ends are told from those that come off them.
 HOLDS = 3
@@ -20,7 +20,7 @@ HOLDS = 3
 
 @dataclass(frozen=True, eq=False)
 class Slider:
-    """A chain of reach 1, and what turns and slides cost. A pose (2 n,) is its angles, then its slides."""
+    """A chain of reach 1, with weights of turns and slides. A pose (2 n,) is its angles, then its slides."""
 
     lengths: Floats  # (n,)
     least: Floats  # (n,) slides
@@ -36,14 +36,13 @@ class Slider:
         as that goes.
         """
 
-        def changes_of(pose: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
-            return self._changes(pose, target)[:3]
-
         def changed(pose: Floats, change: Floats) -> tuple[Floats, Floats]:
             after = self.moved(pose, change)
             return after, after - pose
 
-        poses, steps, done, last = descended(start, points, changes_of, self.bend, changed)
+        poses, steps, done, last = descended(
+            start, points, lambda pose, target: self._changes(pose, target)[:3], self.bend, changed
+        )
         if last.size:
             poses[~done] = self.mended(last, points[~done])
         return poses, steps, done
@@ -62,17 +61,16 @@ class Slider:
 
     def moved(self, pose: Floats, change: Floats) -> Floats:
         """Return poses (m, 2 n) changed, by less where that is too far, the slides within their ranges."""
-        longest = np.maximum(np.abs(change).max(axis=1), NOTHING)
-        after: Floats = pose + change * np.minimum(1.0, LONGEST_TURN / longest)[:, np.newaxis]
+        after = pose + cut(change)
         after[:, self.lengths.size :] = np.clip(after[:, self.lengths.size :], self.least, self.most)
         return after
 
     def force(self, pose: Floats, target: Floats) -> Floats:
-        """Return the force (m, 2) on the tips of poses (m, 2 n), against what they are bent by."""
+        """Return the force (m, 2) on the tips of poses (m, 2 n), against their bend."""
         return self._changes(pose, target)[3]
 
     def _changes(self, pose: Floats, target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the changes (m, 2 n) to less bend, those that mend the tip's error, the error, the force."""
+        """Return the changes (m, 2 n) to less bend, those to correct the tip's error, it, the force."""
         n = self.lengths.size
         headings, slides = np.cumsum(pose[:, :n], axis=1), pose[:, n:]
         along, across = np.cos(headings), np.sin(headings)

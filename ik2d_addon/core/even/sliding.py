@@ -5,8 +5,8 @@ Least sum of (a_i - r_i)^2 / w_i + s_j^2 / v means for each slide, too, that it 
 
     s_j = -v F cos(t_j), cut off at the ends of its range
 
-t_j is the bone's direction from the line of root and tip. So a place's angles and force say what the slides
-are, and the curve is in the same numbers as that of rigid bones, whose lengths now depend on them. Where a
+t_j is the bone's direction from the line of root and tip. So a place's angles and force give the slides,
+and the curve is in the same numbers as that of rigid bones, whose lengths now depend on them. Where a
 slide comes to an end the curve has a corner. In tension without bounds (f = -pi / 2) every bone is as
 long as it gets.
 
@@ -14,13 +14,13 @@ The bones from one turning joint to the next, between pinned joints, slide each 
 """
 
 from dataclasses import dataclass
-from math import cos, pi, sin, tan
+from math import cos, pi, tan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
-from .bend import CORRECTIONS, LARGEST_TURN, LONGEST_DESCENT, NEARLY_LEAST, Curve, Place, System
+from .bend import CORRECTIONS, LARGEST_TURN, LONGEST_DESCENT, NEARLY_LEAST, Curve, Place, System, f_alone
 from .joined import NO_LENGTH, Joined, joined, rigid_bones
 from .slid_rooted import Slider
 
@@ -37,7 +37,7 @@ NOTHING = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Sliding:
-    """A chain joined as its turning joints see it, at its longest, and the bones that it consists of."""
+    """A chain of its turning joints alone, at its longest, and the bones that it consists of."""
 
     joined: Joined  # its bones as long as they get
     bone: NDArray[np.intp]  # (b,) which bones of the whole chain have a part in it
@@ -133,7 +133,7 @@ class SlidingCurve(Curve):
         return np.hstack((at[:, :-2], slides)), np.hstack((ahead[:, :-2], given))
 
     def moved(self, place: Place, found: Place) -> float:
-        """Return how far a pose is from another one, as a part of the most for one step."""
+        """Return the distance of a pose from another one, as a part of the most for one step."""
         one, other = (
             self.poses(each.at[np.newaxis], each.ahead[np.newaxis])[0][0] for each in (place, found)
         )
@@ -158,7 +158,7 @@ class SlidingCurve(Curve):
         return np.stack((x, y), axis=1)
 
     def joints(self, at: Floats) -> tuple[Floats, Floats]:
-        """Return where the joints are, x and y (m + 2,) each: the root at zero, the tip last."""
+        """Return the joints, x and y (m + 2,) each: the root at zero, the tip last."""
         points = np.zeros((self.size + 2, 2))
         np.cumsum(self.bones(at)[0], axis=0, out=points[1:])
         return points[:, 0], points[:, 1]
@@ -168,7 +168,7 @@ class SlidingCurve(Curve):
         return _SlidingSystem(self, at)
 
     def buckling(self) -> Place | None:
-        """Return the straight pose that is about to buckle, of a chain straight at rest; None for none.
+        """Return the straight pose that is about to buckle, of a chain straight at rest; None if none does.
 
         A force F bends it once F times the greatest value of K is 1, see `stretched`; K's arms get the
         shorter the greater the force, so that raising it to 1 / value leads to the least such force.
@@ -194,7 +194,7 @@ class SlidingCurve(Curve):
         return Place(at, ahead / np.linalg.norm(ahead), float(ends[-1]), 0.0)
 
     def least(self, angles: Floats, distance: float) -> Place | None:
-        """Return the pose of least bend that a pose, or inner angles (m,), falls to at a distance."""
+        """Return the pose of least bend reached from a pose, or inner angles (m,), at a distance."""
         own, n = self.sliding, self.sliding.lengths.size
         first = np.asarray(np.diff(own.group, prepend=-1) > 0)  # the bones that turn
         weights = np.concatenate((np.where(first, np.append(1.0, self.weights)[own.group], 0.0), np.zeros(n)))
@@ -209,15 +209,12 @@ class SlidingCurve(Curve):
         force = float(slider.force(poses, target)[0, 0])
         headings = (np.cumsum(poses[0, :n]) - own.offset)[first]
         at = np.concatenate((np.diff(headings), [headings[0], np.arctan2(force, self.force)]))
-        last = np.zeros(self.size + 2)
-        last[-1] = 1.0
-        return self.where(at, last, x=distance)
+        return self.where(at, f_alone(self.size), x=distance)
 
     def _turns(self, joined_angles: Floats) -> Floats:
         """Return the angles (b,) of all bones for those of the joined ones (m + 1,)."""
         headings = np.cumsum(joined_angles)[self.sliding.group] + self.sliding.offset
-        turns: Floats = np.diff(headings, prepend=0.0)
-        return turns
+        return np.diff(headings, prepend=0.0)
 
     def corrected(self, angles: Floats, distance: float) -> Floats:
         """Return the pose near one (m + b,) whose tip is at a distance, or near it, its slides the same."""
@@ -234,22 +231,14 @@ class SlidingCurve(Curve):
                 break
         return np.append(inner, slides)
 
-    def tip_distance(self, angles: Floats) -> float:
-        """Return how far the tip of a pose, or of inner angles (m,) with no force, is from the root."""
-        return float(np.hypot(*self._tip(angles)))
-
-    def tip_direction(self, angles: Floats) -> float:
-        """Return the direction of the tip from that of the first bone."""
-        x, y = self._tip(angles)
-        return float(np.arctan2(y, x))
-
     def split(self, pose: Floats) -> tuple[Floats, Floats]:
         """Return the inner angles (m,) and the slides (b,) of a pose, or of inner angles with no force."""
         none = self.sliding.slides(np.zeros(self.size + 1), np.array(0.0))[0]
         return pose[: self.size], pose[self.size :] if pose.size > self.size else none
 
-    def _tip(self, pose: Floats) -> Floats:
-        inner, slides = self.split(pose)
+    def tip(self, angles: Floats) -> Floats:
+        """Return the tip (2,) of a pose, or of inner angles (m,) with no force, the first bone along x."""
+        inner, slides = self.split(angles)
         tip: Floats = self.vectors(np.cumsum(np.append(0.0, inner)), slides).sum(axis=0)
         return tip
 
@@ -283,16 +272,9 @@ class _SlidingSystem(System):
         x_turns = joined_up(by_turn * along - lengths * across)
         y_turns = joined_up(by_turn * across + lengths * along)
         y_forces = joined_up(by_force * across)
-        c, s = cos(at[-1]), sin(at[-1])
-        stiffness = np.zeros(m + 1)
-        np.divide(c, curve.weights, out=stiffness[1:])
-        turned = np.zeros(m + 1)
-        np.divide(at[:-2] - curve.rest, curve.weights, out=turned[1:])
-        uneven = turned[:-1] - turned[1:]
+        c, s, uneven = self.set_stiffness(curve, at)
         self.values = c * uneven - s * curve.force * ys[:-1]
-        self.before = -stiffness[:-1]
-        self.own = stiffness[:-1] + stiffness[1:] - s * curve.force * y_turns[:-1]
-        self.after = -stiffness[1:]
+        self.own -= s * curve.force * y_turns[:-1]
         self.column = -s * uneven - curve.force * (c * ys[:-1] + s * y_forces[:-1])
         self.y, self.y_slopes = float(ys.sum()), np.append(y_turns, y_forces.sum())
         self.x, self.x_slopes = x, np.zeros(m + 2)
@@ -301,7 +283,7 @@ class _SlidingSystem(System):
         self.x_slopes[m + 1] = float((by_force * along).sum())
 
     def solved(self, row: Floats, value: float) -> tuple[Floats, Floats]:
-        """Return what System does; without an inner joint of two equations."""
+        """Return the step and the direction as System does, without an inner joint by two equations."""
         if self.values.size:
             return super().solved(row, value)
         a, b, c, d = *self.y_slopes, *row

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The solver Even: of all poses that reach a target, the one that bends least from rest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ def solve_even(
     softness: ArrayLike = 0.0,
     slide_weight: float = 1.0,
 ) -> Solution:
-    """Return for each target the pose with the least bend from rest whose tip is on it.
+    """Return the pose of least bend from rest for each target, the tip on it.
 
     The least sum of (angle_i - rest_i)^2 / w_i, w the chain's weights; a joint of weight 0 stays at rest.
     With a root that turns freely (root_weight None) only the target's distance decides about the shape:
@@ -89,7 +89,7 @@ def solve_even(
 
 @dataclass(frozen=True, eq=False)
 class _Even:
-    """What a caller asks for, checked."""
+    """The checked settings of a solve."""
 
     chain: Chain
     rest: Floats  # (n,)
@@ -107,7 +107,7 @@ class _Even:
         slide_weight: float,
         tolerance: float,
     ) -> "_Even":
-        """Return it; raise IK2DError for numbers out of range."""
+        """Return the settings; raise IK2DError for numbers out of range."""
         n = len(chain)
         angles = checked_angles(chain, np.zeros(n) if rest is None else rest, "rest")
         if angles.ndim != 1:
@@ -177,7 +177,7 @@ class _Even:
     def _slid(self, points: Floats, side: float) -> SlidPoses:
         """Return the poses for points (m, 2) on one side of a chain that slides; reach is 1, slides are not.
 
-        Where the root's turn counts they are found from those of a free one, or from rest if it turns not.
+        Where the root's turn counts they are found from those of a free one, or from rest if it is fixed.
         """
         outer, n = self.chain.reach[1], len(self.chain)
         lengths, ranges = self.chain.lengths / outer, self.chain.slide_ranges / outer
@@ -204,17 +204,9 @@ class _Even:
         return poses[:, :n], within_slides(self.chain, poses[:, n:] * outer), steps
 
     def _limit(
-        self,
-        angles: Floats,
-        slides: Floats,
-        iterations: NDArray[np.int32],
-        points: Floats,
-        sides: Floats,
+        self, angles: Floats, slides: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats
     ) -> None:
-        """Put poses (m, n) within the limits; where that moves the tip, solve anew from there.
-
-        So it is where a chain that slides missed a point that is not off the annulus.
-        """
+        """Put poses (m, n) within the limits; solve again where that moves the tip, or where slides miss."""
         within = within_limits(self.chain, angles, np.broadcast_to(self.rest, angles.shape))
         before = distances_to(self.chain, angles, points, slides)
         missed = distances_to(self.chain, within, points, slides) > before + 0.5 * self.tolerance
@@ -226,24 +218,16 @@ class _Even:
         if rows.size == 0:
             return
         root = 1.0 if self.root_weight is None else self.root_weight
-        weights = np.append(root, self.weights)
-        if self.chain.is_sliding:
-            chain = Chain(self.chain.lengths, self.chain.limits, weights, self.chain.slides)
-            held = solve_ccd(
-                chain,
-                points[rows],
-                start=within[rows],
-                start_slides=slides[rows],
-                tolerance=self.tolerance,
-                bend=sides[rows],
-            )
-            slides[rows] = held.slides
-        else:
-            chain = Chain(self.chain.lengths, self.chain.limits, weights)
-            held = solve_ccd(
-                chain, points[rows], start=within[rows], tolerance=self.tolerance, bend=sides[rows]
-            )
-        angles[rows], iterations[rows] = held.angles, iterations[rows] + held.iterations
+        held = solve_ccd(
+            replace(self.chain, weights=np.append(root, self.weights)),
+            points[rows],
+            start=within[rows],
+            start_slides=slides[rows],
+            tolerance=self.tolerance,
+            bend=sides[rows],
+        )
+        angles[rows], slides[rows] = held.angles, held.slides
+        iterations[rows] += held.iterations
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
@@ -282,10 +266,7 @@ def _free_slid(
 
 
 def _rooted(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:
-    """Return the poses of a chain whose root's turn counts, found from those of a free one.
-
-    Where the tip is as far or as near as it gets, they stay those.
-    """
+    """Return the poses of a chain whose root's turn counts, from those of a free one; off reach, the same."""
     angles, steps = _free(lengths, weights[1:], rest, points, side)
     tips = tips_at(Chain(lengths), angles)
     rows = np.flatnonzero((np.abs(tips - points) <= ON_TARGET).all(axis=1))
@@ -312,8 +293,8 @@ def _aim(
 def _directions(points: Floats) -> Floats:
     """Return the directions (m,) of points (m, 2).
 
-    Of arrays that lie far from one another: where they overlap, numpy takes another way, which rounds
-    otherwise, and an answer would depend on where in memory its target is.
+    Of arrays that lie far from one another: where they overlap numpy rounds in another way, and an answer
+    would depend on where in memory its target is.
     """
     x, y = points.T.copy()
     directions: Floats = np.arctan2(y, x)

@@ -2,7 +2,7 @@
 """Forward kinematics of one pose, with bones as they are held rather than as lengths and angles alone.
 
 A rig's rest matrices are not quite rotations, so that its tip is some 1e-5 of the reach off the tip of the
-chain that a solver sees. What a pose misses by is measured here, and aimed at again.
+chain that a solver sees. The miss of a pose is measured here, and the target aimed at again.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from ..inputs import Floats
 Link = tuple[float, float, float, float, float, float]
 # The part of a length that 32 bits cannot hold: a tip that misses by less is not aimed again.
 FINE = 1e-8
-# Rounds of aiming again; each leaves some 1e-4 of what was missed, two leave nothing that 32 bits can hold.
+# Rounds of aiming again; each leaves some 1e-4 of the miss, two leave nothing that 32 bits hold.
 CORRECTIONS = 2
 
 
 def links_of(chain: Chain, unturned: Floats) -> list[Link]:
-    """Return the links of a chain whose bones are held exactly, by angles (n,) each to the bone before."""
+    """Return the exact links of a chain, by angles (n,) each to the bone before."""
     return [
         (cos(angle), -sin(angle), sin(angle), cos(angle), length, 0.0)
         for length, angle in zip(chain.lengths.tolist(), unturned.tolist(), strict=True)
@@ -67,7 +67,7 @@ class Bones:
         return (d * x - b * y) / determinant, (a * y - c * x) / determinant
 
     def into_reach(self, x: float, y: float) -> tuple[float, float]:
-        """Return the place nearest to a point, other than the root, whose distance the chain can have."""
+        """Return the point in reach nearest to a point other than the root."""
         distance = hypot(x, y)
         part = min(max(distance, self.inner), self.outer) / distance
         return x * part, y * part

@@ -3,25 +3,15 @@
 
 from math import atan2, cos, hypot, pi, remainder, sin
 
-import numpy as np
-
-from ..chain import Chain
-from ..even.joined import Joined, joined
+from ..even.joined import Joined
 from ..even.single import Found, SingleFamily
-from ..inputs import Floats
 from .bones import Bones
 
 TURN = 2.0 * pi
 
 
-def joined_of(chain: Chain, unturned: Floats) -> Joined:
-    """Return the joints that share a chain's bend, for the angles (n,) that nothing turns."""
-    weights = np.ones(len(chain) - 1) if chain.weights is None else chain.weights[1:]
-    return joined(chain.lengths / chain.reach[1], weights, unturned[1:])
-
-
 class EvenPose:
-    """The pose of least bend to one side, as `solve_even` gives it."""
+    """The pose of least bend to one side, that of `solve_even`."""
 
     def __init__(self, bones: Bones, part: Joined, family: SingleFamily) -> None:
         self.bones, self.family = bones, family
@@ -31,7 +21,7 @@ class EvenPose:
         self.shares = [
             (k, share, rest[k]) for k, share in zip(part.joint.tolist(), part.part.tolist(), strict=True)
         ]
-        # The family has no pose nearer or farther where joints of no weight do not let it.
+        # The family has no pose nearer or farther where joints of no weight prevent it.
         self.nearest = family.nearest * self.size - bones.tolerance
         self.farthest = family.farthest * self.size + bones.tolerance
 

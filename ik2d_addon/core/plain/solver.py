@@ -8,7 +8,7 @@ from math import hypot, inf, isfinite
 import numpy as np
 
 from ..chain import FAR, Chain
-from ..even.joined import Joined
+from ..even.joined import Joined, joined
 from ..even.search import family_of
 from ..even.single import SingleFamily
 from ..inputs import Floats
@@ -16,7 +16,7 @@ from ..softness import soft_targets
 from ..solution import Status
 from ..two_bone import HUGE, ZERO_LENGTH
 from .bones import Bones, Link, links_of
-from .even import EvenPose, joined_of
+from .even import EvenPose
 from .two_bone import TwoBonePose
 
 # Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,
@@ -28,7 +28,7 @@ _ALIKE = 1e-5
 class PlainAnswer:
     """The solution for one target. Lengths are in the chain's units."""
 
-    turns: list[float]  # (n,) radians from the angles that nothing turns
+    turns: list[float]  # (n,) radians from the unturned angles
     status: int  # Status
     residual: float  # tip to target
     softened: bool = False
@@ -50,7 +50,7 @@ class PlainSolver:
     def solve(self, x: float, y: float, bend: float = 1.0, softness: float = 0.0) -> PlainAnswer | None:
         """Return the answer for a target from the chain's root; None where the arrays' solver has to do it.
 
-        bend: +1 or -1. None too where a joint would leave its limits, or the target is nowhere.
+        bend: +1 or -1. None too where a joint would leave its limits, or the target is not finite or FAR.
         """
         bones = self.bones
         distance = hypot(x, y)
@@ -69,7 +69,7 @@ class PlainSolver:
         return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
 
     def share_families(self, other: "PlainSolver") -> None:
-        """Take the families of poses that another chain has found, where it has the same lengths and rest."""
+        """Take the families of poses of another chain that has the same lengths and rest."""
         own, others = self.bones, other.bones
         lengths = np.abs(np.subtract(own.lengths, others.lengths)).max()
         angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max()
@@ -89,15 +89,13 @@ class PlainSolver:
 
     def _pose(self, bend: float) -> TwoBonePose | EvenPose:
         if bend not in self._poses:
-            self._poses[bend] = self._new_pose(bend)
+            if self._part is None:
+                self._poses[bend] = TwoBonePose(self.bones, bend)
+            else:
+                family = self._families.get(bend) or SingleFamily(family_of(self._part, bend))
+                self._families[bend] = family
+                self._poses[bend] = EvenPose(self.bones, self._part, family)
         return self._poses[bend]
-
-    def _new_pose(self, bend: float) -> TwoBonePose | EvenPose:
-        if self._part is None:
-            return TwoBonePose(self.bones, bend)
-        if bend not in self._families:
-            self._families[bend] = SingleFamily(family_of(self._part, bend))
-        return EvenPose(self.bones, self._part, self._families[bend])
 
 
 def plain_solver(
@@ -112,15 +110,15 @@ def plain_solver(
 
     unturned: (n,) the angles from which the bones turn, the rest pose. even: by least bend with a root that
     turns freely, as `solve_even` does; else of two bones, as `solve_two_bone` does. links: how the bones are
-    held, where that differs from the chain's lengths and angles by what a rig's rest matrices are not quite
-    rotations. tolerance: a length, None for the chain's default.
+    held, where a rig's rest matrices are not quite rotations. tolerance: a length, None for the chain's
+    default.
     """
     weights = np.ones(len(chain)) if chain.weights is None else chain.weights
     if len(chain) < 2 or chain.is_sliding or not 1.0 / HUGE < chain.reach[1] < HUGE:
         return None
     part = None
     if even:
-        part = joined_of(chain, unturned)
+        part = joined(chain.lengths / chain.reach[1], weights[1:], unturned[1:])
         # Joints that stay at rest, by their weights or their places, have no share in the family.
         if weights[0] == 0.0 or part.rest.size == 0 or part.root or abs(part.reach - 1.0) > 1e-12:
             return None

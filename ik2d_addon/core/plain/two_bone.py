@@ -10,14 +10,14 @@ TURN = 2.0 * pi
 
 
 class TwoBonePose:
-    """The pose of two bones that bend to one side, as `solve_two_bone` gives it."""
+    """The pose of two bones that bend to one side, that of `solve_two_bone`."""
 
     def __init__(self, bones: Bones, bend: float) -> None:
         """Keep the bones. bend: +1 or -1, the sign of the second angle."""
         self.bones, self.bend = bones, bend
 
     def turns(self, x: float, y: float, reached: bool) -> list[float]:
-        """Return the turns (2,) for a target; where it is in reach, aimed again at what they miss by."""
+        """Return the turns (2,) for a target; where it is in reach, aimed again by their miss."""
         bones = self.bones
         distance = hypot(x, y)
         turns = self._once(x, y, distance)
@@ -36,6 +36,6 @@ class TwoBonePose:
         first, second = self.bones.lengths
         own_first, own_second = self.bones.unturned
         angle1, angle2 = two_bone_pose(first, second, x, y, distance, self.bend)
-        if distance == 0.0:  # at the root every direction is as good: keep the one that was
+        if distance == 0.0:  # at the root every direction is as good: keep the last one
             angle1 = own_first
         return [remainder(angle1 - own_first, TURN), remainder(angle2 - own_second, TURN)]

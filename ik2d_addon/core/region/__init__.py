@@ -8,7 +8,7 @@ F(k) are the tips of bones k..n-1 as seen from joint k, in the frame of the bone
 The boundary of each F(k) is a short list of circular arcs and corners (`elements`). One step carries the
 list from joint to joint (`turned`), and `circles` tells where circles about a joint cross it. So every
 question is answered joint by joint (`ways`): whether a point lies in the set, by which pose (`poses`), and
-which point of it is the nearest (`region`). Points are complex numbers here, and the reach is 1.
+its nearest point (`region`). Points are complex numbers here, and the reach is 1.
 
 A bone that slides has a length of its own choice in a range, and is a step of its own (`slid`):
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Circles about a joint, and where they cross the arcs of a set."""
+"""Circles about a joint, and their crossings with the arcs of a set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,9 +37,8 @@ class Circles(Ways):
         """Return the circles of arcs.
 
         ends: the distances of the arcs' two ends from the joint. about: the radii of arcs about the joint
-        itself, which no circle crosses, but which part circles in H from others. corners: the distances of
-        the corners. is_inside(r): whether the points at distances r from the joint in direction x lie
-        in H.
+        itself, which no circle crosses, but which separate circles in H from others. corners: the distances
+        of the corners. is_inside(r): whether the points at distances r from the joint along x lie in H.
         """
         inner, outer = np.minimum(*ends), np.maximum(*ends)
         low, high = np.append(inner, about), np.append(outer, about)

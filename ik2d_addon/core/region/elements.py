@@ -38,10 +38,7 @@ def unit(angles: Floats) -> Points:
 def led_to(
     normals: Floats, wanted: Floats, least: Floats, most: Floats, first: Floats, last: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the angles within least..most that leave normals within first..last, and what they leave.
-
-    The angles are those nearest to the wanted ones.
-    """
+    """Return the angles in least..most nearest to the wanted, and the normals they leave in first..last."""
     normals = near(normals, 0.5 * (first + last + least + most))
     angle = np.minimum(np.maximum(wanted, normals - last), normals - first)
     angle = np.minimum(np.maximum(angle, least), most)
@@ -97,18 +94,16 @@ class Elements:
         return type(self)(centre[which], radius[which], start - turns, end - turns, *own)
 
     def columns(self) -> Iterator[Any]:
-        """Yield the columns, in the order in which a list of elements is made of them."""
+        """Return the columns, in the order of the constructor."""
         return (getattr(self, name) for name in self.__dataclass_fields__)
 
     def at(self, which: Indices, normals: Floats) -> Points:
         """Return the points of some elements at some normals."""
-        points: Points = self.centre[which] + self.radius[which] * unit(normals)
-        return points
+        return self.centre[which] + self.radius[which] * unit(normals)
 
     def outside(self, which: Indices, normals: Floats, off: float) -> Points:
-        """Return the points `off` some elements at some normals."""
-        points: Points = self.centre[which] + (self.radius[which] + off) * unit(normals)
-        return points
+        """Return the points outside some elements by `off`, at some normals."""
+        return self.centre[which] + (self.radius[which] + off) * unit(normals)
 
     def towards(self, which: Indices, offset: Points) -> Floats:
         """Return the normals of some elements at points, which are given from their centres."""
@@ -116,10 +111,7 @@ class Elements:
         return normals
 
     def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
-        """Return the angles of joint k that lead to some elements at normals, and the parents' normals there.
-
-        The angles are those nearest to the wanted ones.
-        """
+        """Return joint k's angles for elements at normals, near the wanted ones, and the parents' normals."""
         return led_to(
             normals, wanted, self.least[which], self.most[which], self.first[which], self.last[which]
         )

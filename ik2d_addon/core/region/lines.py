@@ -17,8 +17,8 @@ from .ways import Ways
 class Lines(Ways):
     """The arcs and segments of the boundary of H, cut so that each crosses a line along x at most once.
 
-    A line's r is its y, and places on it are x. Beyond its ends, where it counts as crossed by rounding, an
-    element that is nearly along x would be crossed far from them.
+    A line's r is its y, and places on it are x. Lines beyond an element's ends by rounding count as at the
+    ends: an element nearly along x would be crossed far away.
     """
 
     seam: ClassVar[float] = -np.pi
@@ -31,7 +31,7 @@ class Lines(Ways):
     def of(
         cls, inner: ElementsWithSegments, which: Indices, leaves: Floats, start: Floats, end: Floats
     ) -> "Lines":
-        """Return the lines that cross some elements of H, from whose y `start` to `end`."""
+        """Return the lines that cross some elements of H, which run from y `start` to `end`."""
         straight = inner.is_straight[which]
         across = unit(np.where(straight, inner.normal[which], 0.0))
         return cls(

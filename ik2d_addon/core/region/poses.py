@@ -7,7 +7,7 @@ from ..inputs import Floats
 from .elements import EPS, Indices, Points, near
 from .sets import Sets
 
-# How far a pose stays off the ends of what is possible for a joint, as a part of it; the second where
+# The distance of a pose from the ends of a joint's possible interval, as a part of it; the second where
 # rounding spoils the first.
 INSETS = 0.25, 0.5
 # A pose has arrived when its tip is no farther off than this (the reach is 1).
@@ -28,7 +28,7 @@ def of_elements(sets: Sets, k: int, which: Indices, normals: Floats, like: Float
 
 
 def reaching(sets: Sets, points: Points, like: Floats) -> Floats:
-    """Return poses (b, n) that reach points (b,) of F(0), as near to `like` (b, n) as comes by itself."""
+    """Return poses (b, n) that reach points (b,) of F(0), each joint near to `like` (b, n) in turn."""
     angles = np.empty((len(points), len(sets)))
     left = np.arange(len(points))
     for inset in INSETS:
@@ -40,13 +40,13 @@ def reaching(sets: Sets, points: Points, like: Floats) -> Floats:
 
 
 def _like(sets: Sets, joint: int, like: Floats) -> Floats:
-    """Return the angles of a joint to be near to, of a free joint within half a turn of zero."""
+    """Return the wanted angles of a joint, for a free joint within half a turn of zero."""
     wanted: Floats = like[:, joint]
     return near(wanted, np.zeros(1)) if sets.free[joint] else wanted
 
 
 def _descended(sets: Sets, points: Points, like: Floats, inset: float) -> Floats:
-    """Return poses that reach points of F(0), one joint after the other from the root."""
+    """Return poses that reach points of F(0), found joint by joint from the root."""
     n = len(sets)
     angles, rows, seen = np.empty((len(points), n)), np.arange(len(points)), points
     for k in range(n - 1):
@@ -65,8 +65,7 @@ def _descended(sets: Sets, points: Points, like: Floats, inset: float) -> Floats
 def _possible(sets: Sets, k: int, points: Points, like: Floats, inset: float) -> Floats:
     """Return angles (b,) of joint k after which the others reach points (b,) of F(k); NaN: none found.
 
-    Of the intervals of such angles the one nearest to `like` is taken, and the angle in it kept off its
-    ends: there the next joints would have no choice.
+    From the interval nearest to `like`, off its ends: there the next joints would have no choice.
     """
     low, high = sets.low[k], sets.high[k]
     r, place = sets.ways[k].of_points(points)

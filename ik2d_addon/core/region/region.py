@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the tip of a chain can be: asked for points, for the nearest point, for its outline."""
+"""The region that the tip of a chain reaches: its points, its nearest points, its outline."""
 
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
@@ -26,7 +26,7 @@ EQUALLY_NEAR = 1e-11
 FARTHEST = 1e7
 # Points that are asked for at a time: more would leave the processor's cache.
 BLOCK = 2048
-# The arc (radians) that one straight piece of the outline stands for, at most.
+# The longest arc (radians) drawn as one straight piece of the outline.
 OUTLINE_STEP = np.radians(3.0)
 # Chains whose sets are kept.
 KEPT = 8
@@ -62,7 +62,7 @@ class Region:
         return contained
 
     def nearest(self, points: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the reachable points (..., 2) nearest to points (..., 2), and how far off they are (...).
+        """Return the reachable points (..., 2) nearest to points (..., 2), and their distances (...).
 
         A point of the set is its own nearest. Raises IK2DError as `contains` does.
         """
@@ -88,7 +88,7 @@ class Region:
     def slid_poses(
         self, points: ArrayLike, near: ArrayLike | None = None, near_slides: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return what `poses` does, and the slides (..., n) that belong to these angles.
+        """Return the angles of `poses`, and the slides (..., n) that belong to them.
 
         near_slides: (..., n) to stay near to, in the chain's units as the slides are; None: zeros.
         """
@@ -106,10 +106,7 @@ class Region:
         return angles.reshape(shape), np.clip(slides, self.least, self.most).reshape(shape)
 
     def outline(self) -> list[Floats]:
-        """Return the boundary as polylines (m, 2), one for each of its arcs and segments.
-
-        A segment has its two ends; a point is what a boundary without either consists of.
-        """
+        """Return the boundary as polylines (m, 2), one for each arc and segment; without either, a point."""
         boundary = self.sets.elements[0]
         curved = np.flatnonzero(np.abs(boundary.radius) > 0.0)
         lines = []
@@ -122,7 +119,7 @@ class Region:
         return lines
 
     def distances(self, points: Points, border: float = BORDER) -> Floats:
-        """Return how far points (b,), in reaches, are from the set: 0.0 in it and within `border` of it."""
+        """Return the distances (b,) of points (b,), in reaches, from the set: 0.0 up to `border` off it."""
         away, _, _ = self.sets.elements[0].nearest(points)
         off = np.flatnonzero(away > border)
         away[away <= border] = 0.0
@@ -159,7 +156,7 @@ class Region:
         return Posed(self._numbers(angles, like), slides, away)
 
     def _nearest_poses(self, row: Indices, which: Indices, normals: Floats, like: Floats) -> Floats:
-        """Return for each row, of the moves to its elements, those (m,) that are least from `like`."""
+        """Return the moves (b, m) to the elements of each row that are nearest to `like`."""
         found = poses.of_elements(self.sets, 0, which, normals, like[row])
         turns = np.where(self.sets.free, near(found, like[row]), found) - like[row]
         order = np.lexsort((-(turns * turns).sum(axis=1), row))
@@ -168,7 +165,7 @@ class Region:
         return moves
 
     def _like(self, values: ArrayLike | None, name: str, what: str, shape: tuple[int, ...]) -> Floats:
-        """Return what to be near to as (b, n), checked; shape: (..., n)."""
+        """Return wanted values as rows (b, n), checked. shape: (..., n)."""
         n = shape[-1]
         like = np.zeros(n) if values is None else np.asarray(values, np.float64)
         if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
@@ -248,7 +245,7 @@ def region_steps(
     least: ArrayLike | None = None,
     most: ArrayLike | None = None,
 ) -> Generator[int, None, Region | None]:
-    """Do what `reachable` does, bit by bit, for lengths and limits (n,); None where it is undecided.
+    """Return the region for lengths and limits (n,), step by step; None where it is undecided.
 
     least, most: (n,) what the bones may add to their lengths; None: none slides.
     """

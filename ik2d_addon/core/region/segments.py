@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The boundary of a set of tips where bones slide: straight segments besides arcs and corners.
 
-A segment is centre + v i exp(i normal), v in [start, end]: what is the normal's direction to an arc is to a
-segment the length along it, and wherever the one is called a normal, so is the other. Its radius is infinite.
+A segment is centre + v i exp(i normal), v in [start, end]: v is the length along a segment, as it is the
+normal's direction for an arc, and both are called a normal. A segment's radius is infinite.
 """
 
 from dataclasses import dataclass, replace
@@ -52,11 +52,8 @@ class ElementsWithSegments(Elements):
 
     def pieces(self, which: Indices, start: Floats, end: Floats) -> "ElementsWithSegments":
         pieces = super().pieces(which, start, end)
-        starts, ends = (
-            np.where(pieces.is_straight, there, turned)
-            for there, turned in ((start, pieces.start), (end, pieces.end))
-        )
-        return replace(pieces, start=starts, end=ends)
+        starts = np.where(pieces.is_straight, start, pieces.start)
+        return replace(pieces, start=starts, end=np.where(pieces.is_straight, end, pieces.end))
 
     def facing(self, which: Indices, normals: Floats) -> Points:
         """Return the outward normals, as unit vectors, of some elements at some normals."""
@@ -80,14 +77,10 @@ class ElementsWithSegments(Elements):
     def before(self, which: Indices, normals: Floats, wanted: Floats) -> tuple[Floats, Floats]:
         gain, least = self.gain[which], self.least[which]
         ends = gain * least, gain * self.most[which]
-        # Taken as angles the lengths of segments stay as they are: they are less than half a turn.
+        least_grown, most_grown = np.minimum(*ends), np.maximum(*ends)
+        # As angles the lengths of segments stay the same: they are less than half a turn.
         grown, normals = led_to(
-            normals,
-            gain * wanted,
-            np.minimum(*ends),
-            np.maximum(*ends),
-            self.first[which],
-            self.last[which],
+            normals, gain * wanted, least_grown, most_grown, self.first[which], self.last[which]
         )
         return np.where(gain == 0.0, least, gain * grown), normals + self.shift[which]
 

@@ -37,9 +37,9 @@ class Sets:
     def contain(self, points: Points) -> Flags:
         """Return which points (b,) lie in F(0). Each False is a proof, each True right to a few EPS.
 
-        If no move of a joint brings a boundary to the point then all moves leave it on the same side: it is
-        enough to ask on for one of them. That is the one which leaves the point farthest from the next
-        joint, so that it is soon farther off than the set reaches.
+        If no move of a joint brings a boundary to the point then all moves leave it on the same side: one of
+        them is enough for the next joint. It is the one that leaves the point farthest from that joint, so
+        that it is soon farther off than the set reaches.
         """
         found: Flags = np.zeros(len(points), np.bool_)
         left, seen = np.arange(len(points)), points
@@ -55,25 +55,21 @@ class Sets:
         return found
 
     def seen(self, k: int, points: Points, moves: Floats) -> Points:
-        """Return points (b,), as move k finds them, as the next one does after moves (b,) by k."""
+        """Return points (b,) in the frame of move k as the next one sees them, after moves (b,) by k."""
         seen: Points = points * unit(-moves) - self.lengths[k]
         return seen
 
     def away(self, k: int, points: Points) -> Floats:
         """Return the moves (b,) by k that leave points (b,) farthest from the next joint."""
-        return self.within(k, near(np.angle(points) + np.pi, self._middle(k)))
+        return self.within(k, near(np.angle(points) + np.pi, self.middle[k : k + 1]))
 
     def towards(self, k: int, points: Points) -> Floats:
         """Return the moves (b,) by k that leave points (b,) nearest to the next joint."""
-        return self.within(k, near(np.angle(points), self._middle(k)))
+        return self.within(k, near(np.angle(points), self.middle[k : k + 1]))
 
     def within(self, k: int, moves: Floats) -> Floats:
-        """Return moves (b,) by k, cut off at the ends of its range."""
+        """Return moves (b,) by k, clamped to its range."""
         return np.minimum(np.maximum(moves, self.low[k]), self.high[k])
-
-    def _middle(self, k: int) -> Floats:
-        """Return the middle (1,) of the range of move k."""
-        return 0.5 * (self.low[k : k + 1] + self.high[k : k + 1])
 
     @property
     def middle(self) -> Floats:
@@ -103,8 +99,8 @@ class Sets:
 class SlidingSets(Sets):
     """The sets of a chain some of whose bones slide.
 
-    Such a bone has no length as its joint's turn finds it, and is a move of its own after that: from what
-    it is long at least, `low`, to what it is long at most.
+    Such a bone has no length in its joint's turn, and is a further move after that: from its least length,
+    `low`, to its greatest.
     """
 
     slides: Flags  # (m,) which moves are slides
@@ -116,7 +112,7 @@ class SlidingSets(Sets):
     def away(self, k: int, points: Points) -> Floats:
         if not self.slides[k]:
             return super().away(k, points)
-        return np.where(points.real > self._middle(k), self.low[k], self.high[k])
+        return np.where(points.real > self.middle[k], self.low[k], self.high[k])
 
     def towards(self, k: int, points: Points) -> Floats:
         return self.within(k, points.real) if self.slides[k] else super().towards(k, points)
@@ -169,11 +165,9 @@ def set_steps(
     low = np.where(slides, (lengths + least)[bone], low[bone])
     high = np.where(slides, (lengths + most)[bone], high[bone])
     built = yield from _built(ElementsWithSegments.of(Elements.tip()), rigid, low, high, slides)
-    return (
-        None
-        if built is None
-        else SlidingSets(rigid, low, high, free[bone] & ~slides, *built, slides, lengths)
-    )
+    if built is None:
+        return None
+    return SlidingSets(rigid, low, high, free[bone] & ~slides, *built, slides, lengths)
 
 
 def _built(
@@ -205,5 +199,5 @@ def _nothing(r: Floats) -> Flags:
 
 
 def _inside(ways: Ways, length: float, low: float, high: float) -> Callable[[Floats], Flags]:
-    """Return the function that tells which points, so far ahead of the joint before, lie in F(k)."""
+    """Return the test whether points at a distance ahead of the joint before lie in F(k)."""
     return lambda r: ways.cover(r - length + 0j, low, high)

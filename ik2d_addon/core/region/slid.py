@@ -30,24 +30,25 @@ class TurnWithSegments(Turn):
 
     @property
     def feet(self) -> Floats:
-        """Where on the lines of segments the joint's feet are, by which they have no torque."""
+        """The places of the joint's feet on the lines of segments, where these have no torque."""
         return self.inner.towards(np.arange(len(self.inner)), -self.inner.centre)
 
     def stays(self) -> Flags:
         return super().stays() & ~self.inner.is_straight
 
     def split(self, moves: Flags) -> tuple[Parts, Extremes]:
-        """Do what `Turn.split` does; segments are split at the joint's feet, and are no extremes."""
+        """Return parts and extremes as `Turn.split`; segments are split at the joint's feet, not extreme."""
         straight = self.inner.is_straight
         arcs, extremes = super().split(moves & ~straight)
         segments = self.straight_parts(np.flatnonzero(moves & straight))
-        return Parts.joined(arcs, segments[np.flatnonzero(segments.end - segments.start > EPS)]), extremes
+        long = np.flatnonzero(segments.end - segments.start > EPS)
+        return Parts.joined((arcs, segments.at(long))), extremes
 
     def straight_parts(self, which: Indices) -> Parts:
         """Return the parts of segments before and behind the joint's feet."""
         start, end, outwards = self.inner.start[which], self.inner.end[which], np.ones(len(which))
         foot = np.clip(self.feet[which], start, end)
-        return Parts.joined(Parts(which, start, foot, outwards), Parts(which, foot, end, -outwards))
+        return Parts.joined((Parts(which, start, foot, outwards), Parts(which, foot, end, -outwards)))
 
     def ways(self, curved: Parts, stays: Flags, is_inside: Callable[[Floats], Flags]) -> Ways:
         circles = self.circles(curved, stays, is_inside)
@@ -72,7 +73,7 @@ class TurnWithSegments(Turn):
         )
 
     def swept(self, extremes: Extremes, stays: Indices) -> tuple[Indices, Floats, Floats, Floats]:
-        """Do what `Turn.swept` does; a segment's foot is extreme where the set is behind it."""
+        """Return arcs as `Turn.swept`; a segment's foot is extreme where the set is behind it."""
         element, radius, first, last = super().swept(extremes, stays)
         inner, foot = self.inner, self.feet
         off = (inner.centre * unit(-inner.normal)).real
@@ -211,13 +212,13 @@ def _not_within_others(segments: ElementsWithSegments, side: Floats) -> Indices:
 
 
 def _line_meets_circle(between: Points, normal: Points, radius: Floats) -> Met:
-    """Do what `circles_meet` does for lines and circles."""
+    """Return the meetings of lines with circles, as `circles_meet`."""
     pair, offset = _circle_meets_line(-between, radius, normal)
     return pair, between[pair] + offset
 
 
 def _circle_meets_line(between: Points, radius: Floats, normal: Points) -> Met:
-    """Do what `circles_meet` does for circles and lines."""
+    """Return the meetings of circles with lines, as `circles_meet`."""
     off = (between * normal.conj()).real
     pair = np.flatnonzero(np.abs(off) <= radius + EPS)
     off, radius, normal = off[pair], radius[pair], normal[pair]
@@ -226,7 +227,7 @@ def _circle_meets_line(between: Points, radius: Floats, normal: Points) -> Met:
 
 
 def _lines_meet(between: Points, one: Points, other: Points) -> Met:
-    """Do what `circles_meet` does for lines with some normals, once."""
+    """Return the meetings of lines with some normals, once each, as `circles_meet`."""
     across = (1j * one * other.conj()).real
     pair = np.flatnonzero(np.abs(across) > EPS)
     along = (between * other.conj()).real[pair] / across[pair]

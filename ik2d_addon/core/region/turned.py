@@ -6,8 +6,7 @@ normal. Where that is positive the boundary of all that is covered has the point
 of the range, where it is negative, to the lower end; and where it is zero, on the line through the joint,
 it may sweep an arc about the joint. All these pieces are cut where they cross, and a piece stays if a point
 just outside it is not covered. Cutting too little leaves too much, never too little: every element is made
-of poses, so it lies in the set, and all of the boundary is in the elements. What is different where bones
-slide is in `slid`.
+of poses, so it lies in the set, and all of the boundary is in the elements. For bones that slide see `slid`.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..affine import Frames
 from ..inputs import Floats
 from .circles import Circles
 from .elements import EPS, TURN, Elements, Indices, Points, unit
 from .ways import Flags, Ways
 
-# How far outside a piece of boundary lies the point that decides whether the piece is one.
+# The distance outside a piece of the point that decides whether it is a piece of the boundary.
 OUT = 1e-10
 # Where along the piece it lies; another where the one before is covered.
 PROBES = 0.5, 0.02, 0.98
@@ -31,26 +31,13 @@ Met = tuple[Indices, Points]
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Frames):
     """Parts of elements that move outwards all along, or inwards."""
 
     element: Indices
     start: Floats
     end: Floats
     torque: Floats  # +1.0 where they move outwards, -1.0
-
-    def __getitem__(self, which: Indices) -> "Parts":
-        return Parts(self.element[which], self.start[which], self.end[which], self.torque[which])
-
-    @classmethod
-    def joined(cls, one: "Parts", other: "Parts") -> "Parts":
-        """Return the parts of both."""
-        return cls(
-            np.append(one.element, other.element),
-            np.append(one.start, other.start),
-            np.append(one.end, other.end),
-            np.append(one.torque, other.torque),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +55,16 @@ class Turn:
 
     @property
     def bend(self) -> float:
-        """By how much normals turn over the range."""
+        """The turn of the normals over the range."""
         return self.width
 
     @property
     def is_whole(self) -> bool:
-        """Whether it comes round: a circle is covered as a whole then, or not at all."""
+        """Whether it is a whole turn: then a circle is covered as a whole or not at all."""
         return self.width >= TURN - EPS
 
     def stays(self) -> Flags:
-        """Return which elements lie along the ways that their points take: arcs about the joint."""
+        """Return which elements lie along the ways of their points: arcs about the joint."""
         return np.abs(self.inner.centre) < EPS
 
     def directions(self) -> Floats:
@@ -131,9 +118,9 @@ class Turn:
         )
 
     def swept(self, extremes: Extremes, stays: Indices) -> tuple[Indices, Floats, Floats, Floats]:
-        """Return the arcs about the joint that extreme points sweep, and those that were there already.
+        """Return the arcs about the joint: those that extreme points sweep, and those of the set.
 
-        That is: elements, radii, and the normals between which the arcs lie before the turn. A point
+        As elements, radii, and the normals between which the arcs lie before the turn. A point
         without torque is extreme if the boundary curves at it no less than the circle it would sweep, whose
         radius is that of the element plus or minus the centre's distance.
         """
@@ -151,7 +138,7 @@ class Turn:
         )
 
     def sweeps(self, extremes: Extremes, stays: Indices) -> Elements:
-        """Return what `swept` does as elements, each once."""
+        """Return the arcs of `swept` as elements, each once."""
         element, radius, first, last = self.swept(extremes, stays)
         one = distinct(radius, np.cos(first), np.sin(first), last - first)
         element, radius, first, last = element[one], radius[one], first[one], last[one]
@@ -167,12 +154,12 @@ class Turn:
         return np.abs(sweeps.radius)
 
     def back(self, points: Points) -> Points:
-        """Return points as they are, at the lower end of the range, from what has moved to the upper one."""
+        """Return points moved from the upper end of the range to the lower one."""
         back: Points = points / np.exp(1j * self.width)
         return back
 
     def forth(self, vectors: Points) -> Points:
-        """Return the vectors that `back` has led to some."""
+        """Return vectors turned by the bend of the range, as `back` undoes it."""
         forth: Points = vectors * np.exp(1j * self.bend)
         return forth
 
@@ -219,7 +206,7 @@ def moved(move: Turn, is_inside: Callable[[Floats], Flags]) -> tuple[Elements, W
     inner, stays = move.inner, move.stays()
     parts, extremes = move.split(~stays)
     curved = np.flatnonzero(inner.radius[parts.element])
-    ways = move.ways(parts[curved], stays, is_inside)
+    ways = move.ways(parts.at(curved), stays, is_inside)
     if move.width < EPS:
         every = np.arange(len(inner))
         rigid = move.copies(every, inner.start, inner.end, np.full(len(inner), move.low))
@@ -230,7 +217,7 @@ def moved(move: Turn, is_inside: Callable[[Floats], Flags]) -> tuple[Elements, W
         ends = np.where(parts.torque > 0.0, move.high, move.low)
         copies, sweeps = move.copies(parts.element, parts.start, parts.end, ends), candidates
         levels = np.unique(move.of_sweeps(sweeps))
-        for i, normals in move.cuts_of_copies(ways, parts[curved], levels):
+        for i, normals in move.cuts_of_copies(ways, parts.at(curved), levels):
             cuts.append((curved[i], copies.after(curved[i], normals)))
         cuts += [(len(copies) + i, normals) for i, normals in move.cuts_of_sweeps(ways, sweeps)]
         candidates = copies.joined(copies, sweeps)
@@ -260,7 +247,7 @@ def circles_meet(between: Points, one: Floats, other: Floats) -> Met:
 
 
 def _pieces(arcs: Elements, cuts: list[Cuts]) -> tuple[Indices, Floats, Floats]:
-    """Return the pieces that cuts leave of arcs: arcs, starts, ends. Cuts beyond an arc's ends are none."""
+    """Return the pieces of arcs between cuts: arcs, starts, ends. Cuts beyond an arc's ends do not count."""
     every = np.arange(len(arcs.radius))
     which = np.concatenate([every, every, *(i for i, _ in cuts)])
     normals = np.concatenate([arcs.start, arcs.end, *(v for _, v in cuts)])
@@ -286,7 +273,7 @@ def _exposed(
 
 
 def _joined(which: Indices, start: Floats, end: Floats) -> tuple[Indices, Floats, Floats]:
-    """Return the pieces with those joined again that were cut in vain."""
+    """Return the pieces, with unnecessary cuts joined again."""
     if len(which) == 0:
         return which, start, end
     is_new = np.append(True, (which[1:] != which[:-1]) | (start[1:] - end[:-1] > 2.0 * EPS))

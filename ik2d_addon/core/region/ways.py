@@ -64,7 +64,7 @@ class Ways(ABC):
         row, element, crossing = self.crossings(r)
         covered: Flags = self.full[np.searchsorted(self.edges, r)]
         covered[row] = False
-        # How far ahead of where H comes to the point when it is moved by `high`.
+        # The way ahead of the place that the point has in H when H is moved by `high`.
         ahead = np.remainder(crossing - place[row] + high + EPS, TURN) - EPS
         covered[row[ahead <= high - low + EPS]] = True
         ahead += 2.0 * EPS * self.leaves[element]  # of two in the same place the entry comes first
