@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From targets to keys: solve chains over frames, key them, play them back, and say what came of it."""
+"""From targets to keys: solve chains over frames, key them, play them back, and report the result."""
 
 from .keys.clearing import clear
 from .pipeline import bake, bake_steps, solve

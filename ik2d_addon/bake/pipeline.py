@@ -17,7 +17,7 @@ from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
 from ..rig.animation.times import animation_times, pace_of
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import hands_remembered
-from ..rig.chain.native_state import natives_muted, natives_still
+from ..rig.chain.native_state import natives_muted
 from ..rig.chain.order import in_order
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import (
@@ -69,14 +69,13 @@ def bake(
     options: BakeOptions | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> BakeReport:
-    """Key the rotations that bring each chain's tip to its target, frame by frame.
+    """Key the rotations that bring each chain's tip to its target, frame by frame; return a report.
 
     armature_object: an armature with chains in `Object.ik2d`. chains: names; None takes all that
     are enabled. frame_start, frame_end: inclusive; None takes the scene's. step: frames from one
     key to the next. options: None takes those of BakeOptions(). progress(done, total) is called now and
-    then. What it raises ends the bake, and nothing has changed.
-    All keys of the chains' rotation channels from the first frame to the last are replaced; all
-    else stays. Returns a BakeReport. Raises IK2DError for bad input; nothing has changed then.
+    then. Replaces all keys of the chains' rotation channels from the first frame to the last; all
+    else stays. Raises IK2DError for bad input. If it or `progress` raises, nothing has changed.
     """
     with closing(bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)) as steps:
         while True:
@@ -98,13 +97,13 @@ def bake_steps(
     *,
     options: BakeOptions | None = None,
 ) -> Steps[BakeReport]:
-    """Do what `bake` does, bit by bit: yield (frames done, frames in all); return the BakeReport.
+    """Bake in steps: yield (frames done, frames in all); return the BakeReport. Arguments as in `bake`.
 
-    Keys are written when all is solved, then played back. Live chains keep still meanwhile, and those that
-    are baked are live no more; the constraints of native ones are muted. Closed before its end, it leaves
+    Keys are written when all is solved, then played back. Live chains pause meanwhile, and the baked ones
+    are no longer live; the constraints of native ones are muted. Closed before its end, it leaves
     everything as it was; but where the full scene has to be evaluated (BakeReport.full_scene),
-    stepping through its frames undoes changes by hand to animated properties that were not keyed,
-    as any change of the frame does. chains, frame_start, frame_end, step, options: as in `bake`.
+    stepping through its frames discards changes to animated properties that were not keyed, as any
+    change of the frame does.
     """
     with live_paused():
         report = yield from _bake_steps(armature_object, chains, frame_start, frame_end, step, options)
@@ -116,20 +115,17 @@ def bake_steps(
 def key_as_by_hand(
     armature_object: bpy.types.Object, chains: Sequence[str] | None, frame_start: int, frame_end: int
 ) -> BakeReport:
-    """Key the solved pose, whatever the influence, with rotation keys that count as made by hand.
+    """Key the pose solved at full influence, with rotation keys that count as made by hand.
 
-    They are what the influence blends with from then on, and Clear Bake leaves them alone. Live chains
-    stay live. Arguments, result and errors as in `bake`.
+    The influence blends with them from then on, and Clear Bake leaves them alone. Live chains stay
+    live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
     return finished(_bake_steps(armature_object, chains, frame_start, frame_end, 1, options, by_hand=True))
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
-    """Have the chains that were baked live no more: their keys are to be seen now.
-
-    They are known by their tips too, as a script may have renamed them meanwhile.
-    """
+    """Turn live off for the baked chains, known by their tips too: a script may have renamed them."""
     names, tips = zip(*((chain.name, chain.bones[-1]) for chain in report.chains), strict=True)
     for settings in armature.ik2d.chains:
         if settings.live and (settings.name in names or settings.enabled and settings.tip in tips):
@@ -145,19 +141,16 @@ def _bake_steps(
     options: BakeOptions | None,
     by_hand: bool = False,
 ) -> Steps[BakeReport]:
-    """Do what `bake_steps` says, but for what it has to do with live chains.
-
-    by_hand: as `key_as_by_hand` has it.
-    """
+    """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand."""
     options = checked_options(options)
     scene = scene_of(armature_object)
     frames = frame_range(scene, frame_start, frame_end, step)
     rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
     refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    still = (natives_still if by_hand else natives_muted)(armature_object, [rig.name for rig in rigs])
-    with still, Sampler(scene, rigs) as sampler:
+    muted = natives_muted(armature_object, [rig.name for rig in rigs], for_good=not by_hand)
+    with muted, Sampler(scene, rigs) as sampler:
         report = yield from _bake_rigs(armature_object, sampler, rigs, left_out, frames, options, by_hand)
-    # Whoever asks next is to see the keys. Our own scene is gone by then, with Blender's copy of them for it.
+    # So that the keys show: our own scene is gone, with Blender's copy of them for it.
     bpy.context.view_layer.update()
     return report
 
@@ -216,11 +209,10 @@ def solve(
 ) -> BakeReport:
     """Pose each chain so that its tip is on its target at the current frame; key nothing.
 
-    It is the pose that a bake of the sidebar's range would key there, but with the target where it
-    stands now: a chain that each frame has from the one before is followed from the range's first frame
-    on. Outside the range, on a chain that hangs on others, and where all of the scene would have to be
-    stepped through, it starts from the pose that stands there instead. fully: whatever the influence.
-    Arguments, result and errors as in `bake`.
+    It is the pose that a bake of the sidebar's range would key there, with the target where it is now:
+    a chain with memory is followed from the range's first frame on. Outside the range, on a chain that
+    hangs on others, and where the whole scene would have to be stepped through, it starts from the
+    current pose instead. fully: at full influence. Arguments, result and errors as in `bake`.
     """
     scene = scene_of(armature_object)
     rigs, left_out = read_rigs(armature_object, chains, [scene.frame_float])
@@ -253,7 +245,7 @@ def solve(
 
 
 def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples) -> KeyedChain:
-    """Return the rotations, slides and scales that pose a chain, and the rotations of its hands."""
+    """Return the keyed chain that poses a solved one: its rotations, slides, scales and hands."""
     rotations = [*bone_rotations(chain.rig, chain.turns), *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
     hands = None
@@ -267,15 +259,15 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
 def _solved_now(
     scene: bpy.types.Scene, rig: RigChain, now: ChainSamples, *, alone: bool, fully: bool
 ) -> SolvedChain:
-    """Return the chain solved for its samples of the current frame, as a bake of the range would.
+    """Return the chain solved for the current frame, as a bake of the range would solve it.
 
-    alone: whether it hangs on no other chain. fully: whatever its influence.
+    alone: whether it hangs on no other chain. fully: at full influence.
     """
     frame = scene.frame_float
     way = _way_to(scene, rig, now) if rig.has_memory and alone else None
     samples, times, neighbors, beyond = way or (now, [frame], poses_around(scene, rig, [frame]), None)
     found = solve_samples(scene, rig, samples, times, neighbors, beyond, fully=fully)
-    # Without what it says of how the range joins the keys around it: nothing is keyed.
+    # Without notes on how the range joins the keys around it: nothing is keyed.
     return replace(found.at([times.index(frame)]), rig=rig)
 
 
@@ -289,9 +281,9 @@ def solve_samples(
     *,
     fully: bool,
 ) -> SolvedChain:
-    """Return the chain solved at sampled times. fully: whatever its influence.
+    """Return the chain solved at sampled times, without its own slides in the samples.
 
-    neighbors, beyond: as in `solve_chain`. What the chain's own slides do to the samples is taken off.
+    neighbors, beyond: as in `solve_chain`. fully: at full influence.
     """
     samples = without_slides(scene, rig, samples, times)
     if fully:
@@ -301,7 +293,7 @@ def solve_samples(
 
 
 def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
-    """Return the poses that a chain with memory joins: of the keys around times, of one the current pose."""
+    """Return the neighbor poses of a chain with memory: the keys around the times; of one time, the pose."""
     if not rig.has_memory:
         return NeighborPoses()
     if len(times) == 1:
@@ -319,9 +311,9 @@ def blended_turns(
 def _way_to(
     scene: bpy.types.Scene, rig: RigChain, now: ChainSamples
 ) -> tuple[ChainSamples, list[float], NeighborPoses, ChainSamples | None] | None:
-    """Return what a bake of the sidebar's range would solve to come to the current frame.
+    """Return the samples, times and neighbor poses by which a bake of the range reaches the current frame.
 
-    None where the frame lies outside of the range, or the whole scene would have to be stepped through.
+    None where the frame is outside the range, or the whole scene would have to be stepped through.
     """
     frame, options = scene.frame_float, chosen_options(rig.armature.ik2d)
     first, last, step = chosen_range(rig.armature, scene)
@@ -357,9 +349,9 @@ def solve_frames(
 ) -> Steps[tuple[list[KeyedChain], str, str]]:
     """Solve all chains at all times of the plan, those that hang on others after these. Keys nothing.
 
-    Each frame counts half when it is sampled, and half when it is solved. fully: whatever the influence.
-    sampler: one of these chains that is kept; None: one for each round. Returns the chains in the order of
-    `rigs`, why the full scene had to be sampled, if it had, and why all frames had.
+    Each frame counts half when it is sampled, and half when it is solved. fully: at full influence.
+    sampler: one to use for all rounds; None: one for each. Returns the chains in the order of `rigs`,
+    why the full scene had to be sampled, and why it was stepped through; "" where it was not.
     """
     rounds = in_order(rigs)
     times = plan.times
@@ -407,7 +399,7 @@ def solve_frames(
 def _frames_beyond(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
 ) -> dict[str, float]:
-    """Return, of chains with memory, the frame of the keys after the times that their path is to join."""
+    """Return the frame of the keys after the times, for each chain with memory that joins them."""
     remembering = [rig for rig in rigs if rig.has_memory]
     neighbors = neighbor_poses(scene, remembering, times[0], times[-1]) if remembering else []
     return {
@@ -418,10 +410,7 @@ def _frames_beyond(
 def _counted(
     steps: Generator[int, None, _Result], before: int, total: int, part: float = 1.0
 ) -> Steps[_Result]:
-    """Pass steps on as (frames done, frames in all), done never less than before.
-
-    before, total: in halves of frames, as what a step counts for, part.
-    """
+    """Run steps and yield (frames done, frames in all). before, total and part: in half frames."""
     done = 0
     while True:
         try:
@@ -437,8 +426,7 @@ def play_back(
 ) -> Generator[int, None, list[Played]]:
     """Measure how far each tip is from its target, as Blender evaluates them with the new keys.
 
-    scene: or the Sampler that the chains were sampled by. Yields the number of times looked at; returns what
-    came of each chain.
+    scene: or the Sampler that the chains were sampled by. Yields the number of times played.
     """
     if verify == VERIFY_NOTHING:
         return [NOT_PLAYED] * len(chains)
@@ -449,7 +437,7 @@ def play_back(
 
 
 def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
-    """Measure how far each tip is from its target as the scene stands."""
+    """Measure how far each tip is from its target in the current pose."""
     rigs = [chain.solved.rig for chain in chains]
     now = np.array([scene.frame_float])
     sampling = sample_now(scene, rigs)
@@ -457,10 +445,9 @@ def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Play
 
 
 def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:
-    """Return all that the chains' keys are to hold.
+    """Return all channels to key. by_hand: whether the chains' own rotations count as made by hand.
 
-    by_hand: whether the chains' own rotations count as made by hand.
-    What is added to the rest, lengths and the turns of hands, never does: it would be added once more.
+    Scales, slides and hands never do: they would be added once more.
     """
     found = [channels for chain in solved for channels in chain.channels]
     if not by_hand:

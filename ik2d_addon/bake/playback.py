@@ -15,22 +15,22 @@ from ..rig.scene.samples import ChainSamples
 from .keys.keying import KeyedChain, KeyPlan
 
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
-# How many frames of a bake a sample looks at where all have keys: on frames, and half-way between two.
+# How many frames a sample of a bake plays where all have keys: on frames, and half-way between two.
 ON_FRAMES, BETWEEN_FRAMES = 26, 26
-# So many times as fast as on any of these a joint turns where it jumps: there is looked, too.
+# Frames where a joint turns this many times as fast as on any of these are played too.
 _PEAK = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """Where one chain's tip was when its bake was played back. Lengths are the world's."""
+    """A chain's misses when its bake was played back. Lengths are the world's."""
 
-    times: Floats  # (m,) the frames, and the times between them, that were looked at, in order
+    times: Floats  # (m,) the frames, and the times between them, that were played, in order
     distance: Floats  # (m,) tip to target
     in_plane: Floats  # (m,) the part of it in the chain's plane
     off_plane: Floats  # (m,) the part of it along the plane's normal
-    # Of what hangs on the tip, (m,) radians off the orientation that it is to have, and off the one keyed;
-    # NaN where neither is known, None without such.
+    # Error of the hands' orientation in radians (m,): against the wanted one, and against the keyed one.
+    # NaN if unknown, None without hands.
     hands_off: Floats | None = None
     hands_moved: Floats | None = None
 
@@ -39,9 +39,9 @@ NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
 def played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
-    """Return where a chain's tip was at the times of samples that play it back."""
+    """Return the played-back misses of a chain at the times of its samples."""
     rig = chain.solved.rig
-    # Between two frames a target, or the armature, may be nowhere.
+    # Between two frames a target, or the armature, may have no finite place.
     known = are_finite(samples.targets) & are_finite(samples.world)
     lost = known & ~are_finite(samples.tips)
     if lost.any():
@@ -54,7 +54,7 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
     missed = samples.targets - samples.tips
     to_world = unrepeated(product(samples.world, rest_to_pose(rig, samples)))[:, :3, :3]
     normals = crossed(to_world @ rig.plane.x, to_world @ rig.plane.y)
-    # There a rig may also be scaled to nothing, and have no plane.
+    # A rig may also be scaled to nothing there, and have no plane.
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
     in_plane = np.linalg.norm(missed - heights[:, None] * normals, axis=1)
@@ -65,10 +65,10 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
 
 
 def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
-    """Return the times to look at, in order: simulations, if any, want it so."""
+    """Return the times to play, ascending, as simulations need them."""
     frames = plan.frame_array
     half_way = (frames[:-1] + frames[1:]) / 2.0
-    if verify == VERIFY_ALL or plan.own:  # between keys, a tip goes where no solver sent it
+    if verify == VERIFY_ALL or plan.own:  # between keys, nothing was solved
         return np.sort(np.concatenate((frames, half_way)))
     spread = _spread(len(frames), ON_FRAMES)
     on_frames = set(spread.tolist())
@@ -78,7 +78,7 @@ def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> F
         speed = solved.joint_speed
         if speed.max() > _PEAK * speed[spread].max():  # a smooth one is fast on frames of the spread, too
             on_frames.add(int(np.argmax(speed)))
-        if solved.distance.max() > solved.tolerance:  # else the worst frame is any, by the last bits
+        if solved.distance.max() > solved.tolerance:  # else rounding decides which frame is worst
             on_frames.add(int(np.argmax(solved.distance)))
         between |= set(chain.doubtful.tolist())
     return np.sort(np.concatenate((frames[sorted(on_frames)], half_way[sorted(between)])))

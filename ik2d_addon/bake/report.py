@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake came to, in numbers and in words."""
+"""The report of a bake, in numbers and in words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ..core.words import number_of
 
 # What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
 PLAYED_BACK = 1e-5
-# Half-way between two frames nobody sees the tip, but it should not stray: as a part of the reach.
+# The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
 VERIFIED_NOTHING = 'NONE'
 
@@ -29,7 +29,7 @@ _STATUS_IN_WORDS = {
     Status.LIMITED: "stopped by limits",
     Status.STALLED: "stalled",
 }
-# What JSON tells of a chain, and a table of each frame, in this order.
+# The fields of a chain in JSON, and the columns of a table of frames, in this order.
 _TOLD = (
     *("name", "armature", "bones", "solver", "target", "plane", "reach", "keys", "summary", "reached"),
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
@@ -44,10 +44,9 @@ _COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class ChainReport:
-    """What one chain came to. Lengths are in the world's Blender units.
+    """The result of one chain. Lengths are in the world's Blender units.
 
-    What counts is where the tip is in space as far as it is known: as Blender plays the keys back,
-    where that was looked at, else as it was solved.
+    A tip's place is the one played back by Blender where that was measured, else the solved one.
     """
 
     name: str
@@ -62,10 +61,10 @@ class ChainReport:
     distance: Floats  # (frames,) tip to target as solved
     keyed: NDArray[np.bool_]  # (frames,) where the keys put the tip where it was solved
     iterations: NDArray[np.int32]  # (frames,)
-    limited: NDArray[np.bool_]  # (frames, n) joints that stand at a limit
+    limited: NDArray[np.bool_]  # (frames, n) joints that are at a limit
     joint_speed: Floats  # (frames,) degrees that the fastest joint turns in a frame
-    played_back: Floats  # (frames,) tip to target as Blender plays the keys back; NaN where not looked at
-    between_times: Floats  # (m,) times between the frames that were looked at too
+    played_back: Floats  # (frames,) tip to target as Blender plays the keys back; NaN where not played
+    between_times: Floats  # (m,) times between the frames that were played too
     between: Floats  # (m,) tip to target then
     reach: float
     tolerance: float  # tip to target that counts as reached
@@ -75,8 +74,8 @@ class ChainReport:
     warnings: tuple[str, ...] = ()
     keys: int = 0  # on each channel
     plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
-    plane: str = ""  # what plane the chain bent in, in words
-    forced: tuple[str, ...] = ()  # what would have been refused without BakeOptions.force
+    plane: str = ""  # the plane that the chain bent in, in words
+    forced: tuple[str, ...] = ()  # problems that would have been refused without BakeOptions.force
     stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
@@ -86,7 +85,7 @@ class ChainReport:
 
     @property
     def errors(self) -> Floats:
-        """(frames,) distance from the tip to its target: as played back where looked at, else as solved."""
+        """(frames,) distance from the tip to its target: as played back where measured, else as solved."""
         return np.where(np.isnan(self.played_back), self.distance, self.played_back)
 
     @property
@@ -101,14 +100,14 @@ class ChainReport:
 
     @property
     def max_error_frame(self) -> float:
-        """When the tip is furthest off."""
+        """The frame or half-way time at which the tip is furthest off."""
         if self.max_between > self.errors.max():
             return float(self.between_times[int(np.argmax(self.between))])
         return float(self.frames[int(np.argmax(self.errors))])
 
     @property
     def max_error_from(self) -> str:
-        """Where the largest distance comes from, in words; "" where the target is reached there."""
+        """The cause of the largest distance, in words; "" where the target is reached there."""
         if self.max_between > self.errors.max():
             return HALF_WAY_BETWEEN if self.max_between > self.tolerance else ""
         worst = int(np.argmax(self.errors))
@@ -129,10 +128,10 @@ class ChainReport:
 
     @property
     def reached(self) -> bool:
-        """Whether the tip is on its target on every frame, and near it between, as far as is known.
+        """Whether the tip is known to be on its target on every frame, and near it between.
 
-        Between keys that are further than a frame apart nothing is known until it was played back; and
-        nothing where the bake was forced, since the target may not be where it should.
+        Unknown between keys more than a frame apart until played back, and after a forced bake, since
+        the target may not be where it should.
         """
         known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all())
         return known and not self.forced and not self.strays and not self.missed.any()
@@ -143,11 +142,11 @@ class ChainReport:
         return int(self.frames[int(np.argmax(self.errors))])
 
     def limited_bones(self, i: int) -> list[str]:
-        """Return the bones that stand at a limit on the i-th frame."""
+        """Return the bones that are at a limit on the i-th frame."""
         return [name for name, limited in zip(self.bones, self.limited[i], strict=True) if limited]
 
     def sentence(self) -> str:
-        """Return what came of the chain: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
+        """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
         by_force = ", baked by force" if self.forced else ""
         if self.missed.any():
             return f"{self.missed_words()}{by_force}"
@@ -158,7 +157,7 @@ class ChainReport:
         return f"{count}, target reached{on_all}{self.unverified_words()}{self.between_words()}"
 
     def missed_words(self) -> str:
-        """Return how many frames missed the target, why, and by how much."""
+        """Return the number of missed frames, the causes and the largest miss, in words."""
         missed = int(self.missed.sum())
         causes = dict.fromkeys(self._cause(int(i)) for i in np.flatnonzero(self.missed))
         worst = self.worst_missed
@@ -187,14 +186,14 @@ class ChainReport:
         return " as solved, not verified" if self.verified == VERIFIED_NOTHING else ""
 
     def between_words(self) -> str:
-        """Return how far the tip strays half-way between frames, ", up to 1 mm off ...", where it does."""
+        """Return the miss half-way between frames, ", up to 1 mm off ...", or "" for none."""
         if self.max_between <= self.tolerance:
             return ""
         return f", up to {self._length(self.max_between)} off half-way between frames"
 
     @property
     def worst_missed(self) -> int:
-        """Which of the frames that missed the target is furthest from it."""
+        """The row of the missed frame with the largest miss."""
         return int(np.argmax(np.where(self.missed, self.errors, -1.0)))
 
     def _cause(self, i: int) -> str:
@@ -213,7 +212,7 @@ class ChainReport:
         return length_text(length, self.unit_system)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers, ready for JSON, without what the chain has none of."""
+        """Return a dict of plain lists and numbers, ready for JSON, without fields that are None."""
         made = {
             "summary": self.sentence(),
             "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
@@ -226,12 +225,12 @@ class ChainReport:
         return {name: _plain(value) for name, value in told.items() if value is not None}
 
     def _slides_in_words(self, i: int) -> str:
-        """Return the slides on the i-th frame: "boom=0.5 section=0.25"; no word is a number to a table."""
+        """Return the slides on the i-th frame in words: "boom=0.5 section=0.25"."""
         slides = () if self.slides is None else self.slides[i].tolist()
         return " ".join(f"{bone}={slide:.6g}" for bone, slide in zip(self.bones, slides, strict=True))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one flat row a frame, for a table."""
+        """Yield one flat row for each frame, for a table."""
         told = self.to_dict()
         for i, frame in enumerate(told["frames"]):
             row = {"armature": self.armature, "chain": self.name, "frame": frame}
@@ -245,7 +244,7 @@ class ChainReport:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays and tuples as lists, in which None is in place of NaN."""
+    """Return arrays and tuples as lists with None for NaN, and other values as they are."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     return [None if each != each else each for each in value] if isinstance(value, list | tuple) else value
@@ -253,19 +252,19 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BakeReport:
-    """What a solve or a bake of one armature came to."""
+    """The report of a solve or a bake of one armature."""
 
     armature: str
     chains: tuple[ChainReport, ...]
     verb: str = "Baked"
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # what is wrong with each chain that was asked for and could not be solved
-    stepped: str = ""  # what was found elsewhere than its F-Curves say, for all frames to be stepped through
+    left_out: tuple[str, ...] = ()  # the fault of each chain that was asked for and could not be solved
+    stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What went well enough to go on, but deserves a word."""
+        """The warnings on the armature and its chains."""
         return (
             *self.left_out,
             *self.rig_warnings,
@@ -274,12 +273,12 @@ class BakeReport:
 
     @property
     def forced(self) -> tuple[str, ...]:
-        """What would have been refused without BakeOptions.force; where there is any, no distance is sure."""
+        """Problems that would have been refused without BakeOptions.force; with any, no distance is sure."""
         return tuple(dict.fromkeys(problem for chain in self.chains for problem in chain.forced))
 
     @property
     def all_reached(self) -> bool:
-        """Whether every tip is on its target, as far as is known, also as Blender plays it back."""
+        """Whether every tip is known to be on its target, also as Blender plays it back."""
         return not self.left_out and all(chain.reached for chain in self.chains)
 
     @property
@@ -296,21 +295,13 @@ class BakeReport:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames, chains = len(self.chains[0].frames), len(self.chains)
         done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{self._keys()}"
-        return f"{done}; {self._outcome()}{self._by_force()}{self._left_out()}"
-
-    def _by_force(self) -> str:
-        """Return "; 1 chain by force" where one was."""
         forced = sum(bool(chain.forced) for chain in self.chains)
-        return f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
-
-    def _left_out(self) -> str:
-        """Return "; 1 faulty chain left out" where one was."""
-        if not self.left_out:
-            return ""
-        return f"; {number_of(len(self.left_out), 'faulty chain')} left out"
+        by_force = f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
+        left_out = f"; {number_of(len(self.left_out), 'faulty chain')} left out" if self.left_out else ""
+        return f"{done}; {self._outcome()}{by_force}{left_out}"
 
     def _outcome(self) -> str:
-        """Return what came of the chain that is furthest off, or that all have reached their targets."""
+        """Return the result of the chain that is furthest off, or that all have reached their targets."""
         worst = max(self.chains, key=lambda chain: chain.max_error)
         bad = [chain for chain in self.chains if not chain.reached]
         if not bad:
@@ -323,14 +314,14 @@ class BakeReport:
         return f"{worst.doubt_words('target')}{named}"
 
     def _keys(self) -> str:
-        """Return how many keys the chains got, where not one on each frame: " with 14 keys each"."""
+        """Return the number of keys, unless one on each frame, in words: " with 14 keys each"."""
         if not any(0 < chain.keys < len(chain.frames) for chain in self.chains):
             return ""
         fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
         return f" with {number_of(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
 
     def _sampled(self) -> str:
-        """Return what was evaluated for the samples, and why it was that much."""
+        """Return the part of the scene that was evaluated for the samples, and why that much."""
         if self.full_scene:
             return f"the full scene: {self.full_scene}"
         if self.stepped:
@@ -338,7 +329,7 @@ class BakeReport:
         return "only what the chains need"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers, ready for JSON."""
+        """Return a dict of plain lists and numbers, ready for JSON."""
         return {
             "armature": self.armature,
             "summary": self.sentence(),

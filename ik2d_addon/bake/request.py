@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked for: the options of a bake, its frames, and the chains that it takes."""
+"""The request of a bake: its options, its frames, and the chains that it takes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -26,14 +26,14 @@ FRAMES = 1048574
 
 @dataclass(frozen=True)
 class BakeOptions:
-    """What a bake does beyond keying every frame.
+    """Options of a bake beyond keying every frame.
 
     verify: 'SAMPLE' plays the bake back on some fifty frames, 'ALL' on all of them, 'NONE' on none.
     reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
     would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
     itself, and the first and the last frame. single_axis: give each bone that turns about its own X
-    or Z one Euler angle curve; sets its rotation mode. force: bake also what hangs on a driver that
-    does not run, or on a library that is missing; such a chain never counts as reached.
+    or Z one Euler angle curve; sets its rotation mode. force: bake chains too that depend on a driver
+    that does not run, or on a missing library; such a chain never counts as reached.
     """
 
     verify: str = VERIFY_SAMPLE
@@ -59,7 +59,7 @@ class BakeOptions:
 
 
 def chosen_range(armature: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int, int]:
-    """Return the first frame, last frame and step that the sidebar shows: the rig's own, else the scene's."""
+    """Return the first frame, last frame and step in the sidebar: the rig's own, else the scene's."""
     settings = armature.ik2d
     if settings.use_custom_range:
         return settings.frame_start, settings.frame_end, settings.frame_step
@@ -80,17 +80,17 @@ def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
 
 
 def checked_options(options: BakeOptions | None) -> BakeOptions:
-    """Return the options, by default those of `BakeOptions()`; raise IK2DError for what are none."""
+    """Return the options, `BakeOptions()` for None; raise IK2DError for anything else."""
     if options is not None and not isinstance(options, BakeOptions):
         raise IK2DError(f"options takes BakeOptions, not {options!r}")
     return options or BakeOptions()
 
 
 def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step: int) -> list[int]:
-    """Return the frames from `start` to `end`; None takes the scene's. The last is always `end`.
+    """Return the frames from `start` to `end`, which is always the last; None takes the scene's.
 
-    Raises IK2DError for frames that are no whole numbers or that Blender has not, a range that is
-    reversed, and a step below one.
+    Raises IK2DError for frames that are not whole numbers or beyond Blender's, a reversed range, and a
+    step below one.
     """
     start = scene.frame_start if start is None else start
     end = scene.frame_end if end is None else end
@@ -112,16 +112,13 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
 
 
 def read_rigs(
-    armature: bpy.types.Object,
-    names: Sequence[str] | None,
-    frames: Sequence[float],
-    force: bool = False,
+    armature: bpy.types.Object, names: Sequence[str] | None, frames: Sequence[float], force: bool = False
 ) -> tuple[list[RigChain], list[str]]:
-    """Read the chains named, or all enabled ones; return them, and what is wrong with those left out.
+    """Read the chains named, or all enabled ones; return them, and the faults of those left out.
 
-    Each has a warning for what rules its bones on the frames. Of all enabled ones, those that are faulty,
-    or share a bone with one before them, are left out. force: as in `BakeOptions`. Raises IK2DError where
-    there are none, where one that is named is faulty or needs what is missing, and where all are.
+    Each has a warning for other controls of its bones on the frames. Of all enabled ones, those that are
+    faulty, or share a bone with one before them, are left out. force: as in `BakeOptions`. Raises
+    IK2DError where there are none, where a named one is faulty, and where all are.
     """
     rigs, faults = _read(armature, names, force)
     if faults and (names is not None or not rigs):
@@ -139,10 +136,9 @@ def check(
 ) -> list[str]:
     """Return a sentence for each thing that would stop a bake, or have it leave out a chain; [] if none.
 
-    names: of the chains, None for all that are enabled. frames: first, last and step; options: as `bake`
-    takes them. Only what can be known without sampling: a
-    target that is nowhere at some frame is found by the bake alone. Keys and poses are not touched; as
-    on loading, chains follow bones that were renamed, and get names of their own.
+    names: of the chains, None for all enabled. frames: first, last and step; options: as in `bake`.
+    Finds only what needs no sampling: not a target without a finite place. Keys and poses stay; as on
+    loading, chains follow bones that were renamed, and get unique names.
     """
     try:
         options = checked_options(options)
@@ -155,7 +151,9 @@ def check(
     for one in (
         lambda: _check_order(armature, rigs),
         lambda: plan_keys(scene, rigs, chosen, options.reduce, options.on_target_keys),
-        lambda: _check_channels(armature, rigs, options.single_axis),
+        lambda: key_faults.check_writable(
+            armature, [one for rig in rigs for one in channels_at_rest(rig, options.single_axis)], [0.0]
+        ),
     ):
         try:
             one()
@@ -168,12 +166,6 @@ def _check_order(armature: bpy.types.Object, rigs: Sequence[RigChain]) -> None:
     """Raise IK2DError for chains that cannot be baked one after the other."""
     if len(in_order(rigs)) > 1:
         key_faults.refuse_tweak_mode(armature)
-
-
-def _check_channels(armature: bpy.types.Object, rigs: Sequence[RigChain], single_axis: bool) -> None:
-    """Raise IK2DError for chains whose bones' channels cannot take keys."""
-    at_rest = [rotation for rig in rigs for rotation in channels_at_rest(rig, single_axis)]
-    key_faults.check_writable(armature, at_rest, [0.0])
 
 
 def _read(
@@ -226,7 +218,7 @@ def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
 
 
 def _is_there(ob: bpy.types.Object) -> bool:
-    """Return whether an object was not deleted since it was got from Blender."""
+    """Return whether an object was not deleted meanwhile."""
     try:
         return bool(ob.name is not None)
     except ReferenceError:
@@ -262,7 +254,7 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
     return chosen
 
 
-# What a bake takes for each frame that it solves, and for each of the chains' bones on it, rounded up. The
+# The memory that a bake takes for each frame, and for each of the chains' bones on it, rounded up. The
 # growth of the process's peak was 2.6 kB a frame for 2 bones on 100,000 frames and on 200,000, and 4.2 where
 # all were played back; 7.2 for 4 chains of 2 bones, 8.7 for one of 10, 27 for 4 of 10. Blender 5.0.
 BYTES_A_FRAME, BYTES_A_BONE = 3000, 1000
@@ -285,7 +277,7 @@ def refuse_too_long(rigs: Sequence[RigChain], frames: Sequence[int], halves: boo
 
 
 def physical_memory() -> int | None:
-    """Return how many bytes of memory the machine has; None where the system does not tell."""
+    """Return the machine's memory in bytes; None where the system does not tell."""
     try:
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows has no such function, others not these names

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what was solved and what was played back: the report, with a warning for each thing to know."""
+"""The report of a bake, from the solved and played-back chains, with warnings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,9 +18,9 @@ from .playback import Played
 from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
 from .solving.frames import SolvedChain
 
-# A joint that turns by more than this many degrees in a frame is worth a word.
+# A joint that turns by more than this many degrees in a frame is worth a warning.
 JUMP = 90.0
-# A hand or foot that is further off its rotation, in radians, is worth one, too; 32 bits leave some 1e-6.
+# A hand or foot that is further off its rotation, in radians, is worth one too; 32 bits leave some 1e-6.
 HAND_OFF = 1e-3
 
 
@@ -40,9 +40,8 @@ def report_of(
 ) -> BakeReport:
     """Return the report on chains of one armature.
 
-    verb: what was done to them. verified: how much of it was played back. full_scene: why the whole
-    scene had to be sampled, if it had. stepped: why all frames had to be. warnings: on the armature,
-    beside those on its chains. left_out: what is wrong with chains that were not taken.
+    verb: what was done to them. warnings: on the armature, besides those on its chains. The others: as
+    in BakeReport and ChainReport.
     """
     units = scene.unit_settings.system
     chains = [
@@ -99,7 +98,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
 
 
 def _rows_of(times: Floats, among: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return where times (m,) are among others (k,) in order, and which of them (m,) are there at all."""
+    """Return the rows of times (m,) among sorted others (k,), and a mask (m,) of those found there."""
     rows = np.searchsorted(among, times).clip(max=len(among) - 1)
     return rows, among[rows] == times
 
@@ -112,10 +111,10 @@ def _chain_warnings(
     worst_excess: tuple[float, float],
     units: str,
 ) -> Iterator[str]:
-    """Yield what is to be said of a chain. chain: as it is reported. worst_excess: by `_worst_excess`."""
+    """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
     frames, rig, reach = plan.frames, chain.rig, chain.reach
     yield from rig.warnings
-    if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # they can no other
+    if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # hinges allow no other
         yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units))
     worst = int(np.argmax(chain.off_plane))
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
@@ -144,9 +143,9 @@ def _chain_warnings(
 
 
 def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | None:
-    """Return how far the hands are off what they are to be (frames,), in degrees.
+    """Return the hands' errors (frames,) in degrees, as played back where measured, else as keyed.
 
-    As played back where that was looked at, else as keyed; NaN on frames without keys of theirs.
+    NaN on frames without keys of theirs.
     """
     if keyed.hands is None:
         return None
@@ -163,7 +162,7 @@ def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | Non
 
 
 def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
-    """Yield a sentence where locks keep hands from turning, and where something else than keys turns them."""
+    """Yield a sentence for each hand held by locks, and for hands turned by something else than keys."""
     hands, rig = keyed.hands, keyed.solved.rig
     if hands is None or rig.hands is None:
         return
@@ -218,7 +217,7 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
-    """Yield a sentence where a joint turns so far from one frame to the next that it looks like a mistake."""
+    """Yield a sentence where a joint turns suspiciously far from one frame to the next."""
     steps = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
     jumps = np.flatnonzero(steps.max(axis=1, initial=0.0) > JUMP)
     if len(jumps):
@@ -232,9 +231,9 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
-    """Return by how much a tip was further off than promised, at most, and when. Lengths are the world's.
+    """Return the largest excess of a played-back miss over the promised one, in the world, and its time.
 
-    In the plane and off it are looked at apart, so that neither hides the other.
+    In the plane and off it count separately, so that neither hides the other.
     """
     rows, told = _rows_of(played.times, plan.time_array)
     told &= plan.keyed(solved.rig.name)[rows]

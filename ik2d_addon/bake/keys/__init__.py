@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which frames get keys, with which handles; and taking keys away."""
+"""The frames that get keys, their handles, and clearing keys."""

@@ -25,12 +25,11 @@ def clear_keys(
     frame_start: float | None = None,
     frame_end: float | None = None,
 ) -> int:
-    """Remove the generated keys on the bones' rotations and slides, between two frames; return how many.
+    """Remove the generated keys on the bones' rotations, slides and stretched scales; return how many.
 
-    And those on scales that a chain has stretched; without any left, the bones get back the scale that
-    they had. The frames are the action's; None is without an end. Keys of other kinds stay, and so does
-    what is on locked channels. A curve, and a group of curves, that is left with nothing goes too. Raises
-    IK2DError for an action that a library owns.
+    The frames are the action's; None has no end. Bones without scale keys left get back their own scale.
+    Keys of other kinds and on locked channels stay; empty curves and groups go too. Raises IK2DError for
+    a linked action.
     """
     holder = versions.existing_channels(armature)
     if holder is None:
@@ -41,7 +40,7 @@ def clear_keys(
 
 
 def release_slides(rigs: Sequence[RigChain]) -> None:
-    """Clear the locations of bones that carry no slide any more of baked keys, and put them back."""
+    """Clear baked keys from the locations of bones that carry no slide any more; restore the locations."""
     for rig in rigs:
         slides = rig.slides
         bones = [] if slides is None else [rig.bones[i] for i in slides.channels if not slides.carries(i)]
@@ -53,7 +52,7 @@ def release_slides(rigs: Sequence[RigChain]) -> None:
 
 
 def release_hands(rigs: Sequence[RigChain]) -> None:
-    """Clear the bones on chains' tips that are left as they are again of baked keys, and put them back."""
+    """Clear baked keys from hands that chains no longer turn, and restore their rotations."""
     there = {settings.name: settings for settings in rigs[0].armature.ik2d.chains}
     for rig in rigs:
         settings = there.get(rig.name)
@@ -74,7 +73,7 @@ def _clear(
     frame_start: float | None = None,
     frame_end: float | None = None,
 ) -> int:
-    """Remove the generated keys of the armature's own F-Curves; return how many."""
+    """Remove the generated keys from the armature's own F-Curves; return how many."""
     holder = versions.existing_channels(armature)
     if holder is None:
         return 0
@@ -115,7 +114,7 @@ def locked_channels(armature: bpy.types.Object, bones: Sequence[str]) -> list[st
 def _baked(
     armature: bpy.types.Object, bones: Sequence[str], curves: Iterable[bpy.types.FCurve]
 ) -> list[bpy.types.FCurve]:
-    """Return, of F-Curves, those of the bones' rotations, slides, and scales that a chain has stretched."""
+    """Return the F-Curves of the bones' rotations, slides, and scales that a chain has stretched."""
     paths, scaled = baked_paths(armature, bones), {joint.name for joint in scaled_joints(armature)}
     slid = _slid(armature, bones)
     posed = [armature.pose.bones[name] for name in scaled.intersection(bones) if name in armature.pose.bones]
@@ -141,7 +140,7 @@ def _slid(armature: bpy.types.Object, bones: Sequence[str]) -> set[tuple[str, in
 
 
 def baked_paths(armature: bpy.types.Object, bones: Sequence[str]) -> set[str]:
-    """Return the paths of all rotation channels of some bones, in whatever rotation mode."""
+    """Return the data paths of some bones' rotations, in all rotation modes."""
     posed = [armature.pose.bones[name] for name in bones if name in armature.pose.bones]
     return {bone.path_from_id(name) for bone in posed for name in ROTATIONS}
 
@@ -152,7 +151,7 @@ def is_locked(curve: bpy.types.FCurve) -> bool:
 
 
 def forget_bake(chain: PropertyGroup) -> None:
-    """Forget what came of a chain's last bake; of the rig's, where no chain has any left."""
+    """Reset the result of a chain's last bake; the rig's too where no chain has one left."""
     for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
         chain.property_unset(name)
     settings = chain.id_data.ik2d
@@ -164,11 +163,10 @@ def forget_bake(chain: PropertyGroup) -> None:
 def clear(
     armature: Object, chain: str = "", frame_start: int | None = None, frame_end: int | None = None
 ) -> int:
-    """Remove the keys that bakes made of a chain, or of all; between two frames, or everywhere.
+    """Remove the baked keys of a chain, or of all, between two frames or everywhere; return how many.
 
-    chain: a name, "" for all. frame_start, frame_end: both included; None is without an end.
-    Keys made by hand stay. Returns how many went. Raises IK2DError for a chain that there is not, and
-    for an action that a library owns.
+    chain: a name, "" for all. frame_start, frame_end: both included; None has no end. Keys made by hand
+    stay. Raises IK2DError for an unknown chain and for a linked action.
     """
     stored = armature.ik2d.chains
     if chain and chain not in stored:

@@ -20,7 +20,7 @@ _LEAST_WEIGHT = 1e-3
 # A joint's error counts in the fit as this part of what it can do to the tip, so that joints do not
 # stray far to make up for one another.
 JOINTS = 0.1
-# Slopes that the samples of a segment leave open stay as they were: a pull this weak decides.
+# Slopes that the samples of a segment leave open stay as they were, by a pull this weak.
 _PULL = 1e-6
 # A channel that changes by no more than this, by the noise in the bones' axes, is left to itself.
 _STILL = 1e-5
@@ -32,9 +32,9 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, eq=False)
 class PlayedChain:
-    """What Blender makes of one chain's channels, at all times that were solved.
+    """One chain's channels as Blender plays them, at all times that were solved.
 
-    A Bezier segment whose handles are at a third and two thirds of its time is a cubic polynomial of it.
+    With handles at a third and two thirds of its time, a Bezier segment is a cubic polynomial of time.
     """
 
     linkage: Linkage
@@ -53,13 +53,13 @@ class PlayedChain:
         turned = sum(self.widths)
         parts = np.split(channels[:, :turned], np.cumsum(self.widths)[:-1], axis=1)
         turns = [
-            _as_it_is if mode is None else turning(mode, part)
+            (lambda places: places) if mode is None else turning(mode, part)
             for mode, part in zip(self.modes, parts, strict=True)
         ]
         return self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
 
     def _offsets(self, channels: Floats, rows: slice) -> dict[int, Floats]:
-        """Return what channels (m, 3 l) of l locations add to those without slides: {bone: (m, 3)}."""
+        """Return the offsets {bone: (m, 3)} of channels (m, 3 l) of l locations from those without slides."""
         offsets = {}
         for k, (bone, keyed) in enumerate(self.located):
             offsets[bone] = np.zeros((len(channels), 3))
@@ -78,11 +78,6 @@ class PlayedChain:
         return places
 
 
-def _as_it_is(places: Floats) -> Floats:
-    """Return places as a bone has them that does not turn."""
-    return places
-
-
 def read_played(
     rig: RigChain,
     samples: ChainSamples,
@@ -90,10 +85,7 @@ def read_played(
     times: Sequence[float] | Floats,
     known: Linkage | None = None,
 ) -> PlayedChain:
-    """Return what Blender makes of a chain's rotations, and of the locations after them, at all times.
-
-    known: how the chain is held at other times.
-    """
+    """Return the played chain for its rotations and the locations after them. known: of other times."""
     linkage = read_linkage(rig, samples, known)
     moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
     by_bone = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}
@@ -120,7 +112,7 @@ class Cubics:
     """
 
     def __init__(self, played: PlayedChain, rotations: Sequence[BoneRotation]) -> None:
-        self.played = played
+        self.played, self.times, self.channels = played, played.times, played.channels
         self._all_tips = played.tips(played.channels, slice(None))
         self._slopes = np.gradient(played.channels, played.times, axis=0)
         self._turning = np.flatnonzero(np.ptp(played.channels, axis=0) > _STILL)
@@ -130,16 +122,6 @@ class Cubics:
         reach = np.sqrt((self._rates**2).sum(axis=1).max(initial=0.0))
         self._swings = JOINTS * reach * _swings(rotations)[:, self._turning]
         self._same_bone = _same_bone(rotations)[np.ix_(self._turning, self._turning)]
-
-    @property
-    def times(self) -> Floats:
-        """(times,) all that were solved."""
-        return self.played.times
-
-    @property
-    def channels(self) -> Floats:
-        """(times, c) as every frame's keys would have them."""
-        return self.played.channels
 
     def fit(self, first: int, last: int) -> tuple[Floats, float]:
         """Return the slopes (2, c) at both ends of a segment, over its whole length, and the tip's error.
@@ -172,10 +154,7 @@ class Cubics:
         return best, error
 
     def _astray(self, off: Floats, rows: slice) -> Floats:
-        """Return how far the tips are from where they should be, (m, 3) in the world.
-
-        off: (m, c) how far the channels are.
-        """
+        """Return the misses of the tips (m, 3) in the world, for channels that are off by (m, c)."""
         offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
         astray: Floats = (self.played.to_world[rows, :3, :3] @ offsets[..., None])[..., 0]
         return astray
@@ -183,7 +162,7 @@ class Cubics:
     def _correction(
         self, rows: slice, at_slopes: Floats, off: Floats, astray: Floats, weights: Floats
     ) -> Floats:
-        """Return what to take off the slopes (2, v) of the channels that turn.
+        """Return the correction to subtract from the slopes (2, v) of the channels that turn.
 
         Slope s_ej, of end e and channel j, moves channel j at sample m by b_me s_ej, with b from
         `hermite`; so to first order it moves the tip along axis k by r_mkj b_me s_ej, with the rates r.
@@ -209,17 +188,14 @@ class Cubics:
 
 
 def hermite(u: Floats) -> tuple[Floats, Floats]:
-    """Return the weights (m, 2) that the ends, and those that the slopes there, have at u (m,) in 0..1."""
+    """Return the Hermite weights of the ends (m, 2) and of their slopes (m, 2) at u (m,) in 0..1."""
     rest = 1.0 - u
     at_ends = np.column_stack((rest * rest * (1.0 + 2.0 * u), u * u * (3.0 - 2.0 * u)))
     return at_ends, np.column_stack((u * rest * rest, -u * u * rest))
 
 
 def _swings(rotations: Sequence[BoneRotation]) -> Floats:
-    """Return how fast each channel turns its bone (times, c).
-
-    Of a quaternion (cos t/2, axis sin t/2) what runs along itself turns nothing.
-    """
+    """Return the speed (times, c) at which each channel turns its bone; a quaternion's length turns none."""
     swings = []
     for rotation in rotations:
         values = rotation.values
@@ -233,7 +209,7 @@ def _swings(rotations: Sequence[BoneRotation]) -> Floats:
 
 
 def _same_bone(rotations: Sequence[BoneRotation]) -> Floats:
-    """Return 1.0 for channels (c, c) that turn a bone together, as those of a quaternion do."""
+    """Return a matrix (c, c), 1.0 for channels that turn a bone together, as a quaternion's do."""
     numbers: list[int] = []
     for rotation in rotations:
         width, new = rotation.values.shape[1], len(numbers)
@@ -243,7 +219,7 @@ def _same_bone(rotations: Sequence[BoneRotation]) -> Floats:
 
 
 def solved_normal(normal: Floats, wanted: Floats) -> Floats:
-    """Return x (k, ..) of normal equations (k, k); small where these leave a choice.
+    """Return the solution (k, ..) of normal equations (k, k), a small one where they leave a choice.
 
     By elimination: numpy's own solver starts threads for each call, which costs more than the rest.
     """

@@ -29,10 +29,7 @@ def with_hands(
     samples: ChainSamples,
     half_way: ChainSamples | None,
 ) -> KeyedChain:
-    """Return a chain with the keys of its hands, on the frames on which it has its own.
-
-    samples: of all times of the plan. half_way: of those between, where the plan asks for them.
-    """
+    """Return a chain with the keys of its hands. samples, half_way: as in `key_chain`."""
     rig = chain.solved.rig
     if rig.hands is None:
         return chain
@@ -48,7 +45,7 @@ def with_hands(
 def _keyed_on_some(
     scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
 ) -> KeyedHands:
-    """Return the keys of hands on their chain's own frames, or on as few as the plan's bound lets be."""
+    """Return the keys of hands on their chain's own frames, or as few keys as the plan's bound allows."""
     rig = chain.solved.rig
     assert rig.hands is not None
     rows = np.arange(len(plan.times))
@@ -80,9 +77,9 @@ def _keyed_on_all(
     samples: ChainSamples,
     half_way: ChainSamples,
 ) -> KeyedHands:
-    """Return the keys of hands on all frames, with handles where automatic ones would lead them astray.
+    """Return the keys of hands on all frames, with shaped handles where automatic ones would miss.
 
-    Frames and what is half-way between are worked out in one row, so that the channels go on in it.
+    Frames and half-way times are solved in one sequence, so that the channels are continuous.
     """
     rig, solved, frames = chain.solved.rig, chain.solved, len(plan.times)
     good = solvable(rig, half_way)
@@ -106,9 +103,9 @@ def _keyed_on_all(
 def _with_handles(
     armature: bpy.types.Object, rotation: BoneRotation, good: NDArray[np.bool_]
 ) -> BoneRotation:
-    """Return a rotation (2 m - 1, c) on the frames (m) alone, with handles where it would go astray.
+    """Return a rotation (2 m - 1, c) on the frames (m) alone, with handles where automatic ones miss.
 
-    good: (m - 1,) where that is known.
+    good: (m - 1,) gaps whose half-way rotation is known.
     """
     on_frames, between = rotation.values[::2], rotation.values[1::2]
     mode = armature.pose.bones[rotation.bone].rotation_mode
@@ -120,7 +117,7 @@ def _with_handles(
 
 
 def _halves(rotation: BoneRotation) -> Floats:
-    """Return what keyed channels (m, c) have half-way between the frames (m - 1, c)."""
+    """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
     found = middles(rotation.values)
     if rotation.handles is None:
         return found
@@ -130,12 +127,12 @@ def _halves(rotation: BoneRotation) -> Floats:
 
 
 def _woven(on_frames: Floats, between: Floats) -> Floats:
-    """Return values on frames (m, ..) with those between (m - 1, ..) put between them."""
+    """Return values on frames (m, ..) interleaved with those between (m - 1, ..)."""
     return np.insert(on_frames, np.arange(1, len(on_frames)), between, axis=0)
 
 
 def _turning(chain: KeyedChain) -> Iterator[BoneRotation]:
-    """Yield the rotations of a chain's bones, without what slides them."""
+    """Return the rotations of a chain's bones, without their slides."""
     return (each for each in chain.rotations if not isinstance(each, BoneChannels))
 
 
@@ -151,7 +148,7 @@ def _rotations(chain: KeyedChain, channels: Mapping[str, Floats], frames: int) -
 
 
 def _between(plan: KeyPlan, rotation: BoneRotation) -> Floats:
-    """Return what few keys, with handles at thirds, play at all times of the plan (frames, c)."""
+    """Return the values (frames, c) that few keys, with handles at thirds, play at all times of the plan."""
     assert rotation.frames is not None and rotation.handles is not None
     keys, times = rotation.frames, plan.pace * np.array(plan.times)
     after = np.searchsorted(keys, times, side="right").clip(1, len(keys) - 1)
@@ -184,10 +181,9 @@ class _TurnCubics:
         self._turns = matrices(mode, channels)
 
     def fit(self, first: int, last: int) -> tuple[Floats, float]:
-        """Return the slopes (2, c) at both ends of a segment, over its whole length, and the error.
+        """Return the least-squares slopes (2, c) at a segment's ends, over its length, and the error.
 
-        That is the largest angle between the keys, in radians; the slopes are those of the least sum of
-        squares of the channels' errors.
+        The error is the largest angle between the keys, in radians.
         """
         rows, channels = slice(first + 1, last), self.channels
         gap = self.times[last] - self.times[first]

@@ -32,7 +32,7 @@ AUTOMATIC = 1.0 / 2.5614
 def doubtful_gaps(
     chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples
 ) -> NDArray[np.intp]:
-    """Return after which frames automatic handles would lead the tip astray.
+    """Return the frames after which automatic handles would let the tip miss its target.
 
     chain: solved at all frames (m), with its rotations; half_way: samples between these (m - 1).
     """
@@ -50,7 +50,7 @@ def doubtful_gaps(
 
 
 def middles(values: Floats) -> Floats:
-    """Return what channels (m, c) with automatic handles have half-way between the frames (m - 1, c).
+    """Return the values (m - 1, c) of channels (m, c) with automatic handles half-way between frames.
 
     Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
     """
@@ -74,9 +74,7 @@ def shaped_rotations(
     single_axis: bool,
     before: Mapping[str, Floats] | None,
 ) -> list[BoneRotation]:
-    """Return the rotations of a chain that was solved at all frames, with handles in some of the gaps.
-
-    And after them the scales of one that stretches.
+    """Return a solved chain's rotations, then its stretched scales, with handles in some of the gaps.
 
     half_way: samples between the frames. gaps: after which frames. single_axis and before: as in
     `bone_rotations`.
@@ -86,7 +84,7 @@ def shaped_rotations(
     found = finished(solve_chain(chain.rig, half_way.at(rows), times, starts=starts))
     turns = found.turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
-    # All in one row, so that the channels, too, go on from one to the next.
+    # All in one sequence, so that the channels are continuous too.
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
     middle = gaps + 1 + np.arange(len(gaps))
     on_frames = np.delete(np.arange(len(together)), middle)

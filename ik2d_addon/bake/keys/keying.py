@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which frames get keys: all of them, few that play as well within a bound, or the target's own."""
+"""The frames that get keys: all of them, few that play as well within a bound, or the target's own."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ from .target_keys import target_key_frames
 
 Rows = NDArray[np.intp]
 
-# Of the bound, what is used up where it is looked at, twice a frame; the rest is for in between.
+# The part of the bound used at the times that are checked, twice a frame; the rest is for in between.
 USED = 0.97
-# Of the bound, what the scales of bones that stretch may take of that.
+# The part of the bound that the scales of bones that stretch may use.
 SCALED = 0.3
 
 
@@ -52,40 +52,38 @@ class KeyPlan:
 
     @cached_property
     def half_way(self) -> list[float]:
-        """When to look between the frames, too: half-way, where all chains are keyed on all frames."""
+        """The times half-way between frames, where all chains are keyed on all frames; else none."""
         if self.own or self.bound:
             return []
-        between: list[float] = ((self.frame_array[:-1] + self.frame_array[1:]) / 2.0).tolist()
-        return between
+        return list(((self.frame_array[:-1] + self.frame_array[1:]) / 2.0).tolist())
 
     @cached_property
     def frame_array(self) -> NDArray[Any]:
-        """The frames as an array, the same one for all chains, which stays as it is."""
+        """The frames as a read-only array."""
         return _unchanging(self.frames)
 
     @cached_property
     def time_array(self) -> NDArray[Any]:
-        """The times, likewise."""
+        """The times as a read-only array."""
         return _unchanging(self.times)
 
     @cached_property
     def rows(self) -> list[int]:
-        """Where in `times` the frames are."""
-        rows: list[int] = np.searchsorted(self.time_array, self.frame_array).tolist()
-        return rows
+        """The rows of the frames in `times`."""
+        return list(np.searchsorted(self.time_array, self.frame_array).tolist())
 
     def keyed(self, name: str) -> NDArray[np.bool_]:
-        """Return on which of the times a chain's keys put the tip where it was solved, but for the bound."""
+        """Return a mask of the times at which a chain's keys give the solved pose, within the bound."""
         if name not in self.own:
             return np.broadcast_to(True, len(self.times))
         return np.isin(self.time_array, self.own[name])
 
     def reported(self, chain: SolvedChain) -> SolvedChain:
-        """Return a chain that was solved at all times, on the frames alone."""
+        """Return the solved chain on the frames alone."""
         return chain if self._solves_frames_alone else chain.at(self.rows)
 
     def reported_keyed(self, name: str) -> NDArray[np.bool_]:
-        """Return what `keyed` does, on the frames alone."""
+        """Return the mask of `keyed` on the frames alone."""
         keyed = self.keyed(name)
         return keyed if self._solves_frames_alone else keyed[self.rows]
 
@@ -106,30 +104,27 @@ class KeyedChain:
 
     solved: SolvedChain  # at all times of the plan
     rotations: list[BoneRotation]
-    doubtful: Rows  # after which frames automatic handles would lead the tip astray
-    scales: Sequence[BoneRotation] = ()  # what is keyed beside these, where bones stretch
-    hands: KeyedHands | None = None  # and of what hangs on its tip, where that has its own orientation
+    doubtful: Rows  # after which frames automatic handles would let the tip miss
+    scales: Sequence[BoneRotation] = ()  # where bones stretch
+    hands: KeyedHands | None = None  # where they have their own orientation
 
     @property
     def channels(self) -> list[BoneRotation]:
-        """All that is posed, or keyed."""
+        """All channels to pose or key."""
         hands = self.hands.rotations if self.hands is not None else ()
         return [*self.rotations, *self.scales, *hands]
 
     @property
     def keys(self) -> int:
-        """How many keys each of its channels gets."""
+        """The number of keys on each of its channels."""
         return max((len(channels.values) for channels in (*self.rotations, *self.scales)), default=0)
 
 
 class Fit(Protocol):
-    """What fits channels by cubics from key to key."""
+    """A fit of channels by cubics from key to key."""
 
-    @property
-    def times(self) -> Floats: ...
-
-    @property
-    def channels(self) -> Floats: ...
+    times: Floats
+    channels: Floats
 
     def fit(self, first: int, last: int) -> tuple[Floats, float]: ...
 
@@ -137,9 +132,9 @@ class Fit(Protocol):
 def plan_keys(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: list[int], reduce: float, on_target_keys: bool
 ) -> KeyPlan:
-    """Return when to solve and to key; raise IK2DError for a target without keys where they are needed.
+    """Return the key plan of a bake; raise IK2DError for a target without keys where they are needed.
 
-    frames: those to key, the first and the last included; all whole frames between are solved, too.
+    frames: those to key, the first and the last included; all whole frames between are solved too.
     """
     pace, whole = pace_of(scene), range(frames[0], frames[-1] + 1)
     if on_target_keys:
@@ -163,10 +158,10 @@ def key_chain(
     single_axis: bool,
     before: Mapping[str, Floats] | None,
 ) -> Generator[int, None, KeyedChain]:
-    """Choose the frames to key of a chain that was solved at all times of the plan, and the handles.
+    """Choose the frames to key, and the handles, of a chain that was solved at all times of the plan.
 
     samples: of these times; half_way: of those between, where the plan asks for them. single_axis and
-    before: as in `bone_rotations`. Yields the number of times sampled, all of them, now and then.
+    before: as in `bone_rotations`. Yields the number of times sampled now and then.
     """
     rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
     rotations += slide_channels(chain.rig, chain.locations)
@@ -194,33 +189,30 @@ def key_chain(
 
 
 def _held(channels: BoneRotation, plan: KeyPlan) -> BoneRotation:
-    """Return channels that hold one value, keyed at the ends of the plan's times."""
+    """Return channels of one value, keyed at the ends of the plan's times."""
     ends = sorted({plan.times[0], plan.times[-1]})
     values = np.repeat(channels.values, len(ends), axis=0)
     return replace(channels, frames=plan.pace * np.array(ends), values=values)
 
 
 def _reduced_scales(plan: KeyPlan, chain: SolvedChain, scales: Sequence[BoneRotation]) -> list[BoneRotation]:
-    """Return the scales at as few frames as keep their part of the bound, with the handles that it takes.
+    """Return the scales with as few keys as their part of the bound allows, and the handles they need.
 
     A factor that is off by d moves the tip by no more than d times the reach.
     """
     assert chain.factors is not None
     candidates = np.searchsorted(plan.time_array, plan.candidates).tolist()
     rows = _steady(chain.factors[:, -1], candidates, SCALED * plan.bound / chain.reach)
+    handles = [handles_of(scale.values[rows], _end_slopes(scale.values, rows)) for scale in scales]
     return [
-        replace(
-            keyed_at(scale, plan, rows),
-            handles=handles_of(scale.values[rows], _end_slopes(scale.values, rows)),
-        )
-        for scale in scales
+        replace(keyed_at(scale, plan, rows), handles=own) for scale, own in zip(scales, handles, strict=True)
     ]
 
 
 def _steady(values: Floats, candidates: Sequence[int], bound: float) -> Rows:
-    """Return the rows of values (m,) to key, of the candidates, so that what is between is within the bound.
+    """Return the rows of values (m,) to key, of the candidates, so that those between keep the bound.
 
-    Begins with the ends and adds a row where it is furthest off, as long as that helps.
+    Begins with the ends and adds a row where the error is largest, as long as that helps.
     """
     rows = [candidates[0], candidates[-1]]
     while True:
@@ -234,7 +226,7 @@ def _steady(values: Floats, candidates: Sequence[int], bound: float) -> Rows:
 
 
 def _between_keys(values: Floats, rows: Rows) -> Floats:
-    """Return what keys of values (m,) at some rows have on all of them."""
+    """Return the values (m,) that keys at some of the rows play on all of them."""
     at = np.arange(len(values))
     after = np.searchsorted(rows, at, side="right").clip(1, len(rows) - 1)
     first, last = rows[after - 1], rows[after]
@@ -246,10 +238,9 @@ def _between_keys(values: Floats, rows: Rows) -> Floats:
 
 
 def _end_slopes(values: Floats, rows: Rows) -> Floats:
-    """Return the slopes (k - 1, 2, c) at both ends of each segment, over its whole length, as inside it.
+    """Return the slopes (k - 1, 2, c) at both ends of each segment, over its whole length.
 
-    Those of the parabola through an end and the two values (m, c) next to it: with one value between two
-    keys the segment goes through it.
+    Each is that of the parabola through the end and the two values (m, c) next to it.
     """
     first, last = rows[:-1], rows[1:]
     leaving = -1.5 * values[first] + 2.0 * values[first + 1] - 0.5 * values[first + 2]
@@ -261,10 +252,7 @@ def _end_slopes(values: Floats, rows: Rows) -> Floats:
 def _reduced(
     plan: KeyPlan, rig: RigChain, samples: ChainSamples, rotations: Sequence[BoneRotation], used: float
 ) -> Generator[int, None, list[BoneRotation]]:
-    """Return the rotations at as few frames as keep the bound, with the handles that it takes.
-
-    used: the part of the bound that they may use up.
-    """
+    """Return the rotations with as few keys as a part (used) of the bound allows, and their handles."""
     played = read_played(rig, samples, rotations, plan.times)
     candidates = np.searchsorted(plan.time_array, plan.candidates).tolist()
     rows, slopes = yield from fewest(Cubics(played, rotations), candidates, used * plan.bound)
@@ -290,10 +278,9 @@ def handles_of(values: Floats, slopes: Floats) -> Floats:
 
 
 def fewest(cubics: Fit, rows: Sequence[int], bound: float) -> Generator[int, None, tuple[Rows, Floats]]:
-    """Return the rows to key, and the slopes between: each segment as long as it can be.
+    """Return the rows to key, of those that may be, and the slopes between: each segment as long as can be.
 
-    rows: those that may be keyed. Between two neighbours there is no choice: that segment stays, be
-    it within the bound or not.
+    A segment between two neighbouring rows stays even if it exceeds the bound.
     """
     chosen: list[int] = [0]
     slopes: list[Floats] = []
@@ -308,9 +295,9 @@ def fewest(cubics: Fit, rows: Sequence[int], bound: float) -> Generator[int, Non
 
 
 def _longest(cubics: Fit, rows: Sequence[int], at: int, bound: float, guess: int) -> tuple[int, Floats]:
-    """Return the furthest of the rows that one segment from rows[at] leads to, and its slopes.
+    """Return the furthest of the rows that one segment from rows[at] can end at, and its slopes.
 
-    guess: how long it may be. Tries twice as long as long as it holds, then halves the gap.
+    guess: how long it may be. Doubles the length while the bound holds, then halves the gap.
     """
     good, bad = at + 1, len(rows)
     best, _ = cubics.fit(rows[at], rows[good])

@@ -13,10 +13,10 @@ _TRANSFORM = (*_PLACE, "rotation_", "delta_rotation_", "scale", "delta_scale")
 
 
 def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.0) -> list[float]:
-    """Return the frames from `first` to `last` on which a chain's target has keys, with these two.
+    """Return the frames from `first` to `last` on which a chain's target has keys, and these two.
 
-    Where it has none itself, the keys of what it is parented to count. pace: how fast time goes in
-    actions, where the scene's is remapped. Raises IK2DError where there are no keys at all.
+    A target without keys takes those of its parents. pace: how fast time goes in actions, where the
+    scene's is remapped. Raises IK2DError where there are no keys at all.
     """
     holder = (rig.target, rig.subtarget)
     found = _key_frames(holder, _PLACE)
@@ -33,7 +33,7 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
 
 
 def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:
-    """Return the frames of all keys of an object's or a bone's own channels that begin like this."""
+    """Return the frames of all keys of an object's or bone's channels whose names begin so."""
     ob, bone = holder
     prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone else ""
     paths = tuple(prefix + name for name in properties)

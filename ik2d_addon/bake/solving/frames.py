@@ -21,23 +21,23 @@ from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
-# Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of what was missed.
+# Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
 HINGE_CORRECTIONS = 60
-# Frames that may be bent towards the pose that keys after the range show, and how far off that (radians a
-# frame) it is worth it.
+# Frames that may blend towards the pose of the keys after the range, and the difference (radians a frame)
+# above which they do.
 LED_FRAMES = 24
 _APART = np.radians(1.0)
-# A turn from the frames of a bake to the keys beside them, in degrees a frame, that the user shall know of.
+# A turn from the frames of a bake to the keys next to them, in degrees a frame, that is worth a warning.
 JUMP = 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedChain(Frames):
-    """The joints' turns of one chain, and what came of each frame. Lengths are the world's."""
+    """The joints' turns of one chain, and the result of each frame. Lengths are the world's."""
 
     rig: RigChain
     turns: Floats  # (frames, n) radians about each bone's local axis, blended by the influence
-    angles: Floats  # (frames, n) the solver's, of which these turns came
+    angles: Floats  # (frames, n) the solver's, from which these turns were made
     solution: Solution  # without softness and influence, but for its angles and slides
     softness: Floats  # (frames,) 0..1
     influence: Floats  # (frames,) 0..1
@@ -72,12 +72,12 @@ def solve_chain(
     starts: Pose | None = None,
     linkage: Linkage | None = None,
 ) -> Steps[SolvedChain]:
-    """Solve all frames of a chain, bit by bit; errors name the chain.
+    """Solve all frames of a chain in steps; errors name the chain.
 
-    CCD starts each from the one before, and the first from `joins.before` or else at rest; the last ones
-    are led to `joins.after`, at whose frame `beyond` are the samples. without: (frames, n) turns of the
-    pose that an influence below 1 blends with; None where there is none. starts: the poses to start each
-    frame from instead. linkage: that of the samples, where it was read before.
+    CCD starts each from the one before, and the first from `neighbors.before` or else at rest; the last
+    ones join `neighbors.after`, at whose frame `beyond` are the samples. other_turns: (frames, n) of the
+    pose that an influence below 1 blends with; None for none. starts: the poses to start each frame from
+    instead. linkage: that of the samples, where it was read before.
     """
     try:
         problem = Problem.of(rig, samples, neighbors, linkage)
@@ -139,7 +139,7 @@ def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floa
 
 
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
-    """Return what is scaled more along one axis than along another, named for the user."""
+    """Return the name, in words, of the armature or bone that is scaled unevenly; "" for none."""
     if is_uneven(samples.world[:, :3, :3]):
         return f"armature '{rig.armature.name}'"
     if is_uneven(linkage.to_pose[:, :3, :3]):
@@ -151,11 +151,11 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
 
 @dataclass(frozen=True, eq=False)
 class _Aimed:
-    """What comes of aiming at the targets of all frames."""
+    """The result of aiming at the targets of all frames."""
 
     solution: Solution  # with its slides
     turns: Floats  # (frames, n) local ones
-    angles: Floats  # (frames, n) the solver's, of which these came
+    angles: Floats  # (frames, n) the solver's, from which these were made
     tips: Floats | None = None  # (frames, 2) of these turns, in the plane; None where that is not known
 
 
@@ -168,8 +168,8 @@ def _aimed(
 ) -> Steps[_Aimed]:
     """Aim at the targets of all frames.
 
-    After the first solve aim again at what Blender's own forward kinematics misses by: next to
-    nothing, but more than our tolerance. Where the joints are free they turn by as little as mends it.
+    After the first solve aim again by the miss of Blender's own forward kinematics: tiny, but more than
+    our tolerance. Where the joints are free they turn by as little as corrects it.
     """
     solution = yield from problem.all(starts)
     if not problem.rig.has_memory:
@@ -202,7 +202,7 @@ def _aimed(
 
 
 def _flip_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
-    """Return the same between both sides on the frames on which the chain turns over: see turning.py.
+    """Return the result between both sides where the chain turns over: see turn_over.py.
 
     bend: (frames,) -1..+1; aimed: at the nearer side.
     """
@@ -226,10 +226,10 @@ def _flip_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
 
 
 def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Steps[_Aimed]:
-    """Do the same for a chain with hinges or slides askew, from its solution as if all were in the plane.
+    """Aim a chain with hinges or slides askew, from its solution as if all were in the plane.
 
-    Of each frame the best round is kept; what is further off than the tolerance then is not reached.
-    intended: (frames, 2) where that solution has the tips.
+    Each frame keeps its best round; a miss above the tolerance then is not reached. intended: (frames,
+    2) tips of that solution.
     """
     rig, size = problem.rig, problem.lengths[0].sum()
     aims, angles, status = intended.copy(), solution.angles, solution.status.copy()
@@ -260,10 +260,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
 
 
 def _numbers_going_on(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution with the numbers of limited joints going on from frame to frame.
-
-    Frames that know nothing of one another choose each for itself where a range has room for two.
-    """
+    """Return the solution with continuous angles of limited joints whose range has room for two."""
     limits, angles = problem.rig.joints.limits, solution.angles.copy()
     for i in np.flatnonzero(limits[:, 1] - limits[:, 0] >= 2.0 * np.pi):
         near = 0.0 if problem.near is None else float(problem.near[i])
@@ -280,11 +277,11 @@ def _led(
     neighbors: NeighborPoses,
     beyond: ChainSamples,
 ) -> Steps[Solution]:
-    """Return the solution with its last frames led to the pose of the keys after them.
+    """Return the solution with its last frames blended to the pose of the keys after them.
 
-    Where the path would go on to another pose there, each of the frames starts a part of the way
-    nearer to it: that of the time that is left until then. Corrections take it to its target from
-    there. A lead that misses a target which the path reached is not followed.
+    Where the path would reach another pose there, each frame starts nearer to it by its share of the
+    time left; corrections then bring the tip to its target. Where one misses a target that the path
+    reached, the path stays.
     """
     after, rig = neighbors.after, problem.rig
     if after is None or not solvable(rig, beyond).all():
@@ -319,8 +316,7 @@ def _led(
 def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Floats) -> Floats:
     """Return turns (frames, n) between those without the chain and the solved ones, by its influence.
 
-    Free joints go the shorter way round at the first frame, and that way on; joints with limits go the
-    way that lies within these.
+    Free joints go the shorter way round from the first frame on; joints with limits stay within these.
     """
     shortest = np.unwrap(wrapped(other_turns - turns), axis=0)
     middle = np.where(rig.joints.held, np.nan_to_num(rig.joints.limits).mean(axis=1), 0.0)
@@ -330,16 +326,13 @@ def _blended(rig: RigChain, turns: Floats, other_turns: Floats, influence: Float
 
 
 def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: NeighborPoses) -> Iterator[str]:
-    """Yield a sentence for each end of the frames from which a bone turns far to the keys beside it.
-
-    And for keys there that hold no usable numbers.
-    """
+    """Yield a sentence for each jump to the keys next to the frames, and for keys there without numbers."""
     for frame in neighbors.lost:
         yield (
             f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
             " and are not joined; delete them"
         )
-    if not rig.has_memory:  # what stands there is the target's doing
+    if not rig.has_memory:  # the pose there depends on the target alone
         return
     for side, at, keyed_pose in (("before", 0, neighbors.before), ("after", -1, neighbors.after)):
         if keyed_pose is None:

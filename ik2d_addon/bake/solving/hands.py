@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hands and feet of a chain that was solved: how they turn, and whether they play so."""
+"""Hands and feet of a solved chain: their rotations, and how far off they play."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from .problem import with_scale
 
 @dataclass(frozen=True, eq=False)
 class KeyedHands:
-    """The rotations of a chain's hands to key, and how these have them stand."""
+    """The rotations of a chain's hands to key, and the orientations that these give."""
 
     rotations: list[BoneRotation]
     turned: TurnedHands  # at the times
@@ -27,23 +27,21 @@ class KeyedHands:
     bound: float = 0.0  # radians that reducing keys may cost
 
     def off(self, times: Floats, hands: Floats) -> tuple[Floats, Floats]:
-        """Return how far hands (frames, k, 3, 3), played back at times, are off (frames,), in radians.
+        """Return the errors (frames,), in radians, of hands (frames, k, 3, 3) played back at times.
 
-        From what they are to be, and from what was keyed; NaN where neither is known.
+        Against the wanted orientation, and against the keyed one; NaN where neither is known.
         """
         rows = np.searchsorted(self.times, times).clip(max=len(self.times) - 1)
-        known = self.times[rows] == times
-        shown = orientations(hands)
-        both = (
+        known, shown = self.times[rows] == times, orientations(hands)
+        from_wanted, from_keyed = (
             np.where(known, angles_between(shown, there[rows]).max(axis=1), np.nan)
             for there in (self.turned.wanted, self.turned.shown)
         )
-        first, second = both
-        return first, second
+        return from_wanted, from_keyed
 
 
 def hands_of(chain: SolvedChain, samples: ChainSamples, own: OwnTurns) -> TurnedHands:
-    """Return how the hands turn of a chain that was solved at the sampled frames."""
+    """Return the rotations of the hands of a chain that was solved at the sampled frames."""
     rotations = rotations_of(chain.rig, chain.turns)
     return hands_held(chain.rig, samples, rotations, own, chain.factors, chain.locations)
 
@@ -56,7 +54,7 @@ def hands_held(
     factors: Floats | None,
     locations: Floats | None,
 ) -> TurnedHands:
-    """Return the same for local rotations, (frames, 3, 3) for each bone, factors and locations as solved."""
+    """Return the hands' rotations for local rotations, (frames, 3, 3) a bone, factors and locations."""
     assert rig.hands is not None
     samples = with_scale(rig, samples, factors)
     if locations is not None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain's solver is asked at each frame, and which solver answers."""
+"""The problem of a chain's solver at each frame, and the choice of the solver."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,10 @@ Steps = Generator[int, None, _Result]
 
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
-# Turns of joints that mend a miss count as small where the arcs that they lead along depart from their
-# tangents by no more than this part of it.
+# Turns of joints that correct a miss count as small where their arcs leave the tangents by no more than
+# this part of it.
 _BENT = 0.1
-# What brings a tip no nearer than to this part of its distance is no reason to stretch.
+# A round that brings a tip no nearer than this part of its distance does not count.
 NEARER = 0.999
 # Bones whose lengths change by less than this part of the reach, over all frames, are of one length.
 _SAME_LENGTH = 1e-6
@@ -53,14 +53,14 @@ NOTHING_TO_JOIN = NeighborPoses()
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """What the solver starts from: one pose for all frames, or one for each."""
+    """The start pose of a solver: one for all frames, or one for each."""
 
     angles: Floats  # (n,) or (frames, n)
     slides: Floats  # the same; zeros where bones are rigid
 
 
 def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = None) -> ChainSamples:
-    """Return the samples with the bones' scale as it is without the chain, times factors (frames, n)."""
+    """Return the samples with the bones' own scale, times factors (frames, n)."""
     if rig.stretching is None:
         return samples
     return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
@@ -68,7 +68,7 @@ def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = No
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a chain's solver is asked at each frame."""
+    """The problem of a chain's solver at each frame."""
 
     rig: RigChain
     linkage: Linkage
@@ -96,7 +96,7 @@ class Problem:
         neighbors: NeighborPoses = NOTHING_TO_JOIN,
         linkage: Linkage | None = None,
     ) -> "Problem":
-        """Bring the samples into the space in which the chain's plane stands still."""
+        """Return the problem of samples, in the space in which the chain's plane does not move."""
         samples = with_scale(rig, samples)
         linkage = linkage or read_linkage(rig, samples)
         into = inverse(product(samples.world, linkage.to_pose))
@@ -125,8 +125,8 @@ class Problem:
     def _stretched(self, limits: Stretch, samples: ChainSamples) -> "Problem":
         """Return the problem with bones as long as the targets need: see core/stretch.py.
 
-        Where all bones lengthen evenly the solver gets the chain as it was and nearer targets, so that
-        all frames stay one batch. samples: with the bones' own scale.
+        Where all bones lengthen evenly the solver gets the same chain and nearer targets: one batch.
+        samples: with the bones' own scale.
         """
         distances = np.hypot(*self.targets.T)
         factors, goals = np.empty_like(self.lengths), np.empty_like(distances)
@@ -148,7 +148,7 @@ class Problem:
         return nearer.with_factors(factors)
 
     def with_factors(self, factors: Floats) -> "Problem":
-        """Return the problem of a chain that stretches with other factors (frames, n) of its bones."""
+        """Return the problem with other factors (frames, n) of the bones' lengths."""
         assert self.rig.stretching is not None and self.samples is not None and self.size is not None
         size = np.ones_like(self.size) if self.rig.stretching.limits.last_only else factors[:, 0]
         linkage = read_linkage(self.rig, with_scale(self.rig, self.samples, factors))
@@ -165,7 +165,7 @@ class Problem:
         )
         if self.factors is not None or not found.has_shape_of(self):
             return found
-        # Else the noise in 32-bit matrices makes a chain of its own of each frame; aiming again sees to it.
+        # Else noise in 32-bit matrices makes each frame a separate chain; aiming again corrects it.
         return replace(found, lengths=self.lengths, headings=self.headings, unturned=self.unturned)
 
     def has_shape_of(self, other: "Problem") -> bool:
@@ -177,7 +177,7 @@ class Problem:
         )
 
     def corrected_factors(self, tips: Floats) -> Floats:
-        """Return factors (frames, n) that may bring tips (frames, 2), as solved, out to their targets."""
+        """Return factors (frames, n) that may bring solved tips (frames, 2) to their targets."""
         assert self.rig.stretching is not None and self.factors is not None
         limits, last = self.rig.stretching.limits, self.factors[:, -1]
         goals, reached = np.hypot(*self.targets.T), np.hypot(*tips.T)
@@ -207,7 +207,7 @@ class Problem:
     def joints(self, turns: Floats, slides: Floats) -> Floats:
         """Return the joints (frames, n + 1, 2) of local turns and the solver's slides, (frames, n) each.
 
-        As the solver sees them. The tip alone (frames, 1, 2) where not all stay in the plane.
+        In the solver's space; the tip alone (frames, 1, 2) where not all stay in the plane.
         """
         if self.is_flat:
             joints = self.linkage.joints(turns)
@@ -216,7 +216,7 @@ class Problem:
         return joints if self.size is None else joints / self.size[:, None, None]
 
     def judged(self, solution: Solution) -> Solution:
-        """Return the solution with the status of what no factor reaches, where bones change their length."""
+        """Return the solution with the status of targets that no factor of the bones' lengths reaches."""
         if self.off_reach is None:
             return solution
         status = np.where(self.off_reach == Status.REACHED, solution.status, self.off_reach)
@@ -241,7 +241,7 @@ class Problem:
         return None if self.gains is None else slides / self.gains
 
     def solvers(self, slides: Floats | None, row: int) -> Floats:
-        """Return slides (n,) that locations have as the solver's (n,) at one of the frames; None: none."""
+        """Return the solver's slides (n,) of locations' slides (n,) at a frame; zeros for None."""
         if slides is None or self.gains is None:
             return np.zeros(len(self.rig.bones))
         slid: Floats = slides * self.gains[row]
@@ -255,7 +255,7 @@ class Problem:
         return angles
 
     def turns(self, angles: Floats) -> Floats:
-        """Return the local turns (frames, n) that solved angles (frames, n) come to."""
+        """Return the local turns (frames, n) of solved angles (frames, n)."""
         return self.linkage.local_turns(angles, self.headings, self.rig.joints.held, self.near)
 
     def chain(self, row: int) -> Chain:
@@ -290,22 +290,21 @@ class Problem:
         return (yield from self._solve(self.targets, start, self.softness))
 
     def again(self, targets: Floats, start: Pose, frames: NDArray[np.intp]) -> Steps[Solution]:
-        """Solve some of the frames for other targets (m, 2), each from its pose; no softness."""
+        """Solve some of the frames for other targets (m, 2), each from its pose, without softness."""
         solved = self
         if self.rig.solver == 'EVEN' and self.factors is not None and not self.is_constant:
-            # A family for each frame's chain costs more than all else: least corrections do.
+            # A family for each frame's chain is slow; the least corrections are enough.
             solved = replace(self, rig=replace(self.rig, solver='CCD'))
         return (yield from solved._solve(targets, start, np.zeros(len(targets)), frames))
 
     def mended(self, joints: Floats, missed: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return changes of the solver's angles (frames, n) that move tips by what they missed (frames, 2).
+        """Return the least changes of the angles (frames, n) that correct misses (frames, 2) of the tips.
 
-        joints: as `joints` has them. Of all such changes the least, by Newton's step with the way J that
-        the tip moves with each joint,
+        By Newton's step with the Jacobian J of the tip, from `joints`,
 
             change = J^T (J J^T)^-1 missed
 
-        And at which frames (frames,) they do: where they are small, and nothing holds a joint.
+        and a mask of the frames (frames,) that they correct: where they are small and no joint is held.
         """
         if not self.is_flat or self.rig.joints.held.any():
             return np.zeros_like(self.lengths), np.zeros(len(joints), np.bool_)
@@ -323,10 +322,7 @@ class Problem:
     def _solve(
         self, targets: Floats, start: Pose, softness: Floats, frames: NDArray[np.intp] | None = None
     ) -> Steps[Solution]:
-        """Run the chain's solver on targets (m, 2) from one pose on, or from each of its own.
-
-        frames: which these are; None: all.
-        """
+        """Solve targets (m, 2) at some of the frames, or all, from one pose on or each from its own."""
         bend = self.bend if frames is None else self.bend[frames]
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
@@ -348,16 +344,15 @@ class Problem:
 
 
 def _most_changed(values: Floats) -> float:
-    """Return how much the one of values (frames, n) that changes most does."""
+    """Return the largest change over the frames of any of values (frames, n)."""
     one = unrepeated(values)
     return float(np.ptp(one, axis=0).max()) if len(one) > 1 else 0.0
 
 
 def lengthened(problem: Problem, starts: Pose | None) -> Steps[Problem]:
-    """Return the problem of a chain that stretches with the factors that bring its tip nearest.
+    """Return the problem with the factors of the bones' lengths that bring the tip nearest.
 
-    The formulas know of full reach alone. What limits, and joints off the bones' lines, leave of the way
-    is made up for bit by bit.
+    The formulas assume full reach. Rounds make up for limits and for joints off the bones' lines.
     """
     assert problem.factors is not None and problem.size is not None
     best, nearest = problem.factors, np.full(len(problem.targets), np.inf)
@@ -377,10 +372,10 @@ def lengthened(problem: Problem, starts: Pose | None) -> Steps[Problem]:
 
 
 def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
-    """Return how far in the plane each bone slides (frames, n) for each unit of location; 1 for rigid ones.
+    """Return the gains (frames, n), lengths in the plane per unit of location, 1 for rigid bones.
 
-    And whether one slides elsewhere than along its heading (frames, n), as where what it carries stands
-    beside its tail.
+    And whether a bone slides in another direction than its heading (frames, n), as where a child is
+    off its tail.
     """
     gains, still, askew = np.ones_like(headings), np.zeros_like(headings), False
     unslid = linkage.tips(still, still)
@@ -398,10 +393,7 @@ def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
 def _solve(
     rig: RigChain, chain: Chain, targets: Floats, start: Pose, bend: Floats, softness: Floats, rest: Floats
 ) -> Steps[Solution]:
-    """Run the chain's solver on targets (frames, 2) from one pose on, or from each of their own.
-
-    rest: (n,) the chain's angles at rest.
-    """
+    """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest."""
     if rig.solver == 'CCD':
         return (
             yield from ccd_steps(
@@ -419,41 +411,23 @@ def _solve(
     parts, block = [], _block(rig, chain)
     for first in range(0, len(targets), block):
         rows = slice(first, first + block)
+        asked: dict[str, Any] = {"bend": bend[rows], "tolerance": rig.tolerance, "softness": softness[rows]}
         if rig.solver == 'EVEN':
-            part = solve_even(
-                chain,
-                targets[rows],
-                bend=bend[rows],
-                rest=rest,
-                root_weight=_root_weight(rig, chain),
-                tolerance=rig.tolerance,
-                softness=softness[rows],
-                **({"slide_weight": rig.slide_weight} if chain.is_sliding else {}),
-            )
+            if chain.is_sliding:
+                asked["slide_weight"] = rig.slide_weight
+            part = solve_even(chain, targets[rows], rest=rest, root_weight=_root_weight(rig, chain), **asked)
         elif rig.solver == 'ARC':
-            part = solve_arc(
-                chain,
-                targets[rows],
-                bend=bend[rows],
-                tolerance=rig.tolerance,
-                softness=softness[rows],
-            )
+            part = solve_arc(chain, targets[rows], **asked)
         else:
-            part = solve_two_bone(
-                chain,
-                targets[rows],
-                bend=bend[rows],
-                start=start.angles[rows] if start.angles.ndim == 2 else start.angles,
-                tolerance=rig.tolerance,
-                softness=softness[rows],
-            )
+            starts = start.angles[rows] if start.angles.ndim == 2 else start.angles
+            part = solve_two_bone(chain, targets[rows], start=starts, **asked)
         parts.append(part)
         yield min(first + block, len(targets))
     return Solution.joined(parts)
 
 
 def _block(rig: RigChain, chain: Chain) -> int:
-    """Return how many frames are solved from one yield to the next: some hundredths of a second's worth."""
+    """Return the number of frames to solve between yields: some hundredths of a second's work."""
     if rig.solver == 'TWO_BONE':
         return _BLOCK
     if chain.is_limited:  # many of them may have to be solved one by one
@@ -462,7 +436,7 @@ def _block(rig: RigChain, chain: Chain) -> int:
 
 
 def _root_weight(rig: RigChain, chain: Chain) -> float | None:
-    """Return what the root's turn counts in Even; None where it turns freely."""
+    """Return the weight of the root's turn in Even; None where it turns freely."""
     weight = 1.0 if chain.weights is None else float(chain.weights[0])
     return None if rig.root_turns_freely and weight > 0.0 else weight
 

@@ -20,7 +20,7 @@ from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_propert
 from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed
 from ...rig.chain.chain import RigChain
-from ...rig.chain.native_state import natives_still
+from ...rig.chain.native_state import natives_muted
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
@@ -134,7 +134,7 @@ def target_to_tip(
     names = [rig.name for rig in rigs]
     found: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
-    with natives_still(armature, names), ExitStack() as undo, ExitStack() as keyed:
+    with natives_muted(armature, names), ExitStack() as undo, ExitStack() as keyed:
         for ready in rounds:
             locations, looked = locations_on_tips(view, ready)
             channels: list[ValueKeys] = []

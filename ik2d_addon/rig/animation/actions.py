@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake makes to hold its keys (actions, slots, curves, groups), and taking it away again.
+"""Actions, slots, F-Curves and groups that hold a bake's keys: make them, and remove them again.
 
-What makes something takes an ExitStack, `undo`; closing that takes away what was made, and nothing
-that somebody else made meanwhile. Each step back finds anew what it is about, since what was held on
-to may be gone by then.
+Functions that make something take an ExitStack, `undo`; closing it removes what they made, and nothing
+else. Each step back looks its data up anew, since references may be gone by then.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +15,7 @@ from . import versions
 
 
 class KnownChannels:
-    """The F-Curves and groups that something holds, to be asked for as it would be itself.
-
-    What is made meanwhile is known where it is added here, too; nothing may be removed.
-    """
+    """An index of the F-Curves and groups of an action, used like it; add new ones here too, remove none."""
 
     def __init__(self, holder: versions.Channels) -> None:
         # From the last to the first, which counts where a damaged file has two of a kind.
@@ -29,10 +25,10 @@ class KnownChannels:
 
 
 def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Channels:
-    """Return what holds the object's F-Curves and groups; made, and assigned, where missing.
+    """Return the object's action or channel bag, made and assigned where missing.
 
-    An action that a library owns is copied first: keys written to it would be lost. Closing `undo`
-    takes away again what was made here, unless somebody else has put something into it since.
+    A linked action is copied first: keys written to it would be lost. Closing `undo` removes what was
+    made here, unless something else was put into it since.
     """
     animation = _animation_data(armature_object, undo)
     action = animation.action
@@ -75,9 +71,8 @@ def fcurve(
 ) -> bpy.types.FCurve:
     """Return the F-Curve of one channel, made in the channel group `group` where missing.
 
-    One that is there stays in the group that it is in, or in none. Closing `undo` takes away what
-    was made here. Grouped afterwards, since the argument for it has another name in each version.
-    known: what is there, where many are made: it is asked instead, and told of what is new.
+    An existing one keeps its group. Closing `undo` removes what was made here. Grouped afterwards,
+    since the argument for it has another name in each version. known: an index, where many are made.
     """
     curve = (known or holder).fcurves.find(path, index=index)
     if curve is not None:
@@ -104,7 +99,7 @@ def group_for(holder: versions.Channels | KnownChannels | None, group: str) -> b
 
 @contextmanager
 def action_copied(armature_object: bpy.types.Object) -> Iterator[None]:
-    """Let the object play a copy of its action for a while; then the original again, as it was."""
+    """Assign the object a copy of its action for a while, then the original again."""
     with ExitStack() as undo:
         original = _animation_data(armature_object, undo).action
         copy = original.copy() if original else bpy.data.actions.new("ik2d preview")
@@ -117,7 +112,7 @@ def action_copied(armature_object: bpy.types.Object) -> Iterator[None]:
 
 
 def unless_gone(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function; where what it is about was deleted meanwhile, there is nothing to do."""
+    """Call a function unless its data was deleted meanwhile."""
     with suppress(ReferenceError):
         function(*arguments)
 
@@ -131,10 +126,7 @@ def _animation_data(ob: bpy.types.Object, undo: ExitStack) -> bpy.types.AnimData
 def _assign_made(
     ob: bpy.types.Object, made: bpy.types.Action, undo: ExitStack, only_empty: bool = False
 ) -> None:
-    """Assign an action that was made for it, and its slot of the same name as the one before.
-
-    only_empty: when undone, it stays assigned where somebody else has put curves into it.
-    """
+    """Assign a new action, and its slot of the same name; only_empty: undone only without curves in it."""
     animation = ob.animation_data
     slot = getattr(animation, "action_slot", None)
     identifier, last = slot.identifier if slot else "", getattr(animation, "last_slot_identifier", "")
@@ -158,7 +150,7 @@ def _assign_again(
 
 
 def _leave_empty_slot(ob: bpy.types.Object, action: bpy.types.Action, handle: int, last: str) -> None:
-    """Have an object play no slot again, where the one made for it holds nothing."""
+    """Unassign the slot made for an object if it is empty."""
     animation, bag = ob.animation_data, versions.channels_at((action, handle))
     if bag is not None and len(bag.fcurves):
         return
@@ -224,21 +216,15 @@ def _looks(group: bpy.types.ActionGroup) -> dict[str, Any]:
 
 
 _GROUP_SETTINGS = (
-    "name",
-    "select",
-    "lock",
-    "mute",
-    "show_expanded",
-    "show_expanded_graph",
-    "use_pin",
-    "color_set",
+    *("name", "select", "lock", "mute"),
+    *("show_expanded", "show_expanded_graph", "use_pin", "color_set"),
 )
 
 
 def _make_group_again(place: versions.Place, order: Sequence[str], looks: dict[str, Any]) -> None:
-    """Make a channel group again that stood empty: from 4.4 on it goes with the last of its curves.
+    """Make an empty channel group again: from 4.4 on it is removed with the last of its curves.
 
-    order: the names of all groups when it stood; those behind it are made anew, to stand behind it.
+    order: the names of all groups then; those after it are made anew, to come after it.
     """
     holder = versions.channels_at(place)
     if holder is None or holder.groups.get(looks["name"]):
@@ -269,5 +255,5 @@ class KnownCurves(dict[tuple[str, int], bpy.types.FCurve]):
     """F-Curves by path and index."""
 
     def find(self, path: str, index: int = 0) -> bpy.types.FCurve | None:
-        """Return the F-Curve of a channel, as Blender's own collections do; None where there is none."""
+        """Return the F-Curve of a channel, or None, as Blender's own collections do."""
         return self.get((path, index))

@@ -17,7 +17,7 @@ class Moved:
     holder: Any
     name: str
     indices: Sequence[int] | None = None  # of its channels; None: it is one value
-    generated: bool = False  # whether its keys come of other keys, as those of a bake
+    generated: bool = False  # whether its keys are made from other keys, as a bake's
 
     @property
     def group(self) -> str:
@@ -28,9 +28,9 @@ class Moved:
 
 
 def auto_key(context: bpy.types.Context, moved: Sequence[Moved]) -> int:
-    """Key what was moved on the current frame, where Auto Keying is on; return how many channels got keys.
+    """Key moved properties on the current frame if Auto Keying is on; return the number of channels keyed.
 
-    An active keying set that alone is to be keyed decides which of it.
+    With Only Active Keying Set, only those in the set.
     """
     tools = context.scene.tool_settings
     if not tools.use_keyframe_insert_auto:
@@ -42,7 +42,7 @@ def auto_key(context: bpy.types.Context, moved: Sequence[Moved]) -> int:
 
 
 def _options(context: bpy.types.Context, chosen: bpy.types.KeyingSet | None) -> set[str]:
-    """Return the options of keyframe_insert that the settings come to."""
+    """Return the options of keyframe_insert by the scene's and the user's settings."""
     tools, edit = context.scene.tool_settings, context.preferences.edit
     asked = {
         'INSERTKEY_NEEDED': edit.use_auto_keyframe_insert_needed
@@ -55,7 +55,7 @@ def _options(context: bpy.types.Context, chosen: bpy.types.KeyingSet | None) -> 
 
 
 def _is_in(context: bpy.types.Context, chosen: bpy.types.KeyingSet, moved: Moved) -> bool:
-    """Return whether a keying set, with what was moved selected, has its property."""
+    """Return whether a keying set, with the moved object or bone selected, has its property."""
     owner, path = moved.holder.id_data, moved.holder.path_from_id(moved.name)
     if not chosen.is_path_absolute:
         bones = [moved.holder] if isinstance(moved.holder, bpy.types.PoseBone) else []
@@ -75,7 +75,7 @@ def _is_in(context: bpy.types.Context, chosen: bpy.types.KeyingSet, moved: Moved
 
 
 def _view(context: bpy.types.Context) -> dict[str, Any]:
-    """Return a 3D View for what Blender's own keying sets ask of the context; nothing where there is one."""
+    """Return a 3D View for Blender's own keying sets; nothing where the context has an area."""
     if context.area is not None:
         return {}
     for window in context.window_manager.windows:

@@ -19,12 +19,11 @@ from .remembered import plain, put_back_on_error
 def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
     """Return for each rotation channel of the bone's mode whether it is locked.
 
-    Unless all four of them have locks of their own, the locks of an axis and an angle, as of a
-    quaternion, are about the axes that the bone may turn about.
+    Without Lock 4D, the locks of axis angle and quaternion are about the axes that the bone may turn about.
     """
     locks = list(bone.lock_rotation)
     if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
-        return [all(locks)] * 4  # an axis is none without all of its parts
+        return [all(locks)] * 4  # an axis needs all of its parts
     if bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE'):
         return [bone.lock_rotations_4d and bone.lock_rotation_w, *locks]
     return locks
@@ -32,14 +31,14 @@ def locked_channels(bone: bpy.types.PoseBone) -> list[bool]:
 
 # Of a channel: bone, property, index and value.
 Value = tuple[str, str, int, float]
-# An axis that is shorter is none to Blender, which then does not turn.
+# With a shorter axis, Blender does not turn.
 _NO_AXIS = 1e-17
-# What a pose bone keeps its rotation in, each in its own mode.
+# The rotation properties of a pose bone, each for its own modes.
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 
 def rotation_property(mode: str) -> str:
-    """Return which of ROTATIONS a pose bone in a rotation mode is turned by."""
+    """Return the one of ROTATIONS that a rotation mode uses."""
     named = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
     return named.get(mode, "rotation_euler")
 
@@ -62,19 +61,19 @@ class BoneRotation:
         return self.turning in (None, index)
 
     def unlocked(self, armature: bpy.types.Object) -> list[int]:
-        """Return the channels that may be written; those that are locked stand at rest already."""
+        """Return the channels that may be written; locked ones are at rest already."""
         locks = locked_channels(armature.pose.bones[self.bone])
         return [index for index in range(self.values.shape[1]) if not locks[index]]
 
 
 @dataclass(frozen=True, eq=False)
 class BoneChannels(BoneRotation):
-    """The values of some channels that are none of a bone's rotation: of its location or scale."""
+    """The values of some channels of a bone's location or scale."""
 
     channels: tuple[int, ...] = ()  # those that are written; the others are not looked at
 
     def unlocked(self, armature: bpy.types.Object) -> list[int]:
-        """Return the channels to write: who made this has looked at the locks."""
+        """Return the channels to write: the caller has checked the locks."""
         return list(self.channels)
 
 
@@ -115,10 +114,7 @@ def channels_kept(
     only_on_error: bool = False,
     others: Sequence[bpy.types.Object] = (),
 ) -> Iterator[None]:
-    """Put back, afterwards, rotation modes and channels of the bones, which playing new keys changes.
-
-    others: objects that play the same keys.
-    """
+    """Restore the bones' rotation modes and channels, which new keys change. others: with the same keys."""
     bones = dict.fromkeys(rotation.bone for rotation in rotations)
     # The mode first: it converts values.
     kept = dict.fromkeys(("rotation_mode", *ROTATIONS, *(rotation.property for rotation in rotations)))
@@ -137,7 +133,7 @@ def channels_kept(
         done = True
     finally:
         if not (done and only_on_error):
-            if by_hand:  # what plays keys that have changed is evaluated anew, better now than later
+            if by_hand:  # evaluate changed keys now rather than later
                 bpy.context.view_layer.update()
             for channel in (*by_hand, *before):
                 with suppress(ReferenceError, ValueError, AttributeError):  # deleted meanwhile
@@ -147,7 +143,7 @@ def channels_kept(
 def _animated(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str, int, Any]]:
     """Yield the channels (object, path, index, value) that an object's F-Curves animate, as they are now.
 
-    Not in chains' settings, which do more than stand there when they are set.
+    Except chains' settings, whose update functions would run when they are set.
     """
     for curve in versions.existing_fcurves(ob):
         path, index = curve.data_path, curve.array_index
@@ -166,7 +162,7 @@ def matrices(mode: str, values: Floats) -> Floats:
 
 
 def turning(mode: str, values: Floats) -> Rotate:
-    """Return what turns places as Blender does by rotation channels (frames, channels)."""
+    """Return a function that turns places as Blender does by rotation channels (frames, channels)."""
     if mode == 'QUATERNION':
         return partial(_turned_by, np.ascontiguousarray(values.T))
     if mode == 'AXIS_ANGLE':

@@ -18,8 +18,8 @@ Times: TypeAlias = Singles
 # F-Curves by path and index.
 Curves: TypeAlias = Mapping[tuple[str, int], bpy.types.FCurve]
 
-# Everything that a key holds, with its width and type; a round trip through these is lossless. Bytes are what
-# Blender keeps itself: it takes and gives them whole, nine times as fast as other numbers.
+# All fields of a key, with width and type; a round trip through these is lossless. Blender keeps bytes
+# itself: it takes and gives them whole, nine times as fast as other numbers.
 KEY_FIELDS = {
     "co": (2, "f4"),
     "handle_left": (2, "f4"),
@@ -41,7 +41,7 @@ KEY_FIELDS = {
 _CONSTANT, _LINEAR, _BEZIER = 0, 1, 2
 # So near to a key Blender takes its value; where keys are as near as that, Blender is asked.
 _AT_KEY, _CROWDED = np.float32(1e-4), 1e-3
-# What Blender still takes as a part of the way from key to key.
+# The range that Blender accepts as a part of the way from key to key.
 _FIRST, _LAST = np.float32(-1e-10), np.float32(1.000001)
 _FLAT = np.finfo(np.float32).eps
 # Fewer times than this are asked for one by one; many curves or times are worked out part by part, for the
@@ -51,7 +51,7 @@ _FEW, _PART = 32, 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Between which of some keys the times (frames,) are."""
+    """The gaps between keys that times (frames,) are in."""
 
     before: NDArray[np.intp]  # the key before, and the one after; of all but the last key the same
     after: NDArray[np.intp]
@@ -86,7 +86,7 @@ class _Keys:
 
     @classmethod
     def of(cls, curve: bpy.types.FCurve) -> "_Keys | None":
-        """Read a curve; return None where keys are not all there is to it."""
+        """Return the keys of a curve; None for one that has more than keys."""
         if not _is_simple(curve):
             return None
         keys, kinds = column(curve, "co"), column(curve, "interpolation")[:, 0]
@@ -97,7 +97,7 @@ class _Keys:
 
     @property
     def name(self) -> bytes:
-        """What curves have in common that differ in their heights alone."""
+        """A digest that is the same for curves that differ in their heights alone."""
         times = [self.at, *(handles[0, :, 0] for handles in (self.right, self.left) if handles is not None)]
         return b"".join([time.tobytes() for time in times] + [self.kinds.tobytes()])
 
@@ -126,16 +126,15 @@ class _Keys:
 class Reader:
     """F-Curves at ascending times (frames,) of their actions.
 
-    Constant, linear and Bezier keys are worked out as arrays, with Blender's steps in 32 and 64 bits;
-    where that is not all there is to a curve, it is asked for each time. Curves with keys at the same
-    times, as those of targets mostly have, are worked out together.
+    Constant, linear and Bezier keys are computed as arrays, with Blender's steps in 32 and 64 bits;
+    Blender evaluates other curves at each time. Curves with keys at the same times are computed together.
     """
 
     def __init__(self, times: Times) -> None:
         self._times = times
 
     def values(self, curves: Sequence[bpy.types.FCurve]) -> Iterator[tuple[int, Singles]]:
-        """Yield the number of each F-Curve, in any order, and what it is (frames,), as Blender has it."""
+        """Yield the number of each F-Curve, in any order, and its values (frames,), exactly as in Blender."""
         alike: dict[bytes, list[tuple[int, _Keys]]] = {}
         for number, curve in enumerate(curves):
             keys = _Keys.of(curve) if len(self._times) > _FEW else None
@@ -151,7 +150,7 @@ class Reader:
                 yield from zip(numbers, results, strict=True)
 
     def _worked_out(self, curves: Sequence[bpy.types.FCurve], keys: _Keys) -> Singles:
-        """Return what curves are (curves, frames) whose keys differ in their heights alone."""
+        """Return the values (curves, frames) of curves whose keys differ in their heights alone."""
         gaps = _Gaps.of(keys.at, self._times)
         result: Singles = keys.heights[:, gaps.nearest]
         asked = np.zeros(result.shape, np.bool_)
@@ -189,9 +188,9 @@ class Reader:
         asked[:, rows] |= np.isnan(ways) & ~flat
 
     def _ways_along(self, points: Singles, gap: NDArray[np.intp], rows: NDArray[np.intp]) -> Singles:
-        """Return how far along their Bezier curves some of the times are, 0..1; NaN where that is not known.
+        """Return the parameters, 0..1, of some of the times on their Bezier curves; NaN where unknown.
 
-        points: (gaps, 4) times. gap: which of these the times of the rows are in.
+        points: (gaps, 4) times. gap: the gap of each of the rows' times.
         """
         cubics = _cubic(*points.T)
         parts = [slice(i, i + _PART) for i in range(0, len(rows), _PART)]
@@ -201,22 +200,22 @@ class Reader:
 
 
 def _evaluated(curve: bpy.types.FCurve, times: Times) -> Singles:
-    """Return what Blender evaluates at each time."""
+    """Return the values that Blender evaluates at each time."""
     return np.fromiter(map(curve.evaluate, times.tolist()), np.float32, len(times))
 
 
 def _is_simple(curve: bpy.types.FCurve) -> bool:
-    """Return whether keys are all there is to an F-Curve."""
+    """Return whether an F-Curve has keys, and neither modifiers nor samples."""
     return len(curve.modifiers) == 0 and len(curve.sampled_points) == 0 and len(curve.keyframe_points) > 0
 
 
 def playing_curves(ob: bpy.types.Object, curves: Iterable[bpy.types.FCurve]) -> Curves:
-    """Return, of an object's F-Curves or a copy of them, those that play, by path and index."""
+    """Return the object's F-Curves, or copies of them, that play, by path and index."""
     return {(curve.data_path, curve.array_index): curve for curve in curves if plays(ob, curve)}
 
 
 def column(curve: bpy.types.FCurve, name: str) -> NDArray[Any]:
-    """Return one of KEY_FIELDS of all keys of an F-Curve, (keys, width)."""
+    """Return an array (keys, width) of one of KEY_FIELDS of an F-Curve."""
     width, kind = KEY_FIELDS[name]
     values = np.empty((len(curve.keyframe_points), width), kind)
     curve.keyframe_points.foreach_get(name, values.ravel())
@@ -233,15 +232,15 @@ def _shortened(key: Singles, handle: Singles, other: Singles) -> Singles:
 
 
 def _cubic(q0: Singles, q1: Singles, q2: Singles, q3: Singles) -> tuple[Singles, Singles, Singles, Singles]:
-    """Return the coefficients, constant first, of what a Bezier curve goes through along one axis."""
+    """Return the polynomial's coefficients, constant first, of a Bezier curve along one axis."""
     three, two = np.float32(3.0), np.float32(2.0)
     return q0, three * (q1 - q0), three * (q0 - two * q1 + q2), q3 - q0 + three * (q1 - q2)
 
 
 def _ways(cubics: Sequence[Singles], times: Times) -> Singles:
-    """Return how far along cubics (m,) the times are, 0..1; NaN where none is.
+    """Return the parameters (m,), 0..1, at which cubics have the times; NaN for no root in that range.
 
-    The first root in that range of each cubic, by Cardano's formula as Blender has it.
+    The first root of each cubic, by Cardano's formula as in Blender.
     """
     found = np.full(len(times), np.nan, np.float32)
     c0, c1, c2, c3 = cubics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps an armature's channels from taking keys, and what to do about it."""
+"""Faults that keep an armature's channels from taking keys, and how to fix them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .bone_channels import ROTATIONS, BoneChannels, BoneRotation, rotation_prope
 
 @dataclass(frozen=True)
 class Fault:
-    """What keeps keys from being written, or from playing as written."""
+    """A fault that keeps keys from being written, or from playing as written."""
 
     kind: str  # LOCKED, SAMPLES, MUTED, MODIFIED, SHARED, DRIVEN, MIXED, MODE or SILENT
     sentence: str
@@ -26,10 +26,9 @@ class Fault:
 def check_writable(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], frames: Sequence[float] | Floats
 ) -> list[str]:
-    """Return a sentence for each thing that will keep keys from playing as written, or that they end.
+    """Return a sentence for each fault that keeps keys from playing, and for motion that they freeze.
 
-    frames: as in `written`, in order. Raises IK2DError where a channel cannot take keys; nothing has been
-    written then.
+    frames: as in `written`, in order. Raises IK2DError, before writing, where a channel cannot take keys.
     """
     warnings = []
     holder = versions.existing_channels(armature)
@@ -45,9 +44,9 @@ def check_writable(
 def faults(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None = None
 ) -> Iterator[Fault]:
-    """Yield what keeps keys of some channels from being written or from playing, what blocks them first.
+    """Yield the faults of some channels, blocking ones first. known: an index, where many are asked for.
 
-    known: the armature's, where many are asked for. Looks at no keys, so that a panel may ask.
+    Reads no keys, so that a panel may call it.
     """
     late = []
     for fault in (*_curve_faults(armature, rotations, known), *_group_faults(armature, rotations, known)):
@@ -111,7 +110,7 @@ def _curve_faults(
 
 
 def _written(rotation: BoneRotation) -> Sequence[int]:
-    """Return which channels of a property count: of a location or scale, those to be written alone."""
+    """Return the channels of a property that are written."""
     if isinstance(rotation, BoneChannels):
         return rotation.channels
     return range(rotation.values.shape[1])
@@ -120,7 +119,7 @@ def _written(rotation: BoneRotation) -> Sequence[int]:
 def curves_of(
     armature: bpy.types.Object, rotation: BoneRotation, known: KnownChannels | None = None
 ) -> list[bpy.types.FCurve]:
-    """Return the F-Curves that a bone's channels have by now. known: the armature's, as in `faults`."""
+    """Return the existing F-Curves of a bone's channels. known: as in `faults`."""
     holder = known or versions.existing_channels(armature)
     if holder is None:
         return []
@@ -130,7 +129,7 @@ def curves_of(
 
 
 def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.types.FCurve]:
-    """Return the drivers of a bone's channels that act."""
+    """Return the drivers of a bone's channels that are not muted."""
     animation = armature.animation_data
     if animation is None or not len(animation.drivers):
         return []
@@ -142,7 +141,7 @@ def drivers_of(armature: bpy.types.Object, rotation: BoneRotation) -> list[bpy.t
 def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Sequence[float]) -> list[str]:
     """Return a sentence for each thing that a bake of these bones will change outside its frames.
 
-    frames: in order; the first and the last will do. Looks at no keys, so that a panel may ask.
+    Reads no keys, so that a panel may call it.
     """
     posed = [bone for bone in map(armature.pose.bones.get, bones) if bone is not None]
     paths = {bone.path_from_id(rotation_property(bone.rotation_mode)): bone.name for bone in posed}
@@ -152,7 +151,7 @@ def notes_before(armature: bpy.types.Object, bones: Iterable[str], frames: Seque
 def _group_faults(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None
 ) -> Iterator[Fault]:
-    """Yield what is wrong with each group that keys go into."""
+    """Yield the faults of each group that keys go into."""
     for name, group in groups_of(armature, rotations, known).items():
         if group.lock:
             yield Fault(
@@ -176,7 +175,7 @@ def _group_faults(
 def groups_of(
     armature: bpy.types.Object, rotations: Sequence[BoneRotation], known: KnownChannels | None = None
 ) -> dict[str, bpy.types.ActionGroup]:
-    """Return the channel groups that keys go into, by name. known: the armature's, as in `faults`."""
+    """Return the channel groups that keys go into, by name. known: as in `faults`."""
     holder = known or versions.existing_channels(armature)
     groups: dict[str, bpy.types.ActionGroup] = {}
     if holder is None:

@@ -19,13 +19,13 @@ from .fcurves import KEY_FIELDS, Singles, column
 from .key_faults import path_of, refuse_tweak_mode
 from .times import animation_times, strip_times
 
-# Everything that the keys of an F-Curve hold, each column (keys, width).
+# All fields of an F-Curve's keys, each column (keys, width).
 Columns = dict[str, NDArray[Any]]
 
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 _BEZIER, _FREE, _ALIGNED, _AUTO_CLAMPED, _GENERATED = 2, 0, 3, 4, 5
 _CONSTANT, _BY_HAND = 0, 0
-# What keys have when they are added: such columns need no writing, each of which costs as much as update().
+# The values of new keys: such columns need no writing, each of which costs as much as update().
 _ADDED = {
     "handle_left_type": _AUTO_CLAMPED,
     "handle_right_type": _AUTO_CLAMPED,
@@ -45,8 +45,7 @@ def written(
 ) -> Iterator[None]:
     """Key the rotations at the frames, in place of all keys from the first frame to the last.
 
-    Sets the bones to the rotation modes that the rotations need. If that fails, or what is done
-    inside, all is put back as it was.
+    Sets the bones' rotation modes too. If it fails, or the code inside, everything is restored.
     """
     if not rotations:
         yield
@@ -69,10 +68,7 @@ def _write_bone(
     times: Singles,
     undo: ExitStack,
 ) -> None:
-    """Key one bone's channels: all that are not locked, or the one that turns.
-
-    known: what there is of F-Curves. times: as the action counts them, where the bone has none of its own.
-    """
+    """Key one bone's channels: all that are not locked, or the one that turns. times: the action's."""
     if rotation.frames is not None:
         times = strip_times(armature, rotation.frames)
     set_mode(armature, rotation)
@@ -80,7 +76,7 @@ def _write_bone(
     for index in rotation.unlocked(armature):
         old = known.fcurves.find(path, index=index)
         if old is not None:
-            put_keys_back_later(holder, old, undo)
+            put_back_later(holder, old, undo)
         if not rotation.keys(index):
             _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
             continue
@@ -97,15 +93,15 @@ def _rest(
     index: int,
     times: Singles,
 ) -> None:
-    """Have a channel stand at 0: with two keys where it has a curve, else without any."""
+    """Set a channel to 0: by two keys where it has a curve, else without any."""
     if curve is None:
         getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
     else:
         _replace_keys(curve, times, np.zeros(len(times)))
 
 
-def put_keys_back_later(holder: versions.Channels, curve: bpy.types.FCurve, undo: ExitStack) -> None:
-    """Have `undo` give an F-Curve the keys that it has now."""
+def put_back_later(holder: versions.Channels, curve: bpy.types.FCurve, undo: ExitStack) -> None:
+    """Have `undo` give an F-Curve back the keys that it has now."""
     channel = versions.place_of(holder), curve.data_path, curve.array_index
     undo.callback(made.unless_gone, _put_keys_back, *channel, _columns(curve))
 
@@ -121,7 +117,7 @@ def _put_keys_back(place: versions.Place, path: str, index: int, columns: Column
 def previewed(
     armature: bpy.types.Object, frames: Sequence[float], rotations: Sequence[BoneRotation]
 ) -> Iterator[None]:
-    """Have the rotations keyed for a while, in a copy of the action that then goes again."""
+    """Key the rotations for a while, in a copy of the action."""
     refuse_tweak_mode(armature)
     with made.action_copied(armature), channels_kept(armature, rotations):
         with written(armature, frames, rotations):
@@ -130,13 +126,13 @@ def previewed(
 
 
 def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
-    """Return which of an F-Curve's keys (m,) no bake has made."""
+    """Return a mask (m,) of an F-Curve's keys that no bake has made."""
     made: NDArray[np.bool_] = column(curve, "type")[:, 0] != _GENERATED
     return made
 
 
 def keep_hand_made(curve: bpy.types.FCurve) -> bool:
-    """Take from an F-Curve the keys that a bake has made; return whether any are left."""
+    """Remove a bake's keys from an F-Curve; return whether any keys are left."""
     by_hand = made_by_hand(curve)
     if by_hand.any() and not by_hand.all():
         keep_keys(curve, by_hand)
@@ -144,7 +140,7 @@ def keep_hand_made(curve: bpy.types.FCurve) -> bool:
 
 
 def keep_keys(curve: bpy.types.FCurve, kept: NDArray[np.bool_]) -> None:
-    """Leave an F-Curve only some of its keys (m,), exactly as they are."""
+    """Keep only some of an F-Curve's keys (m,), exactly as they are."""
     columns = {name: values[kept] for name, values in _columns(curve).items()}
     _fill(curve, columns, _are_shaped(columns))
 
@@ -212,12 +208,12 @@ def _replace_keys(
 
 
 def _columns(curve: bpy.types.FCurve) -> Columns:
-    """Return all that the keys of an F-Curve hold, each column (keys, width)."""
+    """Return all fields of an F-Curve's keys, each column (keys, width)."""
     return {name: column(curve, name) for name in KEY_FIELDS}
 
 
 def _are_shaped(columns: Columns) -> NDArray[np.bool_]:
-    """Return which left and right handles of keys (m, 2) stay where they are.
+    """Return a mask (m, 2) of the left and right handles to restore exactly.
 
     Aligned ones too: Blender aligns them anew, which moves them by their last bits.
     """
@@ -226,10 +222,7 @@ def _are_shaped(columns: Columns) -> NDArray[np.bool_]:
 
 
 def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind: int) -> None:
-    """Give an F-Curve plain keys at frames (m,), m > 1, instead of its own.
-
-    All else that these hold, they have when they are added.
-    """
+    """Give an F-Curve new keys with default handles at frames (m,), m > 1, instead of its own."""
     places = np.empty((len(frames), 2), "f4")
     places[:, 0], places[:, 1] = frames, values
     points = curve.keyframe_points
@@ -243,7 +236,7 @@ def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind
 def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
     """Give an F-Curve these sorted keys (m) instead of its own.
 
-    exact: (m, 2) which left and right handles are to be exactly as they are given; all, or none.
+    exact: (m, 2) which left and right handles to set exactly; or all, or none.
     """
     points = curve.keyframe_points
     fresh = {name for name, value in _ADDED.items() if (columns[name] == value).all()}
@@ -266,10 +259,10 @@ def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | 
 
 
 def _shape(keys: Columns, handles: Floats) -> None:
-    """Give keys free handles with values (2, m), where these are any.
+    """Give keys free handles with values (2, m), where these are not NaN.
 
-    The two that point out of the range go straight on where the key's other one is free: automatic
-    ones there would turn it, to whatever keys lie outside.
+    The two that point out of the range are aligned where the key's other one is free: automatic ones
+    there would turn with the keys outside.
     """
     third = np.diff(keys["co"][:, 0].astype(np.float64)) / 3.0
     shaped = ~np.isnan(handles)

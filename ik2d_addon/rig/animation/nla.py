@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What NLA strips do with the bones, and what new keys on top of them do to that."""
+"""NLA strips that move the bones, and the effect of new keys on top of them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -32,9 +32,9 @@ def why_silent(armature: bpy.types.Object) -> str:
 def frozen_motion(
     armature: bpy.types.Object, paths: Mapping[str, str], first: float, last: float
 ) -> Iterator[str]:
-    """Say what strips move at other times than `first` to `last`, and new keys then will hold still.
+    """Yield a sentence on bones that strips move outside `first` to `last`, and that new keys will freeze.
 
-    paths: the channels that are to get keys, each with its bone. Looks at no keys.
+    paths: the channels that are to get keys, each with its bone. Reads no keys.
     """
     animation = armature.animation_data
     if animation is None or animation.use_tweak_mode or why_silent(armature):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The values that properties had before something is written to them, and putting these back."""
+"""Remember the values of properties, and restore them."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -54,5 +54,5 @@ def set_values(channels: Iterable[tuple[bpy.types.ID, str, int, Any]]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return the value of a property, a tuple for one of several numbers: it stays what it is."""
+    """Return a copy of a property's value, a tuple for an array."""
     return value if isinstance(value, (bool, int, float, str)) else tuple(value)

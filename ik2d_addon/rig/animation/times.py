@@ -11,25 +11,25 @@ from .fcurves import Singles
 
 
 def pace_of(scene: bpy.types.Scene) -> float:
-    """Return how fast time goes in the scene's actions: 1, but under time remapping."""
+    """Return the pace of time in the scene's actions: 1 without time remapping."""
     return float(scene.render.frame_map_old / scene.render.frame_map_new)
 
 
 def animation_times(scene: bpy.types.Scene, frames: Sequence[float]) -> list[float]:
-    """Return when the scene's frames take place in its actions."""
+    """Return the times of the scene's frames in its actions."""
     pace = pace_of(scene)
     return [frame * pace for frame in frames]
 
 
 def evaluated_times(scene: bpy.types.Scene, frames: Sequence[float]) -> Singles:
-    """Return the same to the last bit as Blender has it, which counts in 32 bits: at a key that matters."""
+    """Return the times in the actions exactly as Blender computes them, in 32 bits: at a key that matters."""
     pace = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
     times: Singles = np.asarray(frames, "f4") * pace
     return times
 
 
 def action_time(armature: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> float:
-    """Return when one of the scene's frames is in the armature's action."""
+    """Return the time of one of the scene's frames in the armature's action."""
     return float(strip_times(armature, animation_times(scene, [frame]))[0])
 
 

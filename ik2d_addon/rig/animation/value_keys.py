@@ -29,7 +29,7 @@ class ValueKeys:
 
     @property
     def name(self) -> str:
-        """What it is, for a sentence to the user."""
+        """The channel's name in messages."""
         return f"'{self.owner.name}': channel {self.path}"
 
 
@@ -45,8 +45,14 @@ def driver_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.F
     return animation.drivers.find(path, index=index) if animation is not None else None
 
 
+def acting_driver(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
+    """Return the driver of a channel, unless it is muted."""
+    driver = driver_of(owner, path, index)
+    return driver if driver is not None and not driver.mute else None
+
+
 def check_values(channels: Sequence[ValueKeys]) -> list[str]:
-    """Return a sentence for each thing that will keep keys of some channels from playing as written.
+    """Return a sentence for each fault that keeps keys of some channels from playing as written.
 
     Raises IK2DError where a channel cannot take keys.
     """
@@ -81,7 +87,7 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
 def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
     """Key some channels, each in place of all its keys from the first frame to the last.
 
-    If that fails, or what is done inside, all is put back as it was.
+    If it fails, or the code inside, everything is restored.
     """
     with ExitStack() as undo:
         _key_all(scene, channels, undo)
@@ -91,7 +97,7 @@ def values_keyed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Itera
 
 @contextmanager
 def values_previewed(scene: bpy.types.Scene, channels: Sequence[ValueKeys]) -> Iterator[None]:
-    """Have some channels keyed for a while; then all is as it was, to the bit."""
+    """Key some channels for a while, then restore everything exactly."""
     with ExitStack() as undo:
         _key_all(scene, channels, undo)
         yield
@@ -108,7 +114,7 @@ def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
     holder = actions.channels(one.owner, undo)
     old = holder.fcurves.find(one.path, index=one.index)
     if old is not None:
-        keys.put_keys_back_later(holder, old, undo)
+        keys.put_back_later(holder, old, undo)
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = strip_times(one.owner, animation_times(scene, one.frames))
     interpolation = keys._CONSTANT if one.stepped else keys._BEZIER

@@ -7,15 +7,14 @@ from typing import Any, TypeAlias
 
 import bpy
 
-# What holds F-Curves and groups: an action, from 4.4 on the channel bag of one of its slots, a type which
-# earlier versions do not have.
+# The holder of F-Curves and groups: an action; from 4.4 on the channel bag of one of its slots.
 Channels: TypeAlias = Any
 # Where channels are, to find them again: their action, and the handle of their slot (0 before 4.4).
 Place: TypeAlias = tuple[bpy.types.Action, int]
 
 
 def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
-    """Return what holds the F-Curves that the object is animated by now; None where there is nothing."""
+    """Return the action or channel bag that animates the object now; None for none."""
     animation = armature_object.animation_data
     action = animation.action if animation else None
     if action is None or not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
@@ -26,7 +25,7 @@ def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
 
 
 def existing_fcurves(armature_object: bpy.types.Object) -> Sequence[bpy.types.FCurve]:
-    """Return the F-Curves that the object is animated by now."""
+    """Return the F-Curves that animate the object now."""
     holder = existing_channels(armature_object)
     return holder.fcurves if holder else ()
 
@@ -55,7 +54,7 @@ def _played(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.Action | None, int
 
 @contextmanager
 def channels_copied(armature_object: bpy.types.Object) -> Iterator[Channels | None]:
-    """Yield a copy of what holds the object's F-Curves, which nothing plays; None where there is nothing."""
+    """Yield an unassigned copy of the object's action or channel bag; None for none."""
     if existing_channels(armature_object) is None:
         yield None
         return
@@ -108,7 +107,7 @@ def plays(ob: bpy.types.Object, curve: bpy.types.FCurve) -> bool:
 
 
 def strip_channels(strip: bpy.types.NlaStrip) -> Channels | None:
-    """Return what holds the F-Curves that an NLA strip plays."""
+    """Return the action or channel bag that an NLA strip plays."""
     return channels_at((strip.action, getattr(strip, "action_slot_handle", 0)))
 
 
@@ -120,12 +119,12 @@ def assign_action(animation: bpy.types.AnimData, action: bpy.types.Action | None
 
 
 def place_of(holder: Channels) -> Place:
-    """Return where channels are, to find them again: their action, and the handle of their slot."""
+    """Return the place of channels: their action, and the handle of their slot."""
     return holder.id_data, getattr(holder, "slot_handle", 0)
 
 
 def curve_at(place: Place, path: str, index: int) -> bpy.types.FCurve | None:
-    """Return the F-Curve of a channel where channels are; None where it, or they, are gone."""
+    """Return the F-Curve of a channel at a place; None where it is gone."""
     holder = channels_at(place)
     return holder.fcurves.find(path, index=index) if holder else None
 

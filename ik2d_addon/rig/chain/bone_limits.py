@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's own limits on bones, IK limits and Limit constraints, as limits of a planar chain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import atan2, inf, pi
 
 import bpy
@@ -16,10 +16,10 @@ _ACROSS = 1e-3
 
 
 def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[dict[str, Range], list[str]]:
-    """Return the ranges {bone: (min, max)} that Blender's own limits leave to bones in the chain's plane.
+    """Return the ranges {bone: (min, max)} of Blender's own limits in the chain's plane.
 
-    Bones without a limit about the plane's normal are not in it. Also returns the names of the bones
-    that have limits, but turn about none of their own axes: no range of theirs can be told.
+    Without bones that have no limit about the plane's normal. Also returns the names of bones that have
+    limits, but turn about none of their own axes: their range is unknown.
     """
     ranges, slanted = {}, []
     for bone in bones:
@@ -42,12 +42,12 @@ def limits_of_bones(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> tuple[
 def slides_of_bones(
     bones: Sequence[bpy.types.PoseBone], directions: Floats, bases: Floats, own: bool
 ) -> tuple[dict[str, Range], list[str]]:
-    """Return the ranges {bone: (min, max)} of slides that Limit Location constraints leave to bones.
+    """Return the ranges {bone: (min, max)} of slides by Limit Location constraints.
 
-    They are those of the bone that carries the slide: the next one, or of the last bone its own.
-    directions: (n, 3) of the slides in the locations that carry them. bases: (n, 3) what these are without
-    slides. own: whether what limits the last bone is its own slide, not that of the one before. Bones that
-    are connected, or not limited, are not in it. Also returns those that are limited on one side alone.
+    The constraints are on the bone that carries the slide: the next one, or the last bone itself.
+    directions: (n, 3) of the slides in the locations that carry them. bases: (n, 3) these locations
+    without slides. own: whether the last bone's constraint limits its own slide, not that of the one
+    before. Without connected and unlimited bones. Also returns those limited on one side only.
     """
     ranges, open_ended, last = {}, [], len(bones) - 1
     for i, bone in enumerate(bones):
@@ -66,7 +66,7 @@ def slides_of_bones(
 
 
 def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
-    """Return how far Limit Location constraints let a bone go along a direction of its location."""
+    """Return the range of a bone along a direction of its location by Limit Location constraints."""
     low, high = -inf, inf
     for constraint in _active(bone, 'LIMIT_LOCATION'):
         for axis, letter in enumerate("xyz"):
@@ -84,27 +84,15 @@ def _along(bone: bpy.types.PoseBone, direction: Floats, base: Floats) -> Range:
     return low, high
 
 
-def _active(bone: bpy.types.PoseBone, kind: str) -> Iterator[bpy.types.Constraint]:
-    """Yield a bone's constraints of one kind that act on its own channels."""
-    for constraint in bone.constraints:
-        if constraint.type == kind and not constraint.mute and constraint.influence > 0.0:
-            if constraint.owner_space == 'LOCAL':
-                yield constraint
+def _active(bone: bpy.types.PoseBone, kind: str, local: bool = True) -> list[bpy.types.Constraint]:
+    """Return a bone's acting constraints of one kind, on its own channels (local) or in another space."""
+    acting = (one for one in bone.constraints if one.type == kind and not one.mute and one.influence > 0.0)
+    return [one for one in acting if (one.owner_space == 'LOCAL') == local]
 
 
 def limits_elsewhere(bones: Sequence[bpy.types.PoseBone]) -> list[str]:
     """Return the bones with a Limit Rotation that is not about their own axes: no range of a joint."""
-    return [
-        bone.name
-        for bone in bones
-        if any(
-            constraint.type == 'LIMIT_ROTATION'
-            and not constraint.mute
-            and constraint.influence > 0.0
-            and constraint.owner_space != 'LOCAL'
-            for constraint in bone.constraints
-        )
-    ]
+    return [bone.name for bone in bones if _active(bone, 'LIMIT_ROTATION', local=False)]
 
 
 def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
@@ -122,7 +110,7 @@ def _about(bone: bpy.types.PoseBone, axis: str) -> list[Range]:
 
 
 def _turn(bone: bpy.types.PoseBone, axis: str) -> float:
-    """Return how far a bone is turned about one of its own axes now, where Blender's IK lock holds it."""
+    """Return the angle of a bone about one of its own axes now, where Blender's IK lock holds it."""
     rotation = bone.matrix_basis.to_quaternion()
     turn = 2.0 * atan2(getattr(rotation, axis), rotation.w)
     return (turn + pi) % (2.0 * pi) - pi

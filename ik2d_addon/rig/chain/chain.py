@@ -20,7 +20,7 @@ from .slides import Slides, read_slides
 from .stored_values import refuse_broken_rest, refuse_damaged
 from .stretch import Stretching, carried_note, read_stretching, refuse_unstretchable
 
-# Joints further off the plane than this part of the reach deserve a word to the user.
+# Joints further off the plane than this part of the reach get a warning.
 FAR_OFF_PLANE = 0.01
 
 
@@ -43,25 +43,26 @@ class RigChain:
     influence: float
     path: str  # of its settings, from the armature object
     joints: Joints
-    plane_taken: str  # what plane it is, in words
+    plane_taken: str  # the plane in words
     starts_from_rest: bool = False  # with CCD: each frame, not from the one before
     root_turns_freely: bool = True  # with Even: the root's turn costs nothing
-    notes: tuple[str, ...] = ()  # what else the user should know before
-    ruled: bool = False  # whether a warning names what rules the bones in place of their keys
-    forced: tuple[str, ...] = ()  # what would have been refused: inputs that are not there or do not run
+    notes: tuple[str, ...] = ()  # other warnings
+    ruled: bool = False  # whether a warning names other controls of the bones
+    forced: tuple[str, ...] = ()  # problems refused without force: inputs that are missing or do not run
     stretching: Stretching | None = None  # None where no bone changes its length
     slides: Slides | None = None  # None where all bones are rigid
     slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
-    hands: Hands | None = None  # None where all that hangs on the tip stays as it is
-    native: bpy.types.Object | None = None  # the empty that carries a native chain's controls in their place
+    hands: Hands | None = None  # None where the bones on the tip are left alone
+    native: bpy.types.Object | None = None  # the empty that carries a native chain's controls
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should know before it is solved."""
-        return (*held_note(self), *self.notes, *map(_in_doubt, self.forced))
+        """The chain's warnings before it is solved."""
+        doubt = "it is baked by force, to where the target seems to be without that"
+        return (*held_note(self), *self.notes, *(f"{problem}; {doubt}" for problem in self.forced))
 
     def in_plane(self, plane: Plane, taken: str) -> "RigChain":
-        """Return the chain as it bends in another plane; taken: what plane that is, in words."""
+        """Return the chain in another plane; taken: that plane in words."""
         bones = self.pose_bones
         joints = self.joints.about(bones, _normals(plane, bones))
         return replace(
@@ -75,7 +76,7 @@ class RigChain:
 
     @property
     def has_memory(self) -> bool:
-        """Whether what a frame gets depends on the one before."""
+        """Whether a frame's pose depends on the one before."""
         return self.solver == 'CCD' and not self.starts_from_rest
 
     @property
@@ -92,9 +93,9 @@ def read_chain(
 ) -> RigChain:
     """Return the chain that `settings` (one of `Object.ik2d.chains`) describes.
 
-    lost_target: whether the target may be what Blender puts in place of one whose library is missing.
-    own_tip: whatever its target is, the chain has its own tip bone for one, as while it is held by hand.
-    Raises IK2DError with a sentence for the user where it is incomplete or impossible.
+    lost_target: whether the target may be Blender's placeholder for one in a missing library. own_tip:
+    take the chain's tip bone for its target, as while it is held by hand. Raises IK2DError with a
+    sentence for the user where the chain is incomplete or impossible.
     """
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     refuse_damaged(settings, [bone.name for bone in bones])
@@ -154,10 +155,6 @@ def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
     return [normal_in_bone(plane, bone) for bone in bones]
 
 
-def _in_doubt(problem: str) -> str:
-    return f"{problem}; it is baked by force, to where the target seems to be without that"
-
-
 def held_note(rig: RigChain) -> Iterator[str]:
     """Yield a sentence that names the joints that locks hold, if there are any."""
     held = [f"'{bone}'" for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
@@ -168,9 +165,9 @@ def held_note(rig: RigChain) -> Iterator[str]:
 
 
 def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
-    """Return what keeps a chain from being solved and what to do about it; "" for a good one.
+    """Return the error that `read_chain` would raise; "" for a good chain.
 
-    It says what `read_chain` would, but is cheap enough for drawing: it looks at no F-Curve.
+    Cheap enough for drawing: it reads no F-Curve.
     """
     try:
         bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
@@ -239,8 +236,8 @@ def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
 def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
     """Return the joints of pose bones (n + 1, 3) in rest: each head, then the tip's tail.
 
-    Joint to joint, so that a child that stands off its parent's tail counts where it stands. As the
-    pose has them, which follows the rest matrices: `head_local` and `tail_local` are up to 1e-5 off these.
+    Joint to joint, so that a child off its parent's tail counts where it is. By the rest matrices, as in
+    the pose: `head_local` and `tail_local` are up to 1e-5 off these.
     """
     rest = np.array([bone.bone.matrix_local for bone in bones], np.float64)
     tail = rest[-1] @ (0.0, bones[-1].bone.length, 0.0, 1.0)
@@ -257,15 +254,11 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
     if bone_count == 2 and is_native(settings):
         return 'TWO_BONE'
     is_sliding = slides is not None and slides.any
-    if settings.solver == 'TWO_BONE' and is_sliding:
+    rigid = {'TWO_BONE': "Two-Bone", 'ARC': "Arc"}.get(settings.solver)
+    if rigid and is_sliding:
         raise IK2DError(
-            f"Chain '{settings.name}' has bones that slide, but the Two-Bone solver takes rigid ones; turn"
+            f"Chain '{settings.name}' has bones that slide, but the {rigid} solver takes rigid ones; turn"
             " Slide off or set the solver to Automatic"
-        )
-    if settings.solver == 'ARC' and is_sliding:
-        raise IK2DError(
-            f"Chain '{settings.name}' has bones that slide, but the Arc solver takes rigid ones; turn Slide"
-            " off or set the solver to Automatic"
         )
     return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
 
@@ -294,7 +287,7 @@ def _refuse_on_arc(
 
 
 def chosen_solver(bone_count: int, is_sliding: bool = False) -> str:
-    """Return the solver that Automatic takes for a chain of so many bones."""
+    """Return the solver that Automatic chooses for a number of bones."""
     return 'TWO_BONE' if bone_count == 2 and not is_sliding else 'EVEN'
 
 
@@ -323,7 +316,7 @@ def _check_target(
 
 
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
-    """Return a chain's target and what it hangs on by its parents."""
+    """Return a chain's target and its parents."""
     return walk([(settings.target, settings.subtarget)], parents)
 
 
@@ -341,7 +334,7 @@ def _own(armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[No
 def refuse_own_target(
     chain_name: str, armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[Node]
 ) -> None:
-    """Raise IK2DError where a bone of the chain is among what its target is moved by, the target first."""
+    """Raise IK2DError where a bone of the chain is among the target's movers, the target first."""
     own = _own(armature, bones, moved_by)
     if not own:
         return

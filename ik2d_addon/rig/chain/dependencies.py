@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who depends on whom: one walk over objects, bones and other data, along what moves them."""
+"""Dependencies: one walk over objects, bones and other data, along what moves them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ _BONE_PATH = re.compile(r'pose\.bones\["(.+?)"\]\.(location|rotation|scale|matri
 
 
 def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """Return the roots, and all that `sources` leads to from them, each once."""
+    """Return the roots, and all nodes reached from them by `sources`, each once."""
     found: dict[Node, None] = {}
     waiting = list(roots)
     while waiting:
@@ -26,7 +26,7 @@ def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> li
 
 
 def parents(node: Node) -> Iterator[Node]:
-    """Yield what an object or a bone is parented to."""
+    """Yield the parent of an object or a bone."""
     ob, bone = node
     if bone:
         parent = ob.pose.bones[bone].parent if ob.pose and bone in ob.pose.bones else None
@@ -36,9 +36,9 @@ def parents(node: Node) -> Iterator[Node]:
 
 
 def movers(node: Node) -> Iterator[Node]:
-    """Yield what the place of an object or a bone depends on.
+    """Yield the nodes that move an object or a bone.
 
-    By parents, constraints, drivers, and what deforms the vertices that a vertex parent holds on to.
+    Parents, targets of constraints and drivers, and deformers of a vertex parent's vertices.
     """
     ob, bone = node
     if not isinstance(ob, bpy.types.Object):
@@ -56,7 +56,7 @@ def movers(node: Node) -> Iterator[Node]:
 
 
 def influences(node: Node) -> Iterator[Node]:
-    """Yield every data block that anything about an object or its data may depend on; no bones."""
+    """Yield every data block that an object or its data may depend on; no bones."""
     block, _ = node
     for source in _named_by_drivers(block):
         yield source, ""
@@ -73,7 +73,7 @@ def influences(node: Node) -> Iterator[Node]:
 
 
 def _skin_bones(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
-    """Yield the bones that deform some vertices of a mesh, or points of a lattice; others have no groups."""
+    """Yield the bones that deform some vertices of a mesh, or points of a lattice."""
     points = {'MESH': "vertices", 'LATTICE': "points"}.get(ob.type)
     if points is None:
         return
@@ -86,7 +86,7 @@ def _skin_bones(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]
 
 
 def _hooks(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
-    """Yield what vertices hang on by hooks: of what is no mesh and counts them otherwise, by any hook."""
+    """Yield the targets of vertices' hooks; of any hook where the object is not a mesh."""
     for modifier in ob.modifiers:
         if modifier.type == 'HOOK' and modifier.object:
             hooked = set(modifier.vertex_indices)
@@ -109,7 +109,7 @@ def _constraint_targets(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterat
 
 
 def _driver_sources(ob: bpy.types.Object, holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Node]:
-    """Yield what the drivers of an object, or of one of its bones, read places from."""
+    """Yield the nodes whose places the drivers of an object, or of one of its bones, read."""
     bone_path = "" if holder == ob else f"{holder.path_from_id()}."
     for curve in ob.animation_data.drivers if ob.animation_data else ():
         path = curve.data_path

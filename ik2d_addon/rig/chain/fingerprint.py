@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fingerprints: what a chain is read or was made from, in parts, to see later whether it has changed.
+"""Fingerprints of a chain's inputs, in parts, to see later whether they have changed.
 
-Properties with the option HIDDEN are state: they say nothing of how a chain is solved. The names of the
-others are looked up once for each class, as live chains ask often.
+Properties with the option HIDDEN are state and do not count. The names of the others are looked up once
+for each class, as live chains ask often.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ _NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget"}
 _EACH_FRAME = {"softness", "influence"}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
-# Of an object or a bone, what others move it by.
+# Properties of the constraints of an object or a bone.
 _OF_CONSTRAINTS = ("type", "mute", "enabled", "target", "subtarget")
 
 
 def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> tuple[Any, ...]:
-    """Return all that a chain is read from: its settings and joints, its bones, and what moves its target."""
+    """Return the fingerprint of a chain: its settings and joints, its bones, and its target's movers."""
     names = bones_of(armature.data, chain.tip, chain.bone_count)
     posed = armature.pose.bones if armature.pose else {}
     bones = [posed[name] for name in names if name in posed]
@@ -68,7 +68,7 @@ def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
 
 
 def key_places(curve: bpy.types.FCurve) -> tuple[int, bool, str]:
-    """Return an F-Curve's index, whether it is muted, and a digest of where its keys are; not of handles."""
+    """Return an F-Curve's index, whether it is muted, and a digest of its keys without handles."""
     return curve.array_index, curve.mute, digest(column(curve, "co"))
 
 
@@ -80,7 +80,7 @@ def digest(data: Any) -> str:
 def holders_of(
     target: bpy.types.Object | None, subtarget: str
 ) -> Iterator[tuple[bpy.types.Object, list[bpy.types.PoseBone]]]:
-    """Yield a target and its parents, each with the bone that matters and the bones above that."""
+    """Yield a target and its parents, each with the bone that moves the target and those above it."""
     found: dict[bpy.types.Object, list[bpy.types.PoseBone]] = {}
     for ob, name in walk([(target, subtarget)], parents):
         bones = found.setdefault(ob, [])
@@ -90,7 +90,7 @@ def holders_of(
 
 
 def _rest_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
-    """Yield how a bone rests, and its locks."""
+    """Yield a bone's rest pose and its locks."""
     data = bone.bone
     for name in _DATA:
         yield getattr(data, name)
@@ -107,7 +107,7 @@ def _rest_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
 def _hands(
     armature: bpy.types.Object, chain: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
 ) -> Iterator[Any]:
-    """Yield what says which bones on a chain's tip have an orientation of their own, and how they turn."""
+    """Yield the inputs that decide on a chain's hands and how they turn."""
     for bone in (armature.pose.bones[child.name] for child in tip.bone.children):
         yield (*_rest_of(bone), *_of_constraints(bone))
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
@@ -119,7 +119,7 @@ def _hands(
 
 
 def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:
-    """Yield what a target and its parents hang on by their own doing."""
+    """Yield the parents, constraints and drivers of a target and its parents."""
     for ob, bones in holders_of(target, subtarget):
         yield ob.is_missing, ob.parent_type, ob.parent_bone, bool(ob.users_scene)
         for holder in (ob, *bones):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hangs on a chain's tip, hands and feet: which bones of it can have an orientation of their own."""
+"""Hands and feet: the bones on a chain's tip that can have an orientation of their own."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,13 +16,13 @@ from ..animation import versions
 from ..animation.remembered import put_back_on_error
 from .renames import bones_of
 
-# As it is; as in rest, whatever turns above it; as the target is turned.
+# A hand's orientation: as in rest, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
-# What hangs on the tip begins at its end: beyond this part of its length. Twist bones do not.
+# Hands begin at the tip's end, beyond this part of its length. Twist bones do not.
 _AT_END = 0.75
-# Numbers of a rotation that are no rotation by more than this are a damaged file's.
+# Matrices further from a rotation than this come from a damaged file.
 _DAMAGED = 1e-3
-# What a pose bone's rotation channels are at rest.
+# The rest values of a pose bone's rotation channels.
 REST = {
     "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
     "rotation_euler": (0.0, 0.0, 0.0),
@@ -52,10 +52,7 @@ def hanging_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
 def read_hands(
     settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
 ) -> tuple[Hands | None, tuple[str, ...]]:
-    """Return the hands of a chain that ends in `tip`, and a sentence for each bone that is left as it is.
-
-    None where the setting leaves all of them as they are, or none is left.
-    """
+    """Return the hands of a chain that ends in `tip`, or None, and a sentence for each bone left alone."""
     if settings.hand_rotation not in (KEPT, FOLLOWING):
         return None, ()
     name, follow = settings.name, settings.hand_rotation == FOLLOWING
@@ -75,7 +72,7 @@ def read_hands(
 
 
 def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> str:
-    """Return what else turns a bone, and what to do about it; "" for nothing."""
+    """Return the other control of a bone and how to remove it, in words; "" for none."""
     for constraint in bone.constraints:
         if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
             return f"its constraint '{constraint.name}' rules it; mute that, or set Hand or Foot to As It Is"
@@ -103,7 +100,7 @@ def _is_driven(bone: bpy.types.PoseBone) -> bool:
 def orientations(matrices: Floats) -> Floats:
     """Return the orthonormal axes (.., 3, 3) of linear maps (.., 3, 3), however these are scaled.
 
-    Y is their own; X is as near to theirs as it can be; a map that mirrors keeps that.
+    Y is the map's own; X is as near to it as can be; a mirrored map stays mirrored.
     """
     y = _unit(matrices[..., 1])
     x = matrices[..., 0]
@@ -120,7 +117,7 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def note_offset(settings: bpy.types.PropertyGroup) -> None:
-    """Note how a chain's armature stands as its target sees it: there its hands are as in rest."""
+    """Store the armature's orientation in its target's space: there the chain's hands are as in rest."""
     target = settings.target
     if settings.hand_rotation == FOLLOWING and target is not None:
         bpy.context.view_layer.update()
@@ -129,7 +126,7 @@ def note_offset(settings: bpy.types.PropertyGroup) -> None:
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
-    """Return what was noted, and for a target that is a bone what takes its rest pose off it."""
+    """Return the stored offset (3, 3); for a target bone without its rest orientation."""
     noted = np.array(settings.hand_offset, np.float64).reshape(3, 3)
     if not np.isfinite(noted).all() or abs(abs(np.linalg.det(noted)) - 1.0) > _DAMAGED:
         noted = np.eye(3)
@@ -146,7 +143,7 @@ def _orientation(matrix: Matrix) -> Floats:
 
 
 def posed_hands(settings: bpy.types.PropertyGroup) -> list[str]:
-    """Return the bones on a chain's tip that solves and bakes of it have turned, and that are still there."""
+    """Return the existing bones on a chain's tip that its solves and bakes have turned."""
     if not settings.hands_posed or settings.id_data.pose is None:
         return []
     names = settings.hands_posed.split("\n")
@@ -154,14 +151,14 @@ def posed_hands(settings: bpy.types.PropertyGroup) -> list[str]:
 
 
 def hands_with_keys(settings: bpy.types.PropertyGroup) -> list[str]:
-    """Return those bones, and those that its next bake would turn: of what was renamed it knows no more."""
+    """Return the hands that a chain has turned, or would turn next; not those renamed since."""
     tip = settings.id_data.pose.bones.get(settings.tip) if settings.id_data.pose else None
     hands = read_hands(settings, tip)[0] if tip is not None else None
     return list(dict.fromkeys((*posed_hands(settings), *(hands.bones if hands is not None else ()))))
 
 
 def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
-    """Note that bones on a chain's tip are about to be turned."""
+    """Store that bones on a chain's tip are about to be turned."""
     known = posed_hands(settings)
     if not set(bones) <= set(known):
         settings.hands_posed = "\n".join(dict.fromkeys((*known, *bones)))
@@ -169,7 +166,7 @@ def note_posed(settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
 
 @contextmanager
 def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
-    """Note the hands of chains (`RigChain`) that are about to be turned; not if what follows fails."""
+    """Store the hands of chains (`RigChain`) that are about to be turned, unless the code inside fails."""
     found = [
         (settings, rig.hands.bones)
         for rig in chains
@@ -182,7 +179,7 @@ def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
 
 
 def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> None:
-    """Put bones that a chain no longer turns back to rest and forget them; those that have keys stay."""
+    """Reset unkeyed bones that a chain no longer turns to rest, and forget them."""
     unkeyed = unkeyed_bones(settings.id_data, bones)
     for bone in unkeyed:
         for prop, rest in REST.items():
@@ -191,7 +188,7 @@ def put_hands_back(settings: bpy.types.PropertyGroup, bones: Iterable[str]) -> N
 
 
 def unkeyed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> list[bpy.types.PoseBone]:
-    """Return those of some bones whose rotations have no keys, in whatever rotation mode."""
+    """Return the bones whose rotations have no keys in any rotation mode."""
     keyed = {curve.data_path for curve in versions.existing_fcurves(armature)}
     found = [armature.pose.bones[name] for name in bones]
     return [bone for bone in found if not keyed.intersection(map(bone.path_from_id, REST))]

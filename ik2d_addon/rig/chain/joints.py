@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the joints of a chain may turn: the user's limits and weights, and Blender's locked channels."""
+"""The freedom of a chain's joints: the user's limits and weights, and Blender's locked channels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
-from ..animation import versions
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
+from ..animation.value_keys import curve_of
 
-# A locked channel counts as standing at rest below this (radians, or a part of a quaternion).
+# A locked channel counts as at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
 
 
@@ -32,7 +32,7 @@ class Joints:
 
     @property
     def askew(self) -> bool:
-        """Whether some joint turns about another axis than the plane's normal."""
+        """Whether a joint turns about another axis than the plane's normal."""
         return bool(self.slants.any())
 
     def about(self, bones: Sequence[bpy.types.PoseBone], normals: Sequence[Floats]) -> "Joints":
@@ -54,17 +54,14 @@ class Joints:
 def read_joints(
     settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], normals: list[Floats]
 ) -> Joints:
-    """Return the joints of pose bones to whom the plane's normal is each of `normals` (3,).
-
-    Raises IK2DError as `read_limits` does.
-    """
+    """Return the joints of bones, with the plane's normal (3,) in each one's space; see `read_limits`."""
     return _joints(*read_limits(settings, bones), bones, normals)
 
 
 def read_limits(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]) -> tuple[Floats, Floats]:
-    """Return the limits (n, 2) and weights (n,) that `settings.joints` has for pose bones.
+    """Return the limits (n, 2) and weights (n,) of pose bones by `settings.joints`; others are free.
 
-    A bone without an entry of its name there is free. Raises IK2DError for a range that runs backwards.
+    Raises IK2DError for a range that runs backwards.
     """
     limits, weights = np.full((len(bones), 2), np.nan), np.ones(len(bones))
     for i, bone in enumerate(bones):
@@ -88,16 +85,15 @@ def _joints(
     found = [turning_axis(bone, normal) for bone, normal in zip(bones, normals, strict=True)]
     fixed = np.array([axis is None for axis in found])
     axes = np.array([n if axis is None else axis for axis, n in zip(found, normals, strict=True)])
-    # By the sine: of a small angle the cosine says nothing.
+    # By the sine: the cosine is inexact for small angles.
     slants = np.arcsin(np.linalg.norm(crossed(axes, np.array(normals)), axis=1).clip(max=1.0))
     return Joints(limits, weights, fixed, axes, np.where(slants <= EXACT, 0.0, slants))
 
 
 def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
-    """Return the local axis (3,) that a bone turns about in a plane whose normal is `normal` (3,) to it.
+    """Return the local axis (3,) that a bone turns about, for the plane's normal (3,) in its space.
 
-    That is the normal, unless locks stand against it: then the axis nearest to it that they leave.
-    None where they leave none within HINGE: they hold the bone.
+    It is the normal; with locks the nearest axis that they leave; None where that is beyond HINGE.
     """
     if is_held(bone):
         return None
@@ -112,7 +108,7 @@ def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
 
 
 def hinge_axis(bone: bpy.types.PoseBone) -> int | None:
-    """Return which of a bone's own axes (0..2) is the one that locks leave it; None for none."""
+    """Return the number (0..2) of the one own axis that locks leave a bone; None for none."""
     free = np.flatnonzero(~np.array(bone.lock_rotation))
     if len(free) != 1:
         return None
@@ -127,7 +123,7 @@ def is_held(bone: bpy.types.PoseBone) -> bool:
 
 
 def _astray(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a locked rotation channel stands off its rest, or may do so at another frame."""
+    """Return whether a locked rotation channel is off its rest, or may be at another frame."""
     locks = locked_channels(bone)
     if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:
         return False  # all four are ours to write
@@ -138,17 +134,15 @@ def _astray(bone: bpy.types.PoseBone) -> bool:
 
 
 def _animated(bone: bpy.types.PoseBone, channel: int) -> bool:
-    """Return whether a rotation channel has keys that differ: it may stand elsewhere at another frame."""
-    holder = versions.existing_channels(bone.id_data)
-    path = bone.path_from_id(rotation_property(bone.rotation_mode))
-    curve = holder.fcurves.find(path, index=channel) if holder else None
+    """Return whether a rotation channel has keys with different values."""
+    curve = curve_of(bone.id_data, bone.path_from_id(rotation_property(bone.rotation_mode)), channel)
     if curve is None or not len(curve.keyframe_points):
         return False
     return bool(np.ptp(column(curve, "co")[:, 1]) > _AT_REST)
 
 
 def _channels(bone: bpy.types.PoseBone) -> list[float]:
-    """Return the values of the bone's rotation channels, of those that a lock may hold: 0 at rest."""
+    """Return the values of the bone's rotation channels that a lock may hold: 0 at rest."""
     if bone.rotation_mode == 'QUATERNION':
         return [0.0, *bone.rotation_quaternion[1:]]
     if bone.rotation_mode == 'AXIS_ANGLE':
@@ -163,29 +157,28 @@ EXACT = 1.5e-6
 CLOSE = 1e-3
 # ALIGNED: for Blender's limits, which are about a bone's own axes, to say anything of turns in the plane.
 ALIGNED = 0.05
-# How far the one axis that locks leave to a bone may be off the plane's normal for the bone to turn
-# about it all the same: rigs are rarely rolled by more, and what leaves the plane is told.
+# The angle between the plane's normal and the one axis that locks leave, up to which the bone still turns
+# about it: rigs are rarely rolled by more, and the report says what leaves the plane.
 HINGE = radians(15.0)
 
 
 def normal_in_bone(plane: Plane, bone: bpy.types.PoseBone) -> Floats:
-    """Return the normal (3,) of a plane in rest space as a bone's own rest matrix sees it.
+    """Return the normal (3,) of a plane in a bone's own space, the axis that it turns about.
 
-    It is what the bone turns about. With a rest matrix B that is not quite orthonormal, it is B^T n
-    that keeps the bone in the plane.
+    With a rest matrix B that is not quite orthonormal, B^T n keeps the bone in the plane.
     """
     axis: Floats = normals_in(plane, np.array(bone.bone.matrix_local, np.float64))
     return axis
 
 
 def normals_in(plane: Plane, rests: Floats) -> Floats:
-    """Return the same (.., 3) of rest matrices (.., 4, 4)."""
+    """Return the normals (.., 3) of a plane in the spaces of rest matrices (.., 4, 4)."""
     axes: Floats = np.swapaxes(rests[..., :3, :3], -1, -2) @ plane.normal
     axes /= np.sqrt((axes * axes).sum(axis=-1, keepdims=True))
     return axes
 
 
 def own_axis(axis: Floats, sine: float) -> int | None:
-    """Return which of a bone's own axes (0..2) a unit axis (3,) is, to within a sine; None for none."""
+    """Return the number (0..2) of the own axis that a unit axis (3,) is within a sine of; None for none."""
     nearest = int(np.argmax(np.abs(axis)))
     return nearest if np.linalg.norm(np.delete(axis, nearest)) <= sine else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which chains are native, and what belongs to them."""
+"""Native chains: their state, controls and constraints."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -7,36 +7,33 @@ from typing import Any
 
 import bpy
 
-# What a chain stores on what makes it native; and the words in native_before for what was before: it was
-# live, its armature had no animation.
+# The settings that make a chain native; and the words in native_before: it was live, its armature had no
+# animation.
 SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before", "native_print")
 LIVE, BARE = "live", "bare"
 
 
 def is_native(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether Blender's own drivers turn a chain's bones, or did until somebody took parts away."""
+    """Return whether a chain is native: Blender's own drivers turn its bones, unless parts were removed."""
     return bool(settings.native_constraint)
 
 
 def controls_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
-    """Return the empty that carries a native chain's controls; None for another chain, or where it is gone.
+    """Return the empty with a native chain's controls; None for another chain, or where it was deleted.
 
-    An armature that was duplicated without its empties has that of the original.
+    An armature that was duplicated without its empties shares that of the original.
     """
     return settings.native_stand if is_native(settings) else None
 
 
 def shown(settings: bpy.types.PropertyGroup, name: str) -> Any:
-    """Return what one of a chain's settings is: of a native chain its control, where it has one of that name.
-
-    Not the bend, of which a control counts otherwise.
-    """
+    """Return the value of a chain's setting: of a native chain its control; not for the bend."""
     controls = controls_of(settings)
     return controls[name] if controls is not None and name in controls else getattr(settings, name)
 
 
 def give(settings: bpy.types.PropertyGroup, name: str, value: Any) -> None:
-    """Set one of a chain's settings, and the control of a native chain that stands in its place."""
+    """Set one of a chain's settings, and a native chain's control of that name."""
     setattr(settings, name, value)
     controls = controls_of(settings)
     if controls is not None and name in controls:
@@ -53,20 +50,16 @@ def own_constraints(armature: bpy.types.Object) -> set[str]:
 def constraints_of(
     settings: bpy.types.PropertyGroup,
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """Yield the constraints of a native chain, each with its bone, wherever the bones are by now."""
+    """Yield the constraints of a native chain, each with its bone, on any bone of the armature."""
     armature, name = settings.id_data, settings.native_constraint
     for bone in armature.pose.bones if armature.pose is not None and name else ():
         for constraint in bone.constraints:
-            if _is_named(constraint.name, name):
+            if constraint.name in (name, scale_name(name)):
                 yield bone, constraint
 
 
-def _is_named(found: str, name: str) -> bool:
-    return found in (name, scale_name(name))
-
-
 def scale_name(name: str) -> str:
-    """Return what the constraint is called that changes a bone's length, beside the one that turns it."""
+    """Return the name of the constraint that changes a bone's length, for that of the one that turns it."""
     return f"{name} Scale"
 
 
@@ -82,7 +75,7 @@ def is_flipped(settings: bpy.types.PropertyGroup) -> bool:
 
 
 def sampled_controls(controls: bpy.types.Object) -> tuple[float, float, float]:
-    """Return softness, bend (-1..+1) and influence as a stand, evaluated or not, has them."""
+    """Return softness, bend (-1..+1) and influence of an empty with controls, evaluated or not."""
     softness, bend, over, influence = (float(controls.get(name, default)) for name, default in _DEFAULTS)
     return softness, (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence
 
@@ -91,26 +84,18 @@ _DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence",
 
 
 @contextmanager
-def natives_muted(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
-    """Mute the constraints of the native ones among the chains of these names; for good, unless it fails."""
-    muted = _acting(armature, chains)
+def natives_muted(
+    armature: bpy.types.Object, chains: Collection[str], for_good: bool = False
+) -> Iterator[None]:
+    """Mute the constraints of the named chains that are native; for_good: afterwards too, unless it fails."""
+    muted, stays = _acting(armature, chains), False
     _set(armature, muted, True)
     try:
         yield
-    except BaseException:
-        _set(armature, muted, False)
-        raise
-
-
-@contextmanager
-def natives_still(armature: bpy.types.Object, chains: Collection[str]) -> Iterator[None]:
-    """Mute them for a while, to see the bones' own keys."""
-    found = _acting(armature, chains)
-    _set(armature, found, True)
-    try:
-        yield
+        stays = for_good
     finally:
-        _set(armature, found, False)
+        if not stays:
+            _set(armature, muted, False)
 
 
 def _acting(armature: bpy.types.Object, chains: Collection[str]) -> list[tuple[str, str]]:

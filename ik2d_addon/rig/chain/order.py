@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The order of chains: after those that move what they stand on or follow."""
+"""The order of chains: after those that move their armature, root or target."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
@@ -16,7 +16,7 @@ _Item = TypeVar("_Item", bound=Hashable)
 def rounds_of(
     items: Sequence[_Item], needs: Callable[[_Item, _Item], bool]
 ) -> tuple[list[list[_Item]], list[_Item]]:
-    """Return items in rounds, each after all that it needs, and those that need one another in a circle.
+    """Return items in rounds, each after all that it needs, and those that form a circle.
 
     needs(item, other): whether an item comes after another one.
     """
@@ -66,13 +66,13 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
 
 
 def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[RigChain]]:
-    """Return chains of any armatures in rounds, as `in_order` does, and those that stand in a circle."""
+    """Return chains of any armatures in rounds, as `in_order` does, and those that form a circle."""
     moved_by = {id(chain): _movers_of(chain) if len(chains) > 1 else set() for chain in chains}
     return rounds_of(chains, lambda chain, other: _moves(other, moved_by[id(chain)]))
 
 
 def _movers_of(chain: RigChain) -> set[Node]:
-    """Return all that moves what a chain hangs on or follows."""
+    """Return all nodes that move a chain's root or its target."""
     return set(walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers))
 
 
@@ -87,7 +87,7 @@ def _refuse_circle(what: str, names: Sequence[str]) -> None:
 
 
 def refuse_moved_target(chain: RigChain) -> None:
-    """Raise IK2DError for a chain that moves its own target, in whatever way."""
+    """Raise IK2DError for a chain that moves its own target in any way."""
     moved_by = walk([(chain.target, chain.subtarget)], movers)
     refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which plane a chain bends in: that of its rest pose, of its hinges, or one of the armature's."""
+"""The plane that a chain bends in: that of its rest pose, of its hinges, or one of the armature's."""
 
 from collections.abc import Sequence
 
@@ -22,15 +22,15 @@ _ALL_ROUND = 0.95
 # Above this cosine two directions are on one side.
 _CLEAR_SIDE = 0.1
 
-# What a plane is, in words.
+# The planes in words.
 BEND, HINGES, FIRST_X, FIRST_Z = "rest pose's bend", "the hinges' axis", "first bone's X", "first bone's Z"
 TARGET, CUSTOM = "through the target's path", "its own normal"
 
 
 def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
-    """Return the plane, in rest space, that a chain's settings make its pose bones bend in.
+    """Return a chain's plane, in rest space, by its settings; joints: (n + 1, 3) in rest.
 
-    joints: (n + 1, 3) in rest. Raises IK2DError where there is none.
+    Raises IK2DError where there is none.
     """
     return choose_plane(settings, settings.plane, bones, joints)[0]
 
@@ -38,10 +38,7 @@ def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone
 def choose_plane(
     settings: bpy.types.PropertyGroup, choice: str, bones: list[bpy.types.PoseBone], joints: Floats
 ) -> tuple[Plane, str]:
-    """Return the plane that one of the choices of `settings.plane` comes to, and in words what it is.
-
-    Errors as in `bend_plane`.
-    """
+    """Return the plane of a choice of `settings.plane`, and its words. Errors as in `bend_plane`."""
     try:
         if choice == 'AUTO':
             return _automatic(bones, joints)
@@ -65,7 +62,7 @@ def choose_plane(
 
 
 def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
-    """Return the hinges' plane where that is the one to take, else the rest pose's."""
+    """Return the hinges' plane where all hinges agree, else the rest pose's."""
     hinges, bend = _hinges(bones, joints), Plane.of_bend(joints)
     axes = _agreeing(hinges)
     if axes and len(axes) == len(hinges):
@@ -88,10 +85,10 @@ def line_of(joints: Floats) -> Floats:
 
 
 def plane_through(joints: Floats, points: Floats, otherwise: Plane) -> Plane | None:
-    """Return the plane that holds a straight chain's line and is nearest to points (m, 3).
+    """Return the plane through a straight chain's line that is nearest to points (m, 3).
 
-    None where `otherwise`, a plane of the chain, does as well, where the points are on the chain's
-    line, and where they lie all round it.
+    None where `otherwise`, a plane of the chain, is as near, and where the points are on the line or all
+    round it.
     """
     line, reach = line_of(joints), float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
     offsets = points - otherwise.origin

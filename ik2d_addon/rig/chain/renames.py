@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chains know their bones by name, which people change: by its place in the rest pose a bone is found again.
+"""Renamed bones: chains find their bones again by their place in the rest pose.
 
-Beside each name stands the bone's place as it was when name and bone last agreed (`place`, see
-ui/settings/chain.py). So renames are followed whoever made them, and however: by hand, a script, undo, or in
-a library.
+Next to each name a chain stores the bone's place when both last agreed (`place`, see
+ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
 from collections.abc import Sequence
@@ -12,21 +11,18 @@ from typing import Any, TypeAlias
 import bpy
 from mathutils import Vector
 
-# Bones whose ends are nearer than this part of their length stand in one place: more than what leaving
-# Edit Mode adds, less than anybody moves a bone by.
+# Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
+# adds, less than anybody moves a bone by.
 _SAME_PLACE = 1e-4
 
-# One of `Object.ik2d.chains`, or what it holds: bpy comes without types.
+# One of `Object.ik2d.chains`, or a group in it: bpy has no types for them.
 Settings: TypeAlias = Any
 # The numbers of bones by their names, of each armature that was looked through.
 BoneOrders: TypeAlias = dict[bpy.types.Armature, dict[str, int]]
 
 
 def straighten(armature: bpy.types.Object) -> bool:
-    """Make the names of an armature's chains unique, and have them follow bones that were renamed.
-
-    Returns whether anything had to be changed.
-    """
+    """Make the names of an armature's chains unique and follow renamed bones; return whether any changed."""
     if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
         return False
     changed = _make_names_unique(armature.ik2d.chains)
@@ -37,9 +33,9 @@ def straighten(armature: bpy.types.Object) -> bool:
 
 
 def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
-    """Have a chain follow its bones, and its target's, where they were renamed; note where they stand.
+    """Follow renames of a chain's bones and of its target's, and store their places.
 
-    orders: of bones as far as they are known, to be used again. Returns whether a name was changed.
+    orders: known orders of bones, to be used again. Returns whether a name was changed.
     """
     orders = {} if orders is None else orders
     changed = follow_joints(chain, orders)
@@ -53,7 +49,7 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
 
 
 def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
-    """Do what `follow_renames` does for the chain's own bones alone."""
+    """Follow renames of the chain's own bones, as in `follow_renames`."""
     data, orders = chain.id_data.data, {} if orders is None else orders
     if not _readable(data):
         return False
@@ -75,7 +71,7 @@ def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
 
 
 def _pair_by_order(chain: Settings, bones: Sequence[str]) -> bool:
-    """Give joints whose bones are lost those of the chain's bones that stand where they stood in it."""
+    """Give joints whose bones are lost the chain's bones with the same number."""
     if len(bones) != len(chain.joints):
         return False
     taken = {joint.name for joint in chain.joints}
@@ -97,11 +93,11 @@ def bones_of(data: bpy.types.Armature, tip: str, bone_count: int) -> list[str]:
     return [bone.name for bone in reversed(bones[: bone_count or len(bones)])]
 
 
-# --- Where a bone stands -----------------------------------------------------
+# --- The place of a bone -----------------------------------------------------
 
 
 def remember(place: Settings, data: bpy.types.Armature, name: str, orders: BoneOrders | None = None) -> None:
-    """Note where a bone stands; nothing where there is none of that name. orders: as in `follow_renames`."""
+    """Store the place of a bone, if there is one of that name. orders: as in `follow_renames`."""
     bone = data.bones.get(name)
     if bone is None:
         return
@@ -127,7 +123,7 @@ def _order(data: bpy.types.Armature, orders: BoneOrders) -> dict[str, int]:
 
 
 def found_bone(data: bpy.types.Armature, name: str, place: Settings) -> str:
-    """Return what a bone is called now that was called `name`, and stood in a place; "" where unknown."""
+    """Return the name now of a bone that was called `name` and was in a place; "" where unknown."""
     bones = data.bones
     named = bones.get(name)
     if place.index < 0 or (named is not None and _stands(named, place)):
@@ -149,14 +145,14 @@ def _stands(bone: bpy.types.Bone, place: Settings) -> bool:
 
 
 def _has_parent(bone: bpy.types.Bone, place: Settings) -> bool:
-    """Return whether a bone's parent is the one it had, as far as one can tell: it may be renamed too."""
+    """Return whether a bone's parent may be the one it had; it may be renamed too."""
     if bone.parent is None or not place.parent:
         return (bone.parent is None) == (not place.parent)
     return bone.parent.name == place.parent or place.parent not in bone.id_data.bones
 
 
 def _readable(data: bpy.types.ID | None) -> bool:
-    """Return whether this is an armature whose bones are what they will stay: not while they are edited."""
+    """Return whether this is an armature that is not in Edit Mode."""
     return isinstance(data, bpy.types.Armature) and not data.is_editmode
 
 
@@ -188,7 +184,7 @@ def bone_names(armature: bpy.types.Object) -> set[str]:
 
 
 def _make_names_unique(chains: Sequence[Settings]) -> bool:
-    """Number the names that a chain further up has already, and note all; return whether any were changed."""
+    """Number names that a chain further up has already; return whether any were changed."""
     seen, changed = set(), False
     for chain in chains:
         if chain.name in seen or not chain.name:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the bones of a chain slide along themselves, and which locations carry that.
+"""Slides of a chain's bones along themselves, and the locations that carry them.
 
-The slide of a bone is the location of the one that it carries, the next one of the chain; that of the
-last bone its own. Blender adds a location in the bone's rest axes, before the bone turns.
+A bone's slide is the location of the next bone of the chain; the last bone's is its own. Blender adds a
+location in the bone's rest axes, before the bone turns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,9 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ..animation.value_keys import acting_driver
 
-# What a direction has along an axis counts as nothing below this: rounding of 32-bit rest matrices.
+# Parts of a direction below this are rounding of 32-bit rest matrices.
 _NOISE = 1e-5
 _ALONG = np.array((0.0, 1.0, 0.0))  # a bone, in its own space
 
@@ -25,13 +26,12 @@ _ALONG = np.array((0.0, 1.0, 0.0))  # a bone, in its own space
 class Slides:
     """The slides of a chain of n bones, in the units of their locations: lengths in the armature's rest.
 
-    Also of a chain whose bones are rigid now, but whose locations an earlier solve or bake has moved: these
-    go back to what they were.
+    Also of a chain that is rigid now, but whose locations a solve or bake has moved: these are restored.
     """
 
     ranges: Floats  # (n, 2) least and greatest added length; zeros where bones are rigid
     directions: Floats  # (n, 3) of each slide in the location that carries it; of the last bone unturned
-    axis: Floats  # (3,) what the last bone turns about, in its own space
+    axis: Floats  # (3,) the last bone's axis, in its own space
     still: bool  # whether the last bone does not turn
     channels: Mapping[int, tuple[int, ...]]  # of each bone that carries slides: those of its location
 
@@ -52,9 +52,9 @@ class Slides:
         return _directed(self.ranges, self.directions, axis, self.still, self.channels)
 
     def offsets(self, turns: Floats, slides: Floats) -> dict[int, Floats]:
-        """Return what slides (frames, n) add to the locations {bone: (frames, 3)} of turned bones.
+        """Return the offsets {bone: (frames, 3)} of locations for slides (frames, n) and turns (frames, n).
 
-        turns: (frames, n) local turns. The last bone's own slide turns with it.
+        The last bone's own slide turns with it.
         """
         last = len(self.ranges) - 1
         found = {carrier: np.zeros((len(slides), 3)) for carrier in self.channels}
@@ -68,7 +68,7 @@ class Slides:
         return found
 
     def slides_of(self, turns: Floats, offsets: Mapping[int, Floats]) -> Floats:
-        """Return the slides (n,) that come nearest to offsets {bone: (3,)} of turned bones: turns (n,)."""
+        """Return the slides (n,) nearest to offsets {bone: (3,)}, for local turns (n,)."""
         last, found = len(self.ranges) - 1, np.zeros(len(self.ranges))
         for carrier, offset in offsets.items():
             own = [i for i in (carrier - 1, carrier) if self._is_carried_by(i, carrier)]
@@ -110,11 +110,10 @@ def read_slides(
     joints: Floats,
     fixed: bool = False,
 ) -> Slides | None:
-    """Return how the bones slide by `settings.joints`; None where all are rigid.
+    """Return the slides of the bones by `settings.joints`; None where all are rigid.
 
-    normal: (3,) what the last bone turns about, in its own space. joints: (n + 1, 3) in rest, root to tip.
-    fixed: whether locks hold the last bone at the rotation that it has.
-    Raises IK2DError where a bone cannot slide so, or what carries its slide cannot move.
+    normal: (3,) the last bone's axis, in its own space. joints: (n + 1, 3) in rest, root to tip. fixed:
+    whether locks hold the last bone. Raises IK2DError where a bone cannot slide, or its carrier not move.
     """
     ranges = np.zeros((len(bones), 2))
     lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
@@ -168,7 +167,7 @@ def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) ->
 def slide_directions(bones: Sequence[bpy.types.PoseBone], fixed: bool = False) -> Floats:
     """Return the directions (n, 3) of the slides in the locations that carry them.
 
-    That of the last bone not turned, unless it is fixed as it stands.
+    The last bone's is unturned, unless it is fixed.
     """
     directions = np.tile(_ALONG, (len(bones), 1))
     if fixed:
@@ -226,13 +225,5 @@ def _check_carrier(
         place = f"{'XYZ'[channel]} Location of '{carrier.name}'"
         if carrier.lock_location[channel]:
             raise IK2DError(f"{what}: {place} is locked; unlock it")
-        if _is_driven(carrier, channel):
+        if acting_driver(carrier.id_data, carrier.path_from_id("location"), channel):
             raise IK2DError(f"{what}: {place} is driven; remove the driver, or turn Slide off")
-
-
-def _is_driven(bone: bpy.types.PoseBone, channel: int) -> bool:
-    animation = bone.id_data.animation_data
-    if animation is None:
-        return False
-    driver = animation.drivers.find(bone.path_from_id("location"), index=channel)
-    return driver is not None and not driver.mute

@@ -28,9 +28,9 @@ _OF_JOINT = (
 
 
 def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
-    """Raise IK2DError for a setting of a chain, or of the joints of its bones, that holds what it cannot.
+    """Raise IK2DError for a setting of a chain, or of its bones' joints, with an invalid value.
 
-    Blender keeps such values out when they are set, but reads whatever a file holds.
+    Blender refuses such values when they are set, but reads any from a file.
     """
     owner = f"Chain '{chain.name}'"
     for name, value in settings_of(chain):
@@ -46,10 +46,7 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
 
 
 def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
-    """Raise IK2DError for a pose bone of a chain, or above it, whose place in the rest pose is none.
-
-    Blender computes these places as one edits; only a damaged file holds others.
-    """
+    """Raise IK2DError for a bone whose rest matrix is not a finite rotation: only in a damaged file."""
     above = bones[0].parent
     looked_at = [*bones, above] if above else bones
     rests = np.array([bone.bone.matrix_local for bone in looked_at], np.float64)
@@ -66,7 +63,7 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
-    """What a property may hold. Asked of Blender for each value, that would take most of reading a chain."""
+    """The valid values of a property, kept since asking Blender each time is slow."""
 
     label: str
     kind: str  # of bpy.types.Property.type
@@ -83,12 +80,8 @@ def _rule_of(group: Any, name: str) -> _Rule:
         return _Rule(found.name, found.type, frozenset(found.enum_items.keys()))
     if found.type not in ('INT', 'FLOAT'):
         return _Rule(found.name, found.type)
-    return _Rule(
-        found.name,
-        found.type,
-        bounds=(found.hard_min, found.hard_max),
-        is_angle=found.subtype == 'ANGLE',
-    )
+    bounds = found.hard_min, found.hard_max
+    return _Rule(found.name, found.type, bounds=bounds, is_angle=found.subtype == 'ANGLE')
 
 
 def _refuse(group: Settings, name: str, owner: str) -> None:
@@ -100,7 +93,7 @@ def _refuse(group: Settings, name: str, owner: str) -> None:
 
 
 def _problem(rule: _Rule, value: Any) -> str:
-    """Return what is wrong with the value of a property; "" for nothing."""
+    """Return the fault of a property's value in words; "" for none."""
     if rule.kind == 'ENUM':
         return "" if value in rule.choices else "holds none of its choices"
     if rule.is_angle and not abs(value) <= LARGEST_ANGLE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which bones of a chain may change their length by scale, and what scale they have of their own."""
+"""The bones of a chain that may change their length by scale, and their own scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats
 from ...core.stretch import MOST
-from ..animation import versions
+from ..animation.value_keys import acting_driver, curve_of
 from .native_state import controls_of
 
 # The channel of a bone's scale that lengthens it.
 ALONG = 1
-# Whatever scale the parent has: a bone of these takes none of it, or the same along itself.
+# Values of Inherit Scale: a bone takes none of its parent's scale, or the same along itself.
 _TAKES_NONE, _TAKES_ALIGNED = ('NONE', 'NONE_LEGACY'), 'ALIGNED'
 # Keys whose values differ by less than this part hold still.
 _STILL = 1e-6
@@ -24,14 +24,14 @@ _STILL = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Stretching:
-    """How a chain of n bones changes its length, and from what scale."""
+    """The limits of a stretching chain of n bones, and the bones' own scale."""
 
     limits: Stretch  # off: its bones only go back to their own scale
     bases: Floats  # (n,) scale along each bone without the chain
     aligned: NDArray[np.bool_]  # (n,) bones that get the factor of the one before them without a key
 
     def own_factors(self, factors: Floats) -> Floats:
-        """Return what each bone's own scale is multiplied by, (frames, n), of the bones' factors."""
+        """Return the factors (frames, n) of the bones' own scale, for those of their lengths (frames, n)."""
         own = factors.copy()
         own[:, 1:] /= np.where(self.aligned[1:], factors[:, :-1], 1.0)
         return own
@@ -46,9 +46,9 @@ class Stretching:
         return np.logical_not(self.aligned)
 
     def scaled_bases(self, bases: Floats, factors: Floats | None = None) -> Floats:
-        """Return the bones' own matrices (frames, n, 4, 4) with the bases as their scale, times factors.
+        """Return the bones' own matrices (frames, n, 4, 4) with their own scale, times factors (frames, n).
 
-        What they had along themselves, as a bake before has keyed it, does not count. factors: (frames, n).
+        A scale that an earlier bake has keyed does not count.
         """
         lengths = np.linalg.norm(bases[:, :, :3, ALONG], axis=2)
         wanted = np.abs(self.bases) * (1.0 if factors is None else self.own_factors(factors))
@@ -58,7 +58,7 @@ class Stretching:
 
 
 def read_stretching(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone]) -> Stretching | None:
-    """Return how a chain of pose bones stretches; None where it does not, and never did.
+    """Return the stretching of a chain of pose bones; None where it does not, and never did.
 
     Raises IK2DError where scale keys would shear or thicken a bone, or cannot lengthen it.
     """
@@ -92,14 +92,14 @@ def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.
         what = f"Chain '{name}' stretches, but the Y Scale of bone '{bone.name}'"
         if bone.lock_scale[ALONG]:
             raise IK2DError(f"{what} is locked; unlock it, or set Stretch and Compress to 1")
-        if _is_driven(bone):
+        if acting_driver(bone.id_data, bone.path_from_id("scale"), ALONG):
             raise IK2DError(f"{what} is driven; remove the driver, or set Stretch and Compress to 1")
         if settings.joints.get(bone.name) is None:
             raise IK2DError(f"Chain '{name}': its joints do not match its bones; press Update Joints")
 
 
 def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: Stretching) -> tuple[str, ...]:
-    """Return a sentence for the first bone beside the chain that is scaled with it; none where none is."""
+    """Return a sentence for the first bone outside the chain that is scaled with it; () for none."""
     names = {bone.name for bone in bones}
     long = bones[-1:] if stretching.limits.last_only else bones
     carried = [
@@ -119,8 +119,7 @@ def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: St
 
 def scale_curve(bone: bpy.types.PoseBone) -> bpy.types.FCurve | None:
     """Return the F-Curve of a bone's scale along itself, if it has one."""
-    holder = versions.existing_channels(bone.id_data)
-    return holder.fcurves.find(bone.path_from_id("scale"), index=ALONG) if holder else None
+    return curve_of(bone.id_data, bone.path_from_id("scale"), ALONG)
 
 
 def _limits(settings: bpy.types.PropertyGroup) -> Stretch:
@@ -138,10 +137,7 @@ def _was_scaled(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> 
 
 
 def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: Stretch) -> float:
-    """Return the scale along a bone that no solve or bake has made.
-
-    Raises IK2DError where keys made by hand change it.
-    """
+    """Return the scale along a bone without solves and bakes; raise IK2DError where keys change it."""
     joint, now = settings.joints.get(bone.name), float(bone.scale[ALONG])
     curve = scale_curve(bone)
     points = curve.keyframe_points if curve is not None else ()
@@ -157,11 +153,3 @@ def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: S
     if not ours or (not len(points) and now != joint.scale_posed):  # set by hand since
         return now
     return float(joint.scale_base)
-
-
-def _is_driven(bone: bpy.types.PoseBone) -> bool:
-    animation = bone.id_data.animation_data
-    if animation is None:
-        return False
-    driver = animation.drivers.find(bone.path_from_id("scale"), index=ALONG)
-    return driver is not None and not driver.mute

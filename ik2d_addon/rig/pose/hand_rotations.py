@@ -17,12 +17,12 @@ from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
 from ..scene.samples import ChainSamples
-from .kinematics import posed, tip_poses
+from .kinematics import posed, tip_poses, transforms
 
-# Under a scale that differs from axis to axis a turn turns what is seen by another angle: so often, at the
-# most, what is still missing is added, until it is less than what 32 bits hold.
+# Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
+# it is less than 32 bits hold.
 _ROUNDS, _FINE = 24, 1e-8
-# Euler angles of which some are locked: rounds over the others, each the best as the rest stand.
+# Rounds over the Euler angles that are not locked, each the best for the others.
 _SWEEPS = 30
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
@@ -30,7 +30,7 @@ _NO_AXIS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class OwnTurns:
-    """What hands show without their chain: by keys made by hand, else at rest."""
+    """Rotations of hands without their chain: by keys made by hand, else at rest."""
 
     values: list[Floats]  # of each its rotation channels (frames, c), in its own mode
     before: dict[str, Floats]  # the channels (c,) of keys before the frames, to go on from
@@ -38,11 +38,11 @@ class OwnTurns:
 
 @dataclass(frozen=True, eq=False)
 class TurnedHands:
-    """How hands are turned over some frames."""
+    """The rotations and orientations of hands over some frames."""
 
     rotations: list[BoneRotation]  # of those that may turn at all
-    wanted: Floats  # (frames, k, 3, 3) the orientations that they are to have, in the armature's pose space
-    shown: Floats  # (frames, k, 3, 3) those that they have
+    wanted: Floats  # (frames, k, 3, 3) the orientations asked for, in the armature's pose space
+    shown: Floats  # (frames, k, 3, 3) the orientations reached
 
     @property
     def off(self) -> Floats:
@@ -51,7 +51,7 @@ class TurnedHands:
 
 
 def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnTurns:
-    """Return what the hands of a chain show at some frames by keys made by hand, else at rest."""
+    """Return the hands' own rotations at some frames: by keys made by hand, else at rest."""
     with versions.channels_copied(rig.armature) as holder:
         playing = playing_curves(rig.armature, holder.fcurves if holder else ())
         before = _before(scene, rig, times[0], playing)
@@ -64,7 +64,7 @@ def own_turns(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> 
 
 
 def own_turns_now(scene: bpy.types.Scene, rig: RigChain) -> OwnTurns:
-    """Do the same for the current frame, and change nothing: no copy is made. Errors as in `own_curves`."""
+    """Return the hands' own rotations on the current frame, without a copy. Errors as in `own_curves`."""
     return OwnTurns(_values(scene, rig, [scene.frame_float], own_curves(rig)), {})
 
 
@@ -84,7 +84,7 @@ def own_curves(rig: RigChain) -> Curves:
 
 
 def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> list[str]:
-    """Return what a bake does to keys that were made by hand in its range."""
+    """Return a sentence on the keys made by hand that a bake replaces in its range, if any."""
     places, curves = set(_places(rig)), versions.existing_fcurves(rig.armature)
     own = [curve for curve in curves if (curve.data_path, curve.array_index) in places]
     found = keys.hand_made_between(own, *keys.bounds(scene, rig.armature, first, last))
@@ -99,10 +99,9 @@ def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float)
 def turned_hands(
     rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats], own: OwnTurns, hands: Hands
 ) -> TurnedHands:
-    """Return how the hands turn for local rotations, (frames, 3, 3) for each bone of the chain.
+    """Return the hands' rotations for local rotations, (frames, 3, 3) for each bone of the chain.
 
-    samples: with the scale and the locations that the bones are to have. Where the chain's influence is
-    below 1 they turn a part of the way from their own rotations.
+    samples: with the final scale and locations of the bones. An influence below 1 blends with their own.
     """
     held = tip_poses(rig, samples, rotations)
     found, wanted, shown = [], [], []
@@ -127,7 +126,7 @@ def angles_between(one: Floats, other: Floats) -> Floats:
 
 
 def _wanted(bone: bpy.types.PoseBone, samples: ChainSamples, hands: Hands) -> Floats:
-    """Return the orientations (frames, 3, 3) that a hand has in pose space if it is not turned itself."""
+    """Return the orientations (frames, 3, 3) of a hand in pose space without its own rotation."""
     rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
     if not hands.follow or samples.aims is None:
         return np.broadcast_to(rest, (len(samples.world), 3, 3))
@@ -137,10 +136,8 @@ def _wanted(bone: bpy.types.PoseBone, samples: ChainSamples, hands: Hands) -> Fl
 
 
 def _shown(bone: bpy.types.PoseBone, held: Floats, turned: Floats) -> Floats:
-    """Return the orientations (frames, 3, 3) of a bone that is turned so on its parent's (frames, 4, 4)."""
-    bases = np.zeros((len(held), 4, 4)) + np.eye(4)
-    bases[:, :3, :3] = turned
-    return orientations(posed(bone, held, bases)[:, :3, :3])
+    """Return the orientations (frames, 3, 3) of a bone turned so on its parent's matrices (frames, 4, 4)."""
+    return orientations(posed(bone, held, transforms(turned))[:, :3, :3])
 
 
 def _local(bone: bpy.types.PoseBone, held: Floats, wanted: Floats) -> Floats:
@@ -177,7 +174,7 @@ def _is_held(bone: bpy.types.PoseBone) -> bool:
 def _channels(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
     """Return the channels (frames, c) for rotations (frames, 3, 3), or the nearest that locks leave.
 
-    own: (frames, c) those without the chain, in which locked channels stay. before: (c,) to go on from.
+    own: (frames, c) without the chain, for locked channels. before: (c,) to continue from.
     """
     if _is_held(bone):
         return own
@@ -197,7 +194,7 @@ def _quaternions(turned: Floats, locks: Floats) -> Floats:
 
 
 def _alike(quaternions: Floats, before: Floats | None) -> Floats:
-    """Return quaternions (frames, 4) with the signs that go on from frame to frame."""
+    """Return quaternions (frames, 4) with continuous signs."""
     first = np.array(REST["rotation_quaternion"]) if before is None else before
     along = (quaternions * np.vstack((first, quaternions[:-1]))).sum(axis=1)
     alike: Floats = quaternions * np.cumprod(np.where(along < 0.0, -1.0, 1.0))[:, None]
@@ -205,10 +202,8 @@ def _alike(quaternions: Floats, before: Floats | None) -> Floats:
 
 
 def _axis_angles(quaternions: Floats, before: Floats | None) -> Floats:
-    """Return angle and axis (frames, 4) that go on from frame to frame."""
-    first = None
-    if before is not None:
-        first = np.array(Quaternion(before[1:], before[0]), np.float64)
+    """Return continuous angles and axes (frames, 4)."""
+    first = None if before is None else np.array(Quaternion(before[1:], before[0]), np.float64)
     found = _alike(quaternions, first)
     sines = np.linalg.norm(found[:, 1:], axis=1)
     known = np.flatnonzero(sines > _NO_AXIS)
@@ -228,7 +223,7 @@ def _axis_angles(quaternions: Floats, before: Floats | None) -> Floats:
 
 
 def _eulers(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
-    """Return Euler angles (frames, 3) that go on from frame to frame; locked ones stay."""
+    """Return continuous Euler angles (frames, 3); locked ones stay."""
     order, locks = bone.rotation_mode, np.array(locked_channels(bone))
     values = np.empty((len(turned), 3))
     last = Matrix.Identity(3).to_euler(order)
@@ -281,9 +276,9 @@ def _now(bone: bpy.types.PoseBone) -> Floats:
 
 
 def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> list[Floats]:
-    """Return the rotation channels (frames, c) of each hand by curves, else at rest; locked ones as they are.
+    """Return the rotation channels (frames, c) of each hand by curves, else at rest; locked ones stay.
 
-    Raises IK2DError where they are no numbers, or no rotation.
+    Raises IK2DError where they are not finite, or not a rotation.
     """
     shown, found = strip_times(rig.armature, animation_times(scene, times)), []
     for name in rig.hands.bones if rig.hands else ():

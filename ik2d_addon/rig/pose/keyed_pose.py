@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keys show of a chain's joints: before and after the frames of a bake, and without the chain."""
+"""Keyed poses of a chain: before and after the frames of a bake, and without the chain."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ..scene.slide_locations import noted_locations
 
 @dataclass(frozen=True, eq=False)
 class KeyedPose:
-    """How a chain's joints stand at one frame."""
+    """The pose of a chain's joints at one frame, by keys or as it is now."""
 
     frame: float
     turns: Floats  # (n,) radians about each bone's local axis
@@ -30,7 +30,7 @@ class KeyedPose:
 
 @dataclass(frozen=True, eq=False)
 class NeighborPoses:
-    """What a chain has to join: the nearest keys before and after the frames of a bake, where there are."""
+    """The nearest keyed poses before and after the frames of a bake, which a chain has to join."""
 
     before: KeyedPose | None = None
     after: KeyedPose | None = None
@@ -40,10 +40,7 @@ class NeighborPoses:
 def neighbor_poses(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], first: float, last: float
 ) -> list[NeighborPoses]:
-    """Return how the chains' own keys nearest to the frames `first` to `last` have each of them stand.
-
-    The chains are of one armature.
-    """
+    """Return the keyed poses nearest to the frames `first` to `last` of each chain of one armature."""
     armature = rigs[0].armature
     start, end = keys.bounds(scene, armature, first, last)
     curves = playing_curves(armature, versions.existing_fcurves(armature))
@@ -53,7 +50,7 @@ def neighbor_poses(
 def _neighbors(
     scene: bpy.types.Scene, rig: RigChain, curves: Curves, start: float, end: float
 ) -> NeighborPoses:
-    """Return how curves have the chain stand nearest to the times `start` to `end` of the action."""
+    """Return a chain's keyed poses nearest to the times `start` to `end` of the action."""
     if not curves:
         return NeighborPoses()
     earlier, later = [], []
@@ -74,14 +71,14 @@ def _neighbors(
 
 
 def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
-    """Return how the chain's joints stand now, keyed or not."""
+    """Return the current pose of the chain's joints, keyed or not."""
     keyed_pose = _keyed_pose(rig, {}, scene.frame_float, 0.0)
     assert keyed_pose is not None  # without curves
     return keyed_pose
 
 
 def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
-    """Return the local turns (frames, n) that keys made by hand show, else those of the rest pose."""
+    """Return the local turns (frames, n) by keys made by hand, else of the rest pose."""
     with versions.channels_copied(rig.armature) as holder:
         found = _curves(rig, playing_curves(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
@@ -89,7 +86,7 @@ def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[f
 
 
 def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
-    """Do what `turns_without_chain` does, and change nothing: no copy is made.
+    """Return the turns of `turns_without_chain` without a copy of the action.
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
@@ -103,7 +100,7 @@ def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[fl
 
 
 def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> Floats:
-    """Return the local turns (frames, n) that curves show; bones without one stand at rest."""
+    """Return the local turns (frames, n) by curves; bones without one are at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
@@ -121,7 +118,7 @@ def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], cur
 
 
 def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:
-    """Yield what a bake of a chain that blends with keys made by hand does to those in its range."""
+    """Yield a sentence on the keys made by hand in a bake's range that the chain blends with, if any."""
     curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
     times = keys.hand_made_between(curves.values(), *keys.bounds(scene, rig.armature, first, last))
     if times:
@@ -132,7 +129,7 @@ def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: fl
 
 
 def _curves(rig: RigChain, curves: Curves) -> Curves:
-    """Return, of F-Curves, those that turn the chain's bones, and slide them."""
+    """Return the F-Curves that turn and slide the chain's bones."""
     if not curves:
         return {}
     places = [(_path(bone), index) for bone in rig.pose_bones for index in range(4)]
@@ -144,7 +141,7 @@ def _curves(rig: RigChain, curves: Curves) -> Curves:
 
 
 def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -> float:
-    """Return at which of the scene's frames something in the action takes place."""
+    """Return the scene's frame of a time of the action."""
     animation, pace = armature.animation_data, pace_of(scene)
     if animation.use_tweak_mode:
         time = animation.nla_tweak_strip_time_to_scene(time)
@@ -152,10 +149,9 @@ def _shown_at(scene: bpy.types.Scene, armature: bpy.types.Object, time: float) -
 
 
 def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> KeyedPose | None:
-    """Return how the curves have the joints stand at a time; channels without one as they stand now.
+    """Return the keyed pose at a time, with the current values of channels without a curve.
 
-    None where a curve has no usable value then: there is nothing to join. Channels that stand at none
-    count as at rest.
+    None where a curve has no usable value then. Channels without a usable current value are at rest.
     """
     turns, channels = np.zeros(len(rig.bones)), {}
     for i, bone in enumerate(rig.pose_bones):
@@ -171,7 +167,7 @@ def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> Key
 
 
 def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats | None:
-    """Return the slides (n,) that locations have at a time, of bones turned by turns (n,)."""
+    """Return the slides (n,) in the bones' locations at a time, for local turns (n,)."""
     if rig.slides is None:
         return None
     offsets = {}
@@ -192,7 +188,7 @@ def _path(bone: bpy.types.PoseBone) -> str:
 
 
 def _rest(bone: bpy.types.PoseBone) -> Floats:
-    """Return what the bone's rotation channels are at rest."""
+    """Return the rest values of the bone's rotation channels."""
     if bone.rotation_mode == 'QUATERNION':
         return np.array((1.0, 0.0, 0.0, 0.0))
     if bone.rotation_mode == 'AXIS_ANGLE':
@@ -213,10 +209,9 @@ def _values(
 
 
 def _turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:
-    """Return how far rotation channels (m, c) turn a bone about a local axis (3,).
+    """Return the turns (m,) of rotation channels (m, c) about a local axis (3,), without other axes.
 
-    As a number: the channels' own where one alone is that number, and of quaternions the one that has
-    their signs. What they do about other axes is left out.
+    With the whole turns of the channels' own angle where there is one, and the signs of quaternions.
     """
     mode = bone.rotation_mode
     if mode == 'QUATERNION':
@@ -231,14 +226,7 @@ def _turns(bone: bpy.types.PoseBone, axis: Floats, values: Floats) -> Floats:
         guess = values[:, nearest] * np.sign(axis[nearest])
     rotation = matrices(mode, values)
     along = np.trace(rotation, axis1=1, axis2=2) - rotation @ axis @ axis
-    across = np.stack(
-        (
-            rotation[:, 2, 1] - rotation[:, 1, 2],
-            rotation[:, 0, 2] - rotation[:, 2, 0],
-            rotation[:, 1, 0] - rotation[:, 0, 1],
-        ),
-        axis=1,
-    )
+    across = np.stack([rotation[:, i, j] - rotation[:, j, i] for i, j in ((2, 1), (0, 2), (1, 0))], axis=1)
     angle = np.arctan2(across @ axis, along)
     nearest_turns: Floats = angle + 2.0 * np.pi * np.round((guess - angle) / (2.0 * np.pi))
     return nearest_turns

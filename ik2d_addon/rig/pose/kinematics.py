@@ -19,7 +19,7 @@ from ..chain.joints import normals_in
 from ..chain.slides import Slides
 from ..scene.samples import ChainSamples
 
-# What is added to the locations {bone: (frames, 3)} of some bones of a chain, by their places in it.
+# Offsets {bone: (frames, 3)} of the locations of some bones of a chain, by their numbers.
 Offsets = Mapping[int, Floats]
 # A rotation matrix of 32 bits has columns of length 1 to within less than this.
 SCALE_NOISE = 1e-5
@@ -27,7 +27,7 @@ SCALE_NOISE = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """One bone: how its parent holds it, and what it carries.
+    """One bone: its place on its parent, and the place of the next one on it.
 
     Turned by t about its local axis it has the orientation  Q = P K R(t), where P is its parent's
     Q, or 1 where it inherits no rotation.
@@ -39,26 +39,26 @@ class Link:
     # The same in space, (4, 4) or (frames, 4, 4) each:
     local: Floats  # unturned, as the bone before carries it; the root as rest space has it
     upright: Floats  # unturned, in rest space
-    own: Floats  # what the bone's own channels do to what it carries
-    # (3, 3) the axes of its location, as the bone before sees them; told of chains that slide alone
+    own: Floats  # the transform of the bone's own channels
+    # (3, 3) the axes of its location, in the space of the bone before; only for chains that slide
     frame: Floats = field(default_factory=lambda: np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """A chain as it is held at each frame before any of its joints turns, in the chain's plane."""
+    """A chain at each frame before any of its joints turns, in the chain's plane."""
 
     links: tuple[Link, ...]
     to_pose: Floats  # (frames, 4, 4) rest space -> the armature's pose space
     tail: Floats  # (3,) the tip, in the last bone's own space
     plane: Plane
-    axes: Floats  # (n, 3) what each bone turns about, in its own space
-    planar: bool  # whether they all are the plane's normal, and stay it
+    axes: Floats  # (n, 3) each bone's axis, in its own space
+    planar: bool  # whether they all are always the plane's normal
     heights: Floats  # () or (frames,) of the tip over the plane, unturned; no turn in the plane changes it
-    # Blender's own word on the tips (frames, 3) of turns (frames, n), where links are not exact.
+    # Blender's own evaluation of the tips (frames, 3) of turns (frames, n), where links are not exact.
     blender_tips: Callable[[Floats, Offsets | None], Floats] | None = None
     slides: Slides | None = None  # None where all bones are rigid
-    # (n, 4, 4) the bones' own channels, where these are the same at all frames and tell all of the links.
+    # (n, 4, 4) the bones' own channels, where these are the same at all frames and define the links.
     bases: Floats | None = None
 
     def joints(self, turns: Floats) -> Floats:
@@ -106,20 +106,19 @@ class Linkage:
 
     @property
     def lasting(self) -> "Linkage | None":
-        """The same of the first frame alone, for `read_linkage` to know; None where the bones change."""
+        """The linkage of the first frame alone, for `read_linkage`; None where the bones change."""
         return None if self.bases is None else replace(self, to_pose=self.to_pose[:1].copy())
 
     def lifted(self, tips: Floats) -> Floats:
-        """Return tips (frames, 2) of the plane as points (frames, 3) in rest space, as high as they are."""
+        """Return tips (frames, 2) of the plane as points (frames, 3) in rest space, at their heights."""
         heights: Floats = np.multiply.outer(self.heights, self.plane.normal)
         return self.plane.lift(tips) + heights
 
     def tips_in_space(self, turned: Sequence[Rotate], rows: slice, offsets: Offsets | None = None) -> Floats:
-        """Return the tips (m, 3) in rest space of bones that are turned somehow, at some frames.
+        """Return the tips (m, 3) in rest space of bones turned in any way, at some frames.
 
-        From the tip on to the root, each bone takes along what those after it have made of the tip. Right
-        also where bones leave the plane, as with Euler angles between two keys. offsets: what is added to
-        bones' locations.
+        From the tip to the root, each bone transforms the tip of those after it: also where bones leave
+        the plane, as with Euler angles between two keys. offsets: of the bones' locations.
         """
         tips, upright = self.tail[:, None], np.zeros((3, 1))
         for i, (link, turn) in reversed(list(enumerate(zip(self.links, turned, strict=True)))):
@@ -127,7 +126,7 @@ class Linkage:
             local = _at(link.local, rows)
             if link.inherits:
                 tips = _applied(local, tips)
-            else:  # it stands as it does by itself, on what goes on with the bones before
+            else:  # its orientation is its own, its place that of the bones before
                 tips, upright = np.zeros((3, 1)), upright + _applied(_at(link.upright, rows), tips)
             tips = tips + local[..., :3, 3:].T.reshape(3, -1)
             if offsets and i in offsets:
@@ -152,13 +151,12 @@ class Linkage:
     def local_turns(
         self, angles: Floats, headings: Floats, held: NDArray[np.bool_], near: Floats | None = None
     ) -> Floats:
-        """Return how far each bone turns about its local axis, from solved angles: both (frames, n).
+        """Return each bone's turns about its local axis, from solved angles: both (frames, n).
 
         headings: (frames, n) before any joint turns. A bone turned by phi in the plane, whose
         parent is turned by psi, turns by phi - psi; one that inherits no rotation turns by phi.
-        The turns go on from frame to frame without a jump, and begin as near as whole turns allow to
-        `near` (n,), or to rest. held: (n,) joints with limits, whose turns are the solver's own numbers
-        where these are what is limited.
+        The turns are continuous, and begin as near as whole turns allow to `near` (n,), or to rest.
+        held: (n,) joints with limits: those that inherit rotation take the solver's own angles.
         """
         turns = unwrapped(self.relative(summed_up(np.array(angles.T, order="C")).T - headings))
         turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
@@ -168,7 +166,7 @@ class Linkage:
         return turns
 
     def relative(self, turned: Floats) -> Floats:
-        """Return the local turns (frames, n) of bones that are turned so far in the plane (frames, n)."""
+        """Return the local turns (frames, n) of bones from their turns in the plane (frames, n)."""
         turns = np.array(turned.T, order="C")  # the numbers of a bone side by side, which is faster
         for i, link in enumerate(self.links):
             if i and link.inherits:
@@ -176,7 +174,7 @@ class Linkage:
         return turns.T
 
     def angles_of(self, turns: Floats, headings: Floats) -> Floats:
-        """Return the solver's angles (frames, n) of local turns: what local_turns undoes."""
+        """Return the solver's angles (frames, n) of local turns: the inverse of `local_turns`."""
         turned = turns.copy()
         for i, link in enumerate(self.links):
             if i and link.inherits:
@@ -188,7 +186,7 @@ class Linkage:
 def angles_before(headings: Floats) -> Floats:
     """Return the solver's angles (frames, n) of headings (frames, n) before any joint turns.
 
-    Each relative to the bone before; limits count from these, so they go on from frame to frame.
+    Each relative to the bone before; limits count from these, so they are continuous.
     """
     angles = unrepeated(headings).copy()
     angles[:, 1:] -= angles[:, :-1].copy()
@@ -197,9 +195,9 @@ def angles_before(headings: Floats) -> Floats:
 
 
 def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = None) -> Linkage:
-    """Return how the chain is held at each of the sampled frames.
+    """Return the chain's linkage at the sampled frames.
 
-    known: how it is held at other frames: if its bones are the same at these, only what holds it is read.
+    known: that of other frames; if the bones are the same at these, only their parent is read.
     """
     bases = _constant(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
@@ -208,14 +206,14 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
         return replace(known, to_pose=there)
     bones = rig.pose_bones
     rests = np.array([_rest(bone) for bone in bones])
-    carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest as its parent sees it
+    carried = inverse(rests[:-1]) @ rests[1:]  # each but the root, in rest in its parent's space
     locations = list(bases[:, :3, 3])
     if bases.ndim == 4:
         locations = [_constant(bases[:, i, :3, 3]) for i in range(len(bones))]
     to_pose = rest_to_pose(rig, samples)
     tail = np.array((0.0, bones[-1].bone.length, 0.0))
     plane_axes = np.array((rig.plane.x, rig.plane.y)).T  # (3, 2)
-    holder = plane_axes.T  # what a bone's parent turns, as seen in the parent's own turning plane
+    holder = plane_axes.T  # from a parent's space to the parent's own turning plane
     local = upright = rests[0]
     links, aligned = [], None
     owns = _owns(rig, bones, bases)
@@ -238,7 +236,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
         if rig.slides is not None:
             links[-1] = replace(links[-1], frame=_location_axes(bone, root=i == 0))
         local, upright = following, above @ following
-    # Bones that do not simply follow their parents have the noise in these evened out on the way.
+    # For bones that do not simply follow their parents, Blender removes noise in the matrices on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
     tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
@@ -252,14 +250,14 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
 
 
 def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
-    """Return the axes (3, 3) of a bone's location, as its parent sees them; of the chain's root in rest."""
+    """Return the axes (3, 3) of a bone's location, in its parent's space; of the chain's root in rest."""
     rest = _rest(bone)
     axes: Floats = (rest if root else inverse(_rest(bone.parent)) @ rest)[:3, :3]
     return axes
 
 
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
-    """Return what takes rest space to the armature's pose space (frames, 4, 4), as the root is held."""
+    """Return the matrices (frames, 4, 4) from rest space to the armature's pose space, by the root."""
     root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
     parent, rest = None if samples.parent is None else _constant(samples.parent), _rest(root)
     if _takes_all(root, location):
@@ -280,14 +278,10 @@ def _blender_tips(
     turns: Floats,
     offsets: Offsets | None = None,
 ) -> Floats:
-    """Return the tips (frames, 3) in rest space as Blender's own functions have them.
-
-    offsets: what is added to bones' locations.
-    """
+    """Return the tips (frames, 3) in rest space by Blender's own functions. offsets: of bones' locations."""
     held = parent
     for i, bone in enumerate(rig.pose_bones):
-        turned = np.zeros((len(turns), 4, 4)) + np.eye(4)
-        turned[:, :3, :3] = _rotations(rig.joints.axes[i], turns[:, i])
+        turned = transforms(_rotations(rig.joints.axes[i], turns[:, i]))
         location = locations[i] + offsets[i] if offsets and i in offsets else locations[i]
         pose = held = _posed(bone, held, _translation(bone, location) @ turned @ owns[i])
     tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
@@ -297,12 +291,12 @@ def _blender_tips(
 def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Floats:
     """Return the tip bone's pose matrices (frames, 4, 4) for local rotations, (frames, 3, 3) for each bone.
 
-    samples: with the scale and the locations that the bones are to have.
+    samples: with the final scale and locations of the bones.
     """
     held, bones = samples.parent, rig.pose_bones
     owns = _owns(rig, bones, _constant(samples.bases))
     for i, (bone, rotation) in enumerate(zip(bones, rotations, strict=True)):
-        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ _turned(rotation) @ owns[i]
+        bases = _translation(bone, samples.bases[:, i, :3, 3]) @ transforms(rotation) @ owns[i]
         held = posed(bone, held, bases)
     assert held is not None  # of a chain, which has a bone
     return held
@@ -322,8 +316,8 @@ def rotations_of(rig: RigChain, turns: Floats) -> list[Floats]:
     return [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
 
 
-def _turned(rotation: Floats) -> Floats:
-    """Return rotations (.., 3, 3) as (.., 4, 4)."""
+def transforms(rotation: Floats) -> Floats:
+    """Return linear maps (.., 3, 3) as matrices (.., 4, 4) without a translation."""
     turned = np.zeros((*rotation.shape[:-2], 4, 4)) + np.eye(4)
     turned[..., :3, :3] = rotation
     return turned
@@ -340,10 +334,10 @@ def _rotations(axis: Floats, turns: Floats) -> Floats:
 def _local(
     bone: bpy.types.PoseBone, carried: Floats, above: Floats, to_pose: Floats, location: Floats
 ) -> Floats:
-    """Return a bone's matrix (.., 4, 4), unturned, as its parent's sees it.
+    """Return a bone's matrix (.., 4, 4), unturned, in its parent's space.
 
-    carried: (4, 4) the same in rest; above: the parent's matrix in rest space. Where the bone takes all of
-    its parent's transforms it is constant; Blender's own function knows the other ways to inherit.
+    carried: (4, 4) that in rest; above: the parent's matrix in rest space. It is constant where the bone
+    takes all of its parent's transforms; else Blender's own function computes it.
     """
     if _takes_all(bone, location):
         return carried @ _translation(bone, location)
@@ -352,9 +346,9 @@ def _local(
 
 
 def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
-    """Return a bone's matrix, as its parent's sees it, without the scale that it has aligned, and that.
+    """Return a bone's matrix in its parent's space without its aligned scale, and that scale.
 
-    above: the parent's matrix. Such a scale acts along the bone's own axes, however it turns.
+    above: the parent's matrix. An aligned scale acts along the bone's own axes, however it turns.
     """
     sizes = np.linalg.norm((above @ local)[..., :3, :3], axis=-2)
     scale = np.zeros((*sizes.shape[:-1], 4, 4)) + np.eye(4)
@@ -365,7 +359,7 @@ def _scale_apart(local: Floats, above: Floats) -> tuple[Floats, Floats]:
 
 
 def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> Floats:
-    """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's (.., 4, 4), as Blender does."""
+    """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's, by Blender's own function."""
     moved = _translation(bone, location)
     if parent is None:
         return _posed(bone, None, moved.reshape(-1, 4, 4))
@@ -374,7 +368,7 @@ def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> 
 
 
 def _posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
-    """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
+    """Return the matrices of `posed` by Blender's own function."""
     if parent is None:
         poses = [bone.bone.convert_local_to_pose(Matrix(basis), bone.bone.matrix_local) for basis in bases]
     else:
@@ -391,7 +385,7 @@ def _posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Fl
 
 
 def _takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
-    """Return whether the bone follows its parent like a part of it, and its location its own axes."""
+    """Return whether the bone takes all of its parent's transforms, and its location is along its axes."""
     data = bone.bone
     follows = data.parent is None or (data.use_inherit_rotation and data.inherit_scale == 'FULL')
     return follows and (data.use_local_location or not location.any())
@@ -413,7 +407,7 @@ def _applied(matrices: Floats, places: Floats) -> Floats:
 
 
 def _at(matrices: Floats, rows: slice) -> Floats:
-    """Return some of the matrices (frames, 4, 4); one (4, 4) that holds for all frames as it is."""
+    """Return some of the matrices (frames, 4, 4), or the one (4, 4) of all frames."""
     return matrices[rows] if matrices.ndim == 3 else matrices
 
 
@@ -423,10 +417,9 @@ def _constant(values: Floats) -> Floats:
 
 
 def _owns(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> list[Floats]:
-    """Return what each bone's own channels do to what it carries: its scale, and a rotation that is fixed.
+    """Return each bone's own transform, its scale and a fixed rotation: (frames, 4, 4), or (4, 4) for all.
 
-    bases: (frames, n, 4, 4), or (n, 4, 4) where all frames have the same. Returns (frames, 4, 4) of each
-    bone, or (4, 4) where all frames have the same.
+    bases: (frames, n, 4, 4), or (n, 4, 4) where all frames have the same.
     """
     linear = bases[..., :3, :3]
     scales = np.sqrt(np.einsum("...ij,...ij->...j", linear, linear))  # ([frames,] n, 3)
@@ -442,7 +435,7 @@ def _owns(rig: RigChain, bones: Sequence[bpy.types.PoseBone], bases: Floats) -> 
             turned = linear[i] if linear.ndim == 3 else _constant(linear[:, i])
         else:
             turned = ((usual[i] if steady[i] else scales[:, i]) * signs[i])[..., None, :] * np.eye(3)
-        owns.append(_turned(turned))
+        owns.append(transforms(turned))
     return owns
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a posed chain is from what its plane and its rest pose say."""
+"""Measures of a posed chain: uneven scale, and joints off its plane."""
 
 import bpy
 import numpy as np
@@ -13,7 +13,7 @@ from ..chain.hands import REST
 from ..scene.slide_locations import slide_channels
 from .rotations import bone_rotations
 
-# A scale is even if what it makes of lengths differs by less than this part from axis to axis.
+# A scale is even if its axes differ by less than this part.
 EVEN = 1e-3
 
 
@@ -32,7 +32,7 @@ def _hand_at_rest(bone: bpy.types.PoseBone) -> BoneRotation:
     return BoneRotation(bone.name, channels, np.array([REST[channels]]))
 
 
-# --- What makes the pose another one than was solved -------------------------
+# --- Uneven scale ------------------------------------------------------------
 
 
 def is_uneven(matrices: Floats) -> bool:
@@ -41,7 +41,7 @@ def is_uneven(matrices: Floats) -> bool:
 
 
 def uneven(matrices: Floats) -> NDArray[np.bool_]:
-    """Return the same (k,) of several bones (frames, k, 3, 3)."""
+    """Return a mask (k,) of the bones whose matrices (frames, k, 3, 3) are uneven."""
     if is_constant(matrices):
         matrices = matrices[:1]
     squares = np.swapaxes(matrices, -1, -2) @ matrices
@@ -52,7 +52,7 @@ def uneven(matrices: Floats) -> NDArray[np.bool_]:
 
 
 def uneven_above(rig: RigChain) -> str:
-    """Return which bone above the chain is scaled unevenly: as posed now, else any may be."""
+    """Return the bone above the chain that is scaled unevenly, in words; as posed now, else any may be."""
     above = rig.pose_bones[0].parent_recursive
     for bone in reversed(above):  # the topmost; those below have it from there
         if is_uneven(np.array(bone.matrix, np.float64)[None, :3, :3]):
@@ -68,7 +68,7 @@ def uneven_words(chain: str, what: str) -> str:
     )
 
 
-# --- What leaves the plane ---------------------------------------------------
+# --- Off the plane -----------------------------------------------------------
 
 
 def askew_words(rig: RigChain) -> str:
@@ -90,6 +90,6 @@ def off_plane_words(chain: str, far: str) -> str:
 
 
 def joints_off_plane(rig: RigChain) -> float:
-    """Return how far the joints are off the plane in rest, as a part of the chain's reach."""
+    """Return the joints' largest distance off the plane in rest, as a part of the chain's reach."""
     reach = np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum()
     return rig.off_plane / float(reach)

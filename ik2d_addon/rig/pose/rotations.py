@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plane angles -> rotation channels, in each bone's own rotation mode, and the channels beside them."""
+"""Plane angles -> rotation channels, in each bone's own rotation mode."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,9 +21,9 @@ def bone_rotations(
 ) -> list[BoneRotation]:
     """Return the rotation channels of all bones for their local turns (frames, n).
 
-    Bones that locked channels hold keep what they have. single_axis: one Euler channel for each
-    bone that has the plane's normal as its X or Z, in another rotation mode than its own if need be.
-    before: the bones' channels that Euler angles go on from, if there are any.
+    Bones held by locked channels are left out. single_axis: one Euler channel for each bone that has the
+    plane's normal as its X or Z, in another rotation mode than its own if need be. before: the bones'
+    channels that Euler angles continue from, if there are any.
     """
     channels = _single_channel if single_axis else _channels
     last = before or {}
@@ -48,7 +48,7 @@ def _single_channel(
 
 
 def single_axis_notes(rig: RigChain) -> Iterator[str]:
-    """Yield what Single Axis does to the bones of a chain, and where it can do nothing."""
+    """Yield a sentence on rotation modes that Single Axis sets, and for each bone that it cannot key."""
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
     turned = [(bone, axis) for bone, axis, fixed in joints if not fixed]
     slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]

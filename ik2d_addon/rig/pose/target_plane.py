@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plane of a chain after where its target goes: for straight chains, and where one asks for it."""
+"""The plane of a chain through its target's path: for straight chains, and on request."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,12 @@ from .kinematics import read_linkage
 _CHOICES = ('AUTO', 'HINGES', 'X', 'Y', 'Z')
 # A plane does as well as the best if it leaves the target no further off than this part of the reach.
 _AS_WELL = 1e-3
-# No more frames than these are looked at to choose a plane.
+# The most frames that are sampled to choose a plane.
 _FRAMES = 50
 
 
 def facing_target(rig: RigChain, samples: ChainSamples) -> RigChain:
-    """Return a chain that is straight in the plane through it and its target's path, where there is one."""
+    """Return a chain; a straight one in the plane through its target's path, where there is one."""
     if rig.plane_taken not in (FIRST_X, FIRST_Z):
         return rig
     plane = plane_through(rest_joints(rig.pose_bones), target_points(rig, samples), rig.plane)
@@ -33,7 +33,7 @@ def facing_target(rig: RigChain, samples: ChainSamples) -> RigChain:
 
 
 def target_points(rig: RigChain, samples: ChainSamples) -> Floats:
-    """Return where the target is at each frame (frames, 3) in the chain's rest space."""
+    """Return the target's places (frames, 3) in the chain's rest space."""
     into = inverse(samples.world @ read_linkage(rig, samples).to_pose)
     points: Floats = (into[:, :3, :3] @ samples.targets[..., None])[..., 0] + into[:, :3, 3]
     return points
@@ -47,10 +47,10 @@ def plane_to_target(
     first: int,
     last: int,
 ) -> str:
-    """Set a chain's plane to the one that its target is nearest to on some frames; return which it is.
+    """Set a chain's plane to the one nearest to its target on some frames; return the choice.
 
-    One of the automatic ones and the armature's axes where these do, else one with a normal of its own.
-    Raises IK2DError for a chain that cannot be read.
+    An automatic one or one of the armature's axes where these do, else one with its own normal. Raises
+    IK2DError for a chain that cannot be read.
     """
     rig = read_chain(armature, settings)
     points = target_points(rig, _sampled(scene, rig, _spread(first, last)))
@@ -84,7 +84,7 @@ def keep_plane(
     first: int,
     last: int,
 ) -> None:
-    """Give a chain as its own the plane that it takes on some frames, so that no other path changes it.
+    """Set a chain's plane to its own normal as it is on some frames, so that no other path changes it.
 
     Raises IK2DError for a chain that cannot be read.
     """
@@ -95,7 +95,7 @@ def keep_plane(
 
 
 def _spread(first: int, last: int) -> list[float]:
-    """Return the frames to look at of those from `first` to `last`."""
+    """Return the frames to sample from `first` to `last`."""
     times: list[float] = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
     return times
 
@@ -111,9 +111,7 @@ def _own_planes(joints: Floats, points: Floats) -> list[Plane]:
     planes = []
     for offsets in (points - tip, points - tip - np.multiply.outer((points - tip) @ chord, chord)):
         _, _, axes = np.linalg.svd(np.vstack((offsets, np.zeros((3, 3)))))
-        normals = [axes[2]] if offsets.any() else []
-        normals += [np.cross(chord, axes[0])] if offsets.any() else []
-        for normal in normals:
+        for normal in (axes[2], np.cross(chord, axes[0])) if offsets.any() else ():
             try:
                 planes.append(Plane.turning_about(joints, normal))
             except IK2DError:
@@ -122,7 +120,7 @@ def _own_planes(joints: Floats, points: Floats) -> list[Plane]:
 
 
 def _misses(plane: Plane, joints: Floats, points: Floats) -> float:
-    """Return how far points (m, 3) are from what a chain gets to in a plane: off it, or out of reach."""
+    """Return the largest miss of a chain in a plane from points (m, 3): off it, or out of reach."""
     off = (points - joints[-1]) @ plane.normal
     seen = plane.project(joints)
     reach = np.linalg.norm(np.diff(seen, axis=0), axis=1).sum()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the scene says of a chain at each frame: samples, and other controls of its bones."""
+"""Samples of a chain at each frame of the scene, and other controls of its bones."""

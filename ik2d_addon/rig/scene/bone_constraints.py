@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who rules a chain's bones in place of its keys: constraints on them, and IK from bones below."""
+"""Other controls of a chain's bones: constraints on them, and IK from bones below."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -14,7 +14,9 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import listed
 from ..animation import actions, versions
+from ..animation.fcurves import column
 from ..animation.times import animation_times
+from ..animation.value_keys import acting_driver, curve_of
 from ..chain.chain import RigChain
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
@@ -44,10 +46,10 @@ class OtherControl:
     """A constraint that acts on bones of a chain, on top of their keys or in place of them."""
 
     kind: str  # Constraint.type
-    label: str  # what Blender calls that
+    label: str  # Blender's name of that
     owner: str  # the bone that has it
     constraint: str
-    bones: tuple[str, ...]  # those of the chain that it rules, root to tip
+    bones: tuple[str, ...]  # those of the chain that it moves, root to tip
     below: bool  # whether the owner is not of the chain itself
     driven: bool  # whether a driver sets its influence, so that no key can
 
@@ -55,10 +57,10 @@ class OtherControl:
 def other_controls(
     rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
 ) -> list[OtherControl]:
-    """Return the constraints that will rule a chain's bones on the frames from `first` to `last`.
+    """Return the constraints that move a chain's bones on the frames from `first` to `last`.
 
-    Left out is what cannot act then: muted, without influence or without a target, and limits that
-    cannot stop a turn in the plane. reaching: those of the armature that reach up, where they are known.
+    Without those that are muted or have no influence or target, and limits that cannot stop a turn in
+    the plane. reaching: those of the armature that reach up, where they are known.
     """
     scene = bpy.context.scene
     times = animation_times(scene, (first, last))
@@ -74,7 +76,7 @@ def other_controls(
                     constraint=constraint.name,
                     bones=bones,
                     below=bone.name not in rig.bones,
-                    driven=_driver(rig.armature, constraint.path_from_id("influence")) is not None,
+                    driven=acting_driver(rig.armature, constraint.path_from_id("influence")) is not None,
                 )
             )
     return found
@@ -83,10 +85,7 @@ def other_controls(
 def with_other_controls(
     rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
 ) -> RigChain:
-    """Return a chain with a warning for each thing that will rule its bones on some frames.
-
-    reaching: as in `other_controls`.
-    """
+    """Return a chain with a warning for each other control on some frames; see `other_controls`."""
     lines = sentences(rig.name, other_controls(rig, first, last, reaching))
     return replace(rig, notes=(*rig.notes, *lines), ruled=bool(lines))
 
@@ -129,7 +128,7 @@ def _short(label: str) -> str:
     return "IK" if label == "Inverse Kinematics" else label
 
 
-# --- What may rule -----------------------------------------------------------
+# --- Constraints that may act ------------------------------------------------
 
 
 def reaching_of(armature: bpy.types.Object) -> list[Held]:
@@ -141,7 +140,7 @@ def reaching_of(armature: bpy.types.Object) -> list[Held]:
 def _candidates(
     rig: RigChain, reaching: Sequence[Held]
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint, tuple[str, ...]]]:
-    """Yield (bone, constraint, the chain's bones that it rules if it acts), the chain's own first."""
+    """Yield (bone, constraint, the chain's bones that it moves if it acts), the chain's own first."""
     held = [(i, bone, constraint) for i, bone in enumerate(rig.pose_bones) for constraint in bone.constraints]
     native = own_constraints(rig.armature) if held else ()
     for i, bone, constraint in held:
@@ -172,11 +171,8 @@ def _can_act(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint of the i-th bone may change the bone's rotation or place."""
     if constraint.type in _HARMLESS:
         stretches = rig.stretching is not None and bool(rig.stretching.scaled[i])
-        return (
-            stretches
-            and constraint.type == 'LIMIT_SCALE'
-            and bool(constraint.use_max_y or constraint.use_min_y)
-        )
+        limits_scale = constraint.type == 'LIMIT_SCALE'
+        return stretches and limits_scale and bool(constraint.use_max_y or constraint.use_min_y)
     if constraint.type == 'LIMIT_ROTATION':
         return _limits_turns(rig, i, constraint)
     if constraint.type == 'LIMIT_LOCATION':
@@ -219,20 +215,22 @@ def _limits_place(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bo
     return False
 
 
-# --- Whether it does so on some frames ---------------------------------------
+# --- Constraints that act on some frames -------------------------------------
 
 
 def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
-    """Return whether a constraint acts between two times: it has what it needs, and some influence then."""
+    """Return whether a constraint acts between two times: it has its targets, and some influence then."""
     if not _has_targets(constraint):
         return False
     paths = [constraint.path_from_id(name) for name in ("mute", "enabled")]
-    if constraint.mute and not any(_curve(armature, path) or _driver(armature, path) for path in paths):
+    if constraint.mute and not any(
+        curve_of(armature, path) or acting_driver(armature, path) for path in paths
+    ):
         return False
     path = constraint.path_from_id("influence")
-    if _driver(armature, path):
+    if acting_driver(armature, path):
         return True
-    curve = _curve(armature, path)
+    curve = curve_of(armature, path)
     if curve is None or not versions.plays(armature, curve):
         return bool(constraint.influence > 0.0)
     return _largest(curve, times) > 0.0
@@ -258,23 +256,11 @@ def _is_target(target: bpy.types.Object | None, subtarget: str, bone: bool) -> b
     return subtarget in target.data.bones if subtarget else not bone
 
 
-def _curve(armature: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
-    holder = versions.existing_channels(armature)
-    return holder.fcurves.find(path) if holder else None
-
-
-def _driver(armature: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
-    """Return the driver of a property, unless it is muted."""
-    driver = armature.animation_data.drivers.find(path) if armature.animation_data else None
-    return driver if driver is not None and not driver.mute else None
-
-
 def _largest(curve: bpy.types.FCurve, times: Sequence[float]) -> float:
     """Return the largest value of a curve between two times: at its keys, and at the ends."""
-    places = np.empty(2 * len(curve.keyframe_points), "f4")
-    curve.keyframe_points.foreach_get("co", places)
-    within = (places[::2] >= times[0]) & (places[::2] <= times[1])
-    return float(max(places[1::2][within].max(initial=0.0), *map(curve.evaluate, times)))
+    places, heights = column(curve, "co").T
+    within = (places >= times[0]) & (places <= times[1])
+    return float(max(heights[within].max(initial=0.0), *map(curve.evaluate, times)))
 
 
 # --- Muting ------------------------------------------------------------------
@@ -285,9 +271,9 @@ def mute_constraints(
 ) -> tuple[list[OtherControl], list[OtherControl]]:
     """Keep constraints from acting on the frames from `first` to `last`.
 
-    Where these are all of the scene's, they are muted; else their influence is keyed to 0 there, and
-    plays before and after as it did. Returns those muted, and those whose influence is driven and
-    stays. Raises IK2DError, with nothing changed, where an influence cannot be keyed.
+    Where these are all of the scene's frames, they are muted; else their influence is keyed to 0 there
+    only. Returns those muted, and those whose driven influence stays. Raises IK2DError, with nothing
+    changed, where an influence cannot be keyed.
     """
     whole = first <= scene.frame_start and scene.frame_end <= last
     driven = [ruler for ruler in rulers if ruler.driven and not whole]
@@ -310,7 +296,7 @@ def _check_can_key(armature: bpy.types.Object, constraints: Sequence[bpy.types.C
     if constraints and armature.animation_data and armature.animation_data.use_tweak_mode:
         raise IK2DError(f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)")
     for constraint in constraints:
-        curve = _curve(armature, constraint.path_from_id("influence"))
+        curve = curve_of(armature, constraint.path_from_id("influence"))
         if curve and (curve.lock or (curve.group and curve.group.lock)):
             raise IK2DError(f"'{armature.name}': channel {curve.data_path} is locked; unlock it to mute it")
         if curve and len(curve.sampled_points):

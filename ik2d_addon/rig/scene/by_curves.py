@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where objects and bones are at many times, worked out from their F-Curves without setting a frame."""
+"""Matrices of objects and bones at many times, computed from their F-Curves without setting a frame."""
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -21,18 +21,12 @@ from ..chain.dependencies import Node, parents, walk
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
-_OBJECT = (
-    *_BONE,
-    "delta_location",
-    "delta_rotation_euler",
-    "delta_rotation_quaternion",
-    "delta_scale",
-)
-# What else of an object may be animated without moving it: how it looks, and custom properties. Settings of
-# chains are read elsewhere.
+_OBJECT = (*_BONE, "delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
+# Properties of an object that do not move it: its looks, and custom properties. Settings of chains are read
+# elsewhere.
 _ELSE = ("hide_", "color", "show_", "display_", "empty_display_", "pass_index", "modifiers[", "ik2d.", '["')
 _OF_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](.*)', re.DOTALL)
-# Greater numbers may be none in the 32 bits of Blender, on the way if not at the end.
+# Greater numbers may overflow Blender's 32 bits, on the way if not at the end.
 _GREATEST = 1e15
 
 
@@ -73,9 +67,9 @@ class Placed:
 
 
 def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> str:
-    """Return what places bones of the armature or the targets beside their F-Curves, in words; "" if nothing.
+    """Return what moves the bones or the targets besides their F-Curves, in words; "" for nothing.
 
-    Anything that is not known to be followed to the last bit of Blender's counts.
+    Anything counts that is not known to be computed exactly as by Blender.
     """
     for ob, on_way in _bones_of(_way(armature, bones, targets)).items():
         for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
@@ -86,10 +80,9 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
 def placed(
     armature: bpy.types.Object, bones: Sequence[str], targets: Sequence[Node], times: Times
 ) -> Generator[int, None, Placed | None]:
-    """Work out where bones of the armature and the targets are at times (frames,) of their actions.
+    """Compute the matrices of the armature's bones and of the targets at times (frames,) of their actions.
 
-    Only for what has no `hindrance`. Yields how many of the times that makes up for; returns None where
-    numbers get too great.
+    Only without a `hindrance`. Yields the number of times done; returns None where numbers get too great.
     """
     nodes = _way(armature, bones, targets)
     places = _Places(nodes, len(times))
@@ -105,12 +98,12 @@ def placed(
         )
         parts = (part for target in found.targets for part in target)
         every = (found.world, *parts, *found.poses.values(), *found.bases.values())
-        # A comparison with what is no number is false.
+        # A comparison with NaN is false.
         return found if all((np.abs(one) < _GREATEST).all() for one in every) else None
 
 
 def _quiet(steps: Iterator[object]) -> Iterator[None]:
-    """Pass steps on, without numpy's warnings in them, and with these for whoever goes on in between."""
+    """Run a generator with numpy's warnings off inside it only."""
     while True:
         with np.errstate(all="ignore"):
             try:
@@ -121,7 +114,7 @@ def _quiet(steps: Iterator[object]) -> Iterator[None]:
 
 
 def _way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:
-    """Return what bones and targets hang on, parent by parent, with themselves."""
+    """Return the armature, bones and targets with all their parents."""
     return walk([(armature, ""), *((armature, bone) for bone in bones), *targets], parents)
 
 
@@ -133,11 +126,11 @@ def _bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
     return found
 
 
-# --- What hinders -------------------------------------------------------------------------------
+# --- Hindrances ---------------------------------------------------------------------------------
 
 
 def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
-    """Yield what places an object beside its channels and a simple parent."""
+    """Yield what moves an object besides its channels and a simple parent, in words."""
     if any(not constraint.mute for constraint in ob.constraints):
         yield "has a constraint"
     if ob.parent is None:
@@ -151,7 +144,7 @@ def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
 
 
 def _bone_hindrances(ob: bpy.types.Object, names: set[str]) -> Iterator[str]:
-    """Yield what places some of an object's bones beside their channels and their parents."""
+    """Yield what moves some of an object's bones besides their channels and their parents, in words."""
     if not names:
         return
     if ob.type != 'ARMATURE' or ob.data.pose_position != 'POSE' or ob.data.is_editmode:
@@ -196,7 +189,7 @@ def _has_animation(block: bpy.types.ID) -> bool:
 
 
 def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
-    """Yield what animates an object, or some of its bones, other than by F-Curves of its own action."""
+    """Yield what animates an object or its bones besides F-Curves of its own action, in words."""
     animation = ob.animation_data
     if animation is None:
         return
@@ -214,12 +207,12 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
 
 
 def _is_known(curve: bpy.types.FCurve) -> bool:
-    """Return whether an F-Curve has keys, or none and no say."""
+    """Return whether an F-Curve has keys, or nothing at all."""
     return len(curve.keyframe_points) > 0 or not (len(curve.modifiers) or len(curve.sampled_points))
 
 
 def _is_plain(action: bpy.types.Action | None) -> bool:
-    """Return whether an action plays its one layer, if it has layers, as it is."""
+    """Return whether an action has at most one layer, which plays at full influence."""
     layers: Sequence[Any] = getattr(action, "layers", ())  # of 4.4 and later
     return len(layers) == 0 or (
         len(layers) == 1 and len(layers[0].strips) <= 1 and getattr(layers[0], "influence", 1.0) == 1.0
@@ -230,7 +223,7 @@ _PLACES, _ASIDE, _UNKNOWN = "places", "aside", "unknown"
 
 
 def _kind(path: str, bones: set[str]) -> str:
-    """Return what a channel of an object does to it and to some of its bones."""
+    """Return the kind of a channel: whether it moves an object or some of its bones."""
     found = _OF_BONE.fullmatch(path)
     if not found:
         return _PLACES if path in _OBJECT else _ASIDE if path.startswith(_ELSE) else _UNKNOWN
@@ -281,7 +274,7 @@ class _Places:
         return self._matrices[ob, ""]
 
     def _parent(self, ob: bpy.types.Object) -> Affine:
-        """Return the matrices of what an object hangs on: another, or the tail of a bone."""
+        """Return the matrices of an object's parent: another object, or the tail of a bone."""
         world = self._world(ob.parent)
         if ob.parent_type != 'BONE':
             return world
@@ -334,7 +327,7 @@ class _Places:
 
 
 def _held(bone: bpy.types.Bone) -> Affine:
-    """Return where a bone rests, as its parent sees it."""
+    """Return a bone's rest matrix in its parent's space."""
     if bone.parent is None:
         return Affine.of(bone.matrix_local)
     head = np.array(bone.head, np.float64)
@@ -352,16 +345,13 @@ def affine(linear: Floats, place: Floats) -> Floats:
 
 
 def rotations(mode: str, values: Floats) -> Floats:
-    """Return the matrices (.., 3, 3) of a rotation mode's channels (.., 3 or 4), as Blender has them.
-
-    An axis that is none gives no numbers: Blender is to be asked there.
-    """
+    """Return matrices (.., 3, 3) of a rotation mode's channels (.., 3 or 4), NaN without axis."""
     return _still(mode, *values.tolist()) if values.ndim == 1 else matrices(mode, values)
 
 
 @lru_cache(maxsize=64)
 def _still(mode: str, *values: float) -> Floats:
-    """Return the matrix of what does not turn: many things stand alike."""
+    """Return a cached read-only matrix of channels that do not change."""
     result: Floats = matrices(mode, np.array([values]))[0]
     result.flags.writeable = False
     return result

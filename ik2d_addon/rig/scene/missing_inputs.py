@@ -11,7 +11,7 @@ from ...core import IK2DError
 from ..chain.chain import RigChain
 from ..chain.dependencies import Node, movers, walk
 
-# What of an object's or a bone's properties moves it.
+# The properties of an object or a bone that move it.
 _PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")
 # A driver, and what it drives.
 _Driver = tuple[bpy.types.ID, bpy.types.FCurve]
@@ -22,10 +22,9 @@ def with_inputs_checked(
 ) -> RigChain:
     """Return a chain with a warning where its target is in no scene, only in a collection or a library.
 
-    in_scenes: the objects of all scenes, where many chains are checked.
-    Raises IK2DError for a target that was deleted, for what lies in a library that is missing, and
-    for a driver that does not run, among all that the places of target and chain depend on. With
-    `force` the latter two are noted in `RigChain.forced` instead.
+    in_scenes: the objects of all scenes, where many chains are checked. Raises IK2DError for a deleted
+    target, and for a missing library or a driver that does not run among all that moves target and
+    chain; with `force` these two are noted in `RigChain.forced` instead.
     """
     rig = _noted(rig, (*_lost(rig), *_failed_drivers(rig)), force)
     target = rig.target
@@ -48,10 +47,7 @@ def with_inputs_checked(
 
 
 def with_drivers_checked(rigs: Sequence[RigChain], force: bool = False) -> list[RigChain]:
-    """Do the same for the drivers alone, as they ran when Blender evaluated them last.
-
-    What is hidden Blender evaluates only when it is sampled: hence to be asked again then.
-    """
+    """Check the drivers again after sampling: Blender evaluates hidden objects only then."""
     return [_noted(rig, _failed_drivers(rig), force) for rig in rigs]
 
 
@@ -81,7 +77,7 @@ def _failed_drivers(rig: RigChain) -> Iterator[str]:
 
 
 def _needed(rig: RigChain) -> list[Node]:
-    """Return all that the places of a chain's target and of what holds the chain depend on."""
+    """Return all nodes that move a chain's target, and its armature or the bone above it."""
     above = rig.pose_bones[0].parent
     return walk([(rig.armature, above.name if above else ""), (rig.target, rig.subtarget)], movers)
 

@@ -14,7 +14,7 @@ _SIMULATIONS = {'CLOTH', 'SOFT_BODY', 'FLUID', 'DYNAMIC_PAINT', 'PARTICLE_SYSTEM
 
 
 def doubt(scene: bpy.types.Scene, armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> str:
-    """Return what a scene of our own might evaluate otherwise than the user's; "" for nothing."""
+    """Return why a scene of our own might evaluate otherwise than the user's; "" for no reason."""
     if any(_handlers()):
         return "the file or an add-on runs code on frame changes"
     for block, _ in walk([(ob, "") for ob in (armature, *others)], influences):
@@ -51,8 +51,7 @@ def _reads_scene(driver: bpy.types.Driver) -> bool:
 def copied(scene: bpy.types.Scene, kept: Sequence[bpy.types.Object]) -> Iterator[bpy.types.Scene]:
     """Yield a copy of a scene that shows the same frame, evaluated without touching the original.
 
-    Of its objects it holds those kept alone: Blender then evaluates these and what they depend on, with all
-    that the scene itself says.
+    It holds the kept objects alone: Blender then evaluates these and their dependencies only.
     """
     copy = scene.copy()
     try:
@@ -64,7 +63,7 @@ def copied(scene: bpy.types.Scene, kept: Sequence[bpy.types.Object]) -> Iterator
 
 
 def _hold(collection: bpy.types.Collection, kept: set[bpy.types.Object]) -> None:
-    """Have a collection hold these objects, and nothing else."""
+    """Set the objects of a collection."""
     for child in list(collection.children):
         collection.children.unlink(child)
     there = set(collection.objects)
@@ -78,7 +77,7 @@ def _hold(collection: bpy.types.Collection, kept: set[bpy.types.Object]) -> None
 def isolated(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[bpy.types.Scene]:
     """Yield a scene that holds the armature alone and keeps the time as `scene` does.
 
-    Blender then evaluates just what is in it, and what that depends on, whatever else the file holds.
+    Blender then evaluates just that and its dependencies, whatever else the file holds.
     """
     own = bpy.data.scenes.new("ik2d sampling")
     try:

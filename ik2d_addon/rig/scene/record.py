@@ -19,7 +19,7 @@ from .samples import ChainSamples
 
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
 
-# What they may be off, of the chain's reach, or of a matrix.
+# The largest difference from Blender, as a part of the chain's reach, or of a matrix.
 _AS_BLENDER = 1e-6
 
 
@@ -40,7 +40,7 @@ class Record(Frames):
 def record_by_curves(
     scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
 ) -> Generator[int, None, Record | None]:
-    """Work out from F-Curves what `record_stepping` reads; return None where that is not all of it."""
+    """Return the record of `record_stepping` computed from F-Curves; None where these are not enough."""
     armature, names = chains[0].armature, needed_bones(chains)
     if settings_animated(armature) or any(chain.native is not None for chain in chains):
         return None
@@ -65,7 +65,7 @@ def record_by_curves(
 
 
 def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
-    """Return matrices side by side (frames, bones, 4, 4), thin where none of them changes."""
+    """Return stacked matrices (frames, bones, 4, 4), a read-only view where none of them changes."""
     if all(one.ndim == 2 for one in matrices):
         return np.broadcast_to(np.array(matrices, "f4"), (frames, len(matrices), 4, 4))
     found = np.empty((frames, len(matrices), 4, 4), "f4")
@@ -75,7 +75,7 @@ def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
 
 
 def has_turning_targets(chains: Sequence[RigChain]) -> bool:
-    """Return whether the axes of targets count, too."""
+    """Return whether the axes of targets count too."""
     return any(chain.hands is not None and chain.hands.follow for chain in chains)
 
 
@@ -110,12 +110,10 @@ def samples_of(chain: RigChain, record: Record, target: int, settings: Floats) -
     above = chain.pose_bones[0].parent
     parent = _widened(record.poses, record.bones[above.name]) if above else None
     last, length = unrepeated(record.poses)[:, rows[-1]], chain.pose_bones[-1].bone.length
-    # With the last row, too: there Blender keeps what a constraint sends nowhere.
+    # With the last row too, where Blender keeps places that a constraint has made infinite.
     tails = (last[..., 1].astype(np.float64) * length + last[..., 3])[..., None]
-    hands, hand_rows = (
-        chain.hands,
-        [record.bones[name] for name in (chain.hands.bones if chain.hands else ())],
-    )
+    hands = chain.hands
+    hand_rows = [record.bones[name] for name in (hands.bones if hands else ())]
     return ChainSamples(
         targets=record.places[:, target],
         world=record.world,
@@ -129,7 +127,7 @@ def samples_of(chain: RigChain, record: Record, target: int, settings: Floats) -
 
 
 def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
-    """Return values (frames, bones, ..) of some bones in 64 bits, thin where all frames hold the same."""
+    """Return values (frames, bones, ..) of some bones in 64 bits, a view where all frames are the same."""
     own = unrepeated(values)[:, bones]
     if is_constant(own):
         return np.broadcast_to(own[0].astype(np.float64), (len(values), *own.shape[1:]))
@@ -139,7 +137,7 @@ def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:
 def difference_of(
     chains: Sequence[RigChain], targets: Sequence[Target], worked_out: Record, seen: Record
 ) -> str:
-    """Return what Blender has elsewhere than it was worked out, at the same times; "" for nothing."""
+    """Return the object or bone that differs between two records of the same times, in words; "" for none."""
     reach = min(sum(bone.bone.length for bone in chain.pose_bones) for chain in chains)
     in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
     astray = ~_near(worked_out.places, seen.places, in_world).all(axis=(0, 2))
@@ -155,7 +153,7 @@ def difference_of(
 
 
 def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> NDArray[np.bool_]:
-    """Return of which bones matrices (frames, bones, 4, 4) are the same, places to a part of a length."""
+    """Return a mask of bones whose matrices (frames, bones, 4, 4) agree, places within a part of a length."""
     size = np.abs(other[..., :3, :3]).max(axis=(0, 2, 3), initial=1.0)[:, None, None]
     turned = _near(one[..., :3, :3], other[..., :3, :3], size).all(axis=(0, 2, 3))
     moved = _near(one[..., :3, 3], other[..., :3, 3], length).all(axis=(0, 2))
@@ -164,6 +162,6 @@ def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> NDA
 
 
 def _near(one: NDArray[Any], other: NDArray[Any], length: Floats | float) -> NDArray[np.bool_]:
-    """Return which numbers are the same to a part of a length; what is none is not."""
+    """Return which numbers agree within a fraction of a length. NaN never agrees."""
     near: NDArray[np.bool_] = np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length
     return near

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where targets, and what holds the chains, are at every frame, as Blender evaluates them."""
+"""Sample targets, and what chains hang on, at every frame, as Blender evaluates them."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -30,12 +30,12 @@ from .record import (
 )
 from .samples import ChainSamples, finished, refuse_unsolvable
 
-# What 32-bit arithmetic in another order may differ by, of the extent of what is compared.
+# The largest difference by 32-bit arithmetic in another order, as a part of the extent compared.
 _SAME = 1e-5
-# Whether places that F-Curves alone tell are worked out from these: always, never, or where there are many.
+# Whether places that F-Curves alone define are computed from these: always, never, or for many times.
 CURVES, STEP, AUTO = 'CURVES', 'STEP', 'AUTO'
 WAY = AUTO
-# At how many times Blender is asked whether they were worked out as it has them, and how many are many.
+# The number of times at which computed places are compared with Blender's, and the number that is many.
 LOOKS = 26
 _MANY = 4 * LOOKS
 
@@ -44,8 +44,7 @@ _MANY = 4 * LOOKS
 class Sampling:
     """Samples of all chains, and why the full scene was evaluated for them ("" if it was not).
 
-    stepped: what was found elsewhere than its F-Curves say, so that all frames were stepped through; ""
-    where nothing was.
+    stepped: what was not where its F-Curves say, so that frames were stepped through; "" for nothing.
     """
 
     chains: list[ChainSamples]
@@ -54,10 +53,7 @@ class Sampling:
 
 
 def sample_now(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> Sampling:
-    """Sample chains of one armature as the scene stands, with what was moved by hand and not keyed.
-
-    Errors as in `sample_steps`.
-    """
+    """Sample chains of one armature in the current scene, unkeyed changes included; errors as below."""
     targets, forced = _targets(chains), _forced(scene, chains)
     layer = view_layer_of(scene)
     with _probes(scene, [*targets, *forced]) as probes:
@@ -79,12 +75,12 @@ def sample_steps(
 ) -> Generator[int, None, Sampling]:
     """Sample chains of one armature at the times (frames), and then at `extra` ones, which are not checked.
 
-    It evaluates only what the chains and their targets depend on, unless that might differ from the
-    full scene; and what F-Curves alone place it works out from them, at many times, and asks Blender at a
-    few. scene: or a Sampler of it, for whoever samples more than once. way: STEP has Blender evaluate each
-    time, as for whoever wants its own word; CURVES works out few times, too; None: as WAY says. Yields the
-    number of times done; returns the Sampling. The scene shows what it showed when it ends or is closed.
-    Raises IK2DError for a target or a rig that has no finite place at some time, where that is checked.
+    Evaluates only what the chains and their targets depend on, unless that might differ from the full
+    scene; at many times, places by F-Curves alone are computed, and compared with Blender's at a few.
+    scene: or a Sampler of it, to sample more than once. way: STEP for Blender's own evaluation at each
+    time; CURVES computes few times too; None: as WAY. Yields the number of times done; returns the
+    Sampling. The scene's frame is restored when it ends or is closed. Raises IK2DError for a target or a
+    rig without a finite place at a checked time.
     """
     if not isinstance(scene, Sampler):
         with Sampler(scene, chains) as sampler:
@@ -98,7 +94,7 @@ def sample_steps(
 def sample_alone(
     scene: bpy.types.Scene, chains: Sequence[RigChain], times: Sequence[float], extra: Sequence[float] = ()
 ) -> Sampling | None:
-    """Do what `sample_steps` does without a step of the user's scene; None where it would take one."""
+    """Return the Sampling of `sample_steps`; None where the user's scene would have to be stepped."""
     with Sampler(scene, chains) as sampler:
         finished(sampler.compare())
         return None if sampler.full_scene else finished(sample_steps(sampler, chains, times, extra))
@@ -107,9 +103,9 @@ def sample_alone(
 def watch(
     scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
 ) -> tuple[Floats, Floats, dict[str, Floats]]:
-    """Return how chains of one armature stand as posed at ascending times (frames), and where targets are.
+    """Return the evaluated poses of chains of one armature, and places of targets, at ascending times.
 
-    Returns the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
+    As the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
     {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them.
     """
     with Sampler(scene, chains, targets) as sampler:
@@ -123,7 +119,7 @@ def _targets(chains: Sequence[RigChain]) -> list[Target]:
 
 
 def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
-    """Return what else needs a probe: Blender leaves out what is hidden unless something shown needs it."""
+    """Return the armature if it needs a probe: Blender evaluates hidden objects only for visible ones."""
     armature = chains[0].armature
     return [(armature, chains[0].bones[-1])] if _may_be_hidden(armature, view_layer_of(scene)) else []
 
@@ -137,7 +133,7 @@ def _sampling(
     *,
     checked: bool,
 ) -> Sampling:
-    """Give each chain its part of a record, in the order of the rows; those of the times are checked."""
+    """Return the chains' samples in a record, in the order of the rows; those of the times are checked."""
     numbers = {target: k for k, target in enumerate(_targets(chains))}
     record = replace(record, world=thinned(record.world))
     samples = [
@@ -151,10 +147,9 @@ def _sampling(
 
 
 class Sampler:
-    """Samples chains of one armature, again and again, in one scene of our own or, in doubt, in the user's.
+    """Samples chains of one armature repeatedly, in a scene of our own or, in doubt, in the user's.
 
-    The scene is opened when it is first asked, and compared with the user's once. A context: afterwards
-    nothing of it is left.
+    A context: the scene is made on first use, compared with the user's once, and removed at the end.
     """
 
     def __init__(
@@ -184,7 +179,7 @@ class Sampler:
         return self._why or ""
 
     def compare(self) -> Generator[int, None, None]:
-        """Find out, once, whether a scene of our own will do, and open it; yield the number of times done."""
+        """Check once whether a scene of our own will do, and make it; yield the number of times done."""
         if self._why is not None:
             return
         armature = self._chains[0].armature
@@ -247,10 +242,7 @@ def record_stepping(
     times: Sequence[float],
     show: Callable[[float], None] | None = None,
 ) -> Generator[int, None, Record]:
-    """Step through the times and read what the scene's depsgraph has then.
-
-    show: what brings the scene to a time; None: setting its frame.
-    """
+    """Step through the times and read the scene's depsgraph; show: sets the time, None for the frame."""
     armature, layer = chains[0].armature, view_layer_of(scene)
     show = show or (lambda time: scene.frame_set(int(time // 1), subframe=float(time % 1)))
     frames, names = len(times), needed_bones(chains)
@@ -280,7 +272,7 @@ def record_stepping(
         for chain, own in zip(chains, settings, strict=True):
             if chain.native is not None:
                 own[i] = sampled_controls(chain.native.evaluated_get(depsgraph))
-            elif animated and chain.path:  # not bones that are no chain
+            elif animated and chain.path:  # a chain, not just bones
                 shown = evaluated.path_resolve(chain.path)
                 own[i] = shown.softness, bend_of(shown), shown.influence
         yield i + 1
@@ -295,9 +287,9 @@ def record_stepping(
 def _leave_out_rotations(
     evaluated: bpy.types.Object, names: Sequence[str], bases: NDArray[np.float32]
 ) -> None:
-    """Give bones whose matrices (bones, 16) are no numbers those of their location and scale alone.
+    """Replace matrices (bones, 16) that are not finite by those of the bones' location and scale alone.
 
-    A rotation, which the bake replaces, may be no number: it must not take the scale along.
+    A rotation, which the bake replaces, may be NaN: the scale still counts.
     """
     for row in np.flatnonzero(~np.isfinite(bases).all(axis=1)):
         bone = evaluated.pose.bones[names[row]]
@@ -307,9 +299,9 @@ def _leave_out_rotations(
 def _difference(
     scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], own: Record
 ) -> str:
-    """Compare our own scene with the user's on the frame that this shows, evaluated already.
+    """Return the difference between our own scene and the user's on its current frame, or "".
 
-    Returns what differs, or "". What the user's scene does not evaluate cannot be compared.
+    Objects that the user's scene does not evaluate cannot be compared.
     """
     layer = view_layer_of(scene)
     depsgraph, armature = layer.depsgraph, chains[0].armature
@@ -343,9 +335,9 @@ def _same(one: Floats | NDArray[np.float32], other: Matrix | Vector) -> bool:
 def _probes(
     scene: bpy.types.Scene, targets: Sequence[Target], own: bool = False
 ) -> Iterator[list[bpy.types.Object]]:
-    """Put an empty on each target for a while: Blender then evaluates also what is hidden.
+    """Put an empty on each target for a while, so that Blender evaluates hidden ones too.
 
-    In a scene of our own an empty that is always shown may stand there itself, which is faster.
+    In a scene of our own, a target that is an always visible empty needs none, which is faster.
     """
     made, probes = [], []
     try:
@@ -366,7 +358,7 @@ def _probes(
 
 
 def _is_shown_empty(ob: bpy.types.Object) -> bool:
-    """Return whether it is an empty that carries nothing and that no animation can hide."""
+    """Return whether an object is an empty without instances that no animation can hide."""
     return ob.type == 'EMPTY' and ob.instance_type == 'NONE' and not (ob.hide_viewport or _hides(ob))
 
 
@@ -396,7 +388,7 @@ def _frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
 
 
 def _settle(scene: bpy.types.Scene) -> None:
-    """Evaluate what was changed since the scene was shown; it costs nothing where nothing was."""
+    """Evaluate changes since the scene was last evaluated; free without any."""
     layer = view_layer_of(scene)
     if layer.depsgraph is not None:
         layer.update()
@@ -407,5 +399,5 @@ def _is_shown(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> bool:
 
 
 def view_layer_of(scene: bpy.types.Scene) -> bpy.types.ViewLayer:
-    """Return the view layer that is shown, of a scene that is not shown its first."""
+    """Return the active view layer of the current scene, or the first one of another scene."""
     return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]

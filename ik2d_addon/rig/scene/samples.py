@@ -18,16 +18,16 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, eq=False)
 class ChainSamples(Frames):
-    """What one chain needs to know of the scene, over the frames."""
+    """The samples of one chain in the scene, over the frames."""
 
     targets: Floats  # (frames, 3) in the world
     world: Floats  # (frames, 4, 4) the armature object's matrix
     parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
-    tips: Floats  # (frames, 3) where the tip stands, in the world
+    tips: Floats  # (frames, 3) the tip's place in the world
     settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
     # Of a chain with hands, (frames, 3, 3) the target's axes in the world, and (frames, k, 3, 3) those of the
-    # hands in the armature's pose space, as they stand
+    # hands in the armature's pose space, as posed
     aims: Floats | None = None
     hands: Floats | None = None
 
@@ -71,13 +71,13 @@ def finished(steps: Generator[Any, None, _Result]) -> _Result:
 
 
 def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
-    """Return at which frames all that a chain is solved for are finite numbers, and it has a size."""
+    """Return a mask of the frames on which a chain has finite inputs and a size."""
     found: NDArray[np.bool_] = np.logical_and.reduce([good for good, _ in _conditions(chain, samples)])
     return found
 
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
-    """Yield at which frames (frames,) each thing is as it has to be, and what to say where it is not."""
+    """Yield a mask (frames,) for each condition of a solve, and the message where it fails."""
     yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
     held = samples.world if samples.parent is None else product(samples.world, samples.parent)
     above = f"armature '{chain.armature.name}', or a bone above the chain,"
@@ -94,7 +94,7 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
 
 
 def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
-    """Raise IK2DError where there is nothing to solve for: see `_conditions`."""
+    """Raise IK2DError where a chain cannot be solved: see `_conditions`."""
     for good, problem in _conditions(chain, samples):
         if not good.all():
             time = times[int(np.argmin(good))]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is keyed of the locations of bones that carry slides, and what these are without them.
+"""Locations of bones that carry slides: with their slides, to key, and without.
 
-A location may be more than the slide that is added to it. What it was is noted on the chain's joints when
-a solve or a bake first writes it: afterwards the location itself no longer tells.
+A location may be more than its slide. Its value without is stored on the chain's joints when a solve or a
+bake first writes it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,10 +24,7 @@ from .samples import ChainSamples
 def without_slides(
     scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float], copies: bool = True
 ) -> ChainSamples:
-    """Return the samples of a chain at some frames with the locations that its bones have without slides.
-
-    copies: as in `noted_locations`.
-    """
+    """Return a chain's samples with its bones' locations without slides. copies: as in `noted_locations`."""
     if rig.slides is None:
         return samples
     bases = samples.bases.copy()
@@ -39,10 +36,10 @@ def without_slides(
 def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) -> dict[int, Floats]:
     """Return the locations {bone: (times, 3)} without slides of the bones that carry them.
 
-    NaN in channels that no solve or bake has written: there it is what stands. In the others it is what
-    keys made by hand show, else what was noted. times: as the armature's action counts them, but for an
-    NLA strip that is tweaked. copies: whether keys of a bake are taken from a copy of the action; else
-    nothing is changed, and IK2DError raised for a location that has them among keys made by hand.
+    NaN in channels that no solve or bake has written: the current value counts. Else by keys made by hand,
+    or the stored value. times: of the armature's action, but not of a tweaked NLA strip. copies: whether
+    a bake's keys are removed from a copy of the action; else IK2DError is raised for a location that has
+    them among keys made by hand.
     """
     found: dict[int, Floats] = {}
     if rig.slides is None:
@@ -75,7 +72,7 @@ def _is_hand_made(rig: RigChain, bone: int, curve: bpy.types.FCurve) -> bool:
 
 
 def location_without_slides(rig: RigChain, bone: int) -> Floats:
-    """Return the location (3,) that a bone has now without slides. It looks at no key."""
+    """Return the current location (3,) of a bone without slides. Reads no keys."""
     location = np.array(rig.pose_bones[bone].location)
     if rig.slides is not None and bone in rig.slides.channels:
         joint = _joints(rig)[bone]
@@ -84,7 +81,7 @@ def location_without_slides(rig: RigChain, bone: int) -> Floats:
 
 
 def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels]:
-    """Return what is keyed of the locations (frames, n, 3) of bones; nothing where all are rigid."""
+    """Return the channels to key of the bones' locations (frames, n, 3); none where all are rigid."""
     if locations is None or rig.slides is None:
         return []
     return [
@@ -95,7 +92,7 @@ def slide_channels(rig: RigChain, locations: Floats | None) -> list[BoneChannels
 
 @contextmanager
 def slides_remembered(rigs: Sequence[RigChain]) -> Iterator[None]:
-    """Note the locations that slides are about to be added to; forget them again if what follows fails."""
+    """Store the locations before slides are added; forget them again if the code inside fails."""
     sliding = [
         (rig, bone, channels, _joints(rig)[bone])
         for rig in rigs
@@ -113,7 +110,7 @@ def slides_remembered(rigs: Sequence[RigChain]) -> Iterator[None]:
 
 
 def _base(rig: RigChain, bone: int, channel: int) -> float:
-    """Return the location without slides of a bone: as another chain has noted it, or as it stands."""
+    """Return the location without slides of a bone: as another chain has stored it, or the current one."""
     for joint in slid_joints(rig.armature):
         if joint.name == rig.bones[bone] and joint.slid[channel]:
             return float(base_of(joint)[channel])
@@ -121,7 +118,7 @@ def _base(rig: RigChain, bone: int, channel: int) -> float:
 
 
 def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
-    """Give bones the locations that they had before slides were added, but where keys rule them still."""
+    """Restore bones' locations before slides were added, except channels that still have keys."""
     kept = {(curve.data_path, curve.array_index) for curve in versions.existing_fcurves(armature)}
     for joint in list(slid_joints(armature)):
         bone = armature.pose.bones.get(joint.name)
@@ -136,7 +133,7 @@ def put_back(armature: bpy.types.Object, bones: Sequence[str]) -> None:
 
 
 def base_of(joint: bpy.types.PropertyGroup) -> Floats:
-    """Return the location (3,) that is noted on a joint; 0 where a damaged file has no number."""
+    """Return the location (3,) that is stored on a joint; 0 for NaN in a damaged file."""
     base = np.array(joint.slide_base, np.float64)
     return np.where(np.isfinite(base), base, 0.0)
 
@@ -150,7 +147,7 @@ def slid_joints(armature: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]
 
 
 def _joints(rig: RigChain) -> list[bpy.types.PropertyGroup]:
-    """Return the joint of each of the chain's bones: `read_slides` has seen to those that carry slides."""
+    """Return the joint of each of the chain's bones, None for none; those that carry slides have one."""
     joints = rig.armature.path_resolve(rig.path).joints
     return [joints.get(name) for name in rig.bones]
 

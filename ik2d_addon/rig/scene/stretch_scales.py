@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scale that bones get as they stretch: what is keyed, what was there before, and how it comes back."""
+"""The scale of bones that stretch: its keys, its value before, and how it is restored."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from ..chain.stretch import ALONG, scale_curve
 
 
 def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:
-    """Return what is keyed of the bones' scales, where they change by factors (frames, n)."""
+    """Return the channels to key of the bones' scales, for factors (frames, n) of their lengths."""
     stretching = rig.stretching
     if stretching is None or factors is None:
         return []
@@ -25,7 +25,7 @@ def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:
 
 
 def scales_back(rig: RigChain) -> list[BoneChannels]:
-    """Return what brings back the scales that bones have keys for and no longer need, one value each."""
+    """Return the channels, of one value each, that restore keyed scales that bones no longer need."""
     return [
         _along(bone.name, np.array([[base]]))
         for bone, base in _left_over(rig)
@@ -35,9 +35,9 @@ def scales_back(rig: RigChain) -> list[BoneChannels]:
 
 @contextmanager
 def scales_remembered(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = ()) -> Iterator[None]:
-    """Remember what scale the bones of chains had before they stretch; forget it where they no longer do.
+    """Store the bones' scale before they stretch; forget it where they no longer do.
 
-    posed: what a solve has set in place of keys. If what is done inside fails, all is as it was.
+    posed: channels that a solve has set instead of keys. If the code inside fails, all is restored.
     """
     chains = [rig for rig in rigs if rig.stretching is not None]
     touched = [(joint, bone) for rig in chains for joint, bone in _joints(rig)]
@@ -51,10 +51,7 @@ def scales_remembered(rigs: Iterable[RigChain], posed: Sequence[BoneRotation] = 
 
 
 def put_scales_back(armature: bpy.types.Object, bones: Iterable[str], idle: bool = False) -> None:
-    """Give bones whose stretch is no longer keyed the scale along themselves that they had before.
-
-    idle: whether to take away keys of ours first that all hold that scale.
-    """
+    """Restore the scale of bones whose stretch is no longer keyed; idle: first remove keys of that scale."""
     names = set(bones)
     for joint in scaled_joints(armature):
         bone = armature.pose.bones.get(joint.name)
@@ -96,7 +93,7 @@ def _left_over(rig: RigChain) -> list[tuple[bpy.types.PoseBone, float]]:
 
 
 def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
-    """Remember the own scale of each bone that is scaled, and what it is posed to."""
+    """Store the own scale of each bone that is scaled, and its posed scale."""
     assert rig.stretching is not None
     values = {channels.bone: channels.values[0, ALONG] for channels in posed}
     scaled = {
@@ -117,7 +114,7 @@ def _note(rig: RigChain, posed: Sequence[BoneRotation]) -> None:
 
 
 def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None:
-    """Take from an F-Curve the keys that a bake has made, and it, and its group, where nothing is left."""
+    """Remove a bake's keys from an F-Curve, and the curve and its group if they are empty then."""
     holder, group = versions.existing_channels(armature), curve.group
     if holder is None or keys.keep_hand_made(curve):
         return
@@ -127,6 +124,6 @@ def _take_keys_away(armature: bpy.types.Object, curve: bpy.types.FCurve) -> None
 
 
 def _is_idle(curve: bpy.types.FCurve, base: float) -> bool:
-    """Return whether the keys that a bake has made hold nothing but the base."""
+    """Return whether all keys that a bake has made have the base's value."""
     made = [point.co[1] for point in curve.keyframe_points if point.type == 'GENERATED']
     return all(np.float32(value) == np.float32(base) for value in made)
