@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that turn a chain over to its other side within some frames."""
+"""Key a slow flip: the chain turns over to its other side within some frames."""
 
 import bpy
 
 from ...core import IK2DError
 from ...rig.animation import key_faults, versions
+from ...rig.animation.value_keys import driver_of
 from ...rig.chain.native_state import controls_of
 
 SETTING = "turn_over"
@@ -13,14 +14,13 @@ SETTING = "turn_over"
 def key_flip(
     armature: bpy.types.Object, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene, frames: int
 ) -> tuple[int, int]:
-    """Key that a chain turns over from the current frame on, within so many; return first and last frame.
+    """Key that a chain turns over in so many frames from the current one; return the first and last frame.
 
-    It begins and ends slowly. A native chain's control is keyed. Raises IK2DError where a driver has its
-    say, where strips of the NLA are tweaked, and for native chains that only flip at once.
+    It eases in and out. Of a native chain its control is keyed. Raises IK2DError if the setting has a
+    driver, in the NLA's tweak mode, and for native chains that can only flip at once.
     """
     owner, path = _setting(armature, settings)
-    animation = owner.animation_data
-    if animation is not None and animation.drivers.find(path) is not None:
+    if driver_of(owner, path) is not None:
         raise IK2DError(f"Chain '{settings.name}': Turn Over has a driver; remove it to key a flip")
     key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
@@ -37,17 +37,14 @@ def key_flip(
     curve = next(curve for curve in versions.existing_fcurves(owner) if curve.data_path == path)
     for key in curve.keyframe_points:
         if key.co[0] in (first, last):
-            key.interpolation, key.handle_left_type, key.handle_right_type = (
-                'BEZIER',
-                'AUTO_CLAMPED',
-                'AUTO_CLAMPED',
-            )
+            key.interpolation = 'BEZIER'
+            key.handle_left_type = key.handle_right_type = 'AUTO_CLAMPED'
     curve.update()
     return first, last
 
 
 def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> tuple[bpy.types.Object, str]:
-    """Return what has the setting to key, the armature or a native chain's stand, and its path there."""
+    """Return the owner and path of the setting to key: the armature, or a native chain's controls."""
     controls = controls_of(settings)
     if controls is None:
         return armature, f"{settings.path_from_id()}.{SETTING}"
