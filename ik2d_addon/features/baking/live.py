@@ -23,10 +23,7 @@ def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
 
 
 def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:
-    """Draw a chain's Live toggle, its status, and buttons that fix what Live cannot do.
-
-    problem: why the chain cannot be solved at all, which is drawn elsewhere.
-    """
+    """Draw a chain's Live toggle, status and fixes. problem: why it cannot be solved, drawn elsewhere."""
     column = layout.column(align=True)
     column.use_property_split = False
     column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])

@@ -207,7 +207,9 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
             raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
         if locked:
             self.report({'WARNING'}, f"{len(locked)} locked channels keep their keys, such as {locked[0]}")
-        return f"Removed {removed} baked keys{self._where(frames)}"
+        start = "" if frames[0] is None else f" from frame {frames[0]}"
+        end = "" if frames[1] is None else f" to frame {frames[1]}"
+        return f"Removed {removed} baked keys{start}{end}"
 
     def _frames(self, armature: Object) -> list[int | None]:
         """Return the first and last frame to clear: the caller's, the rig's Custom Range, or None twice."""
@@ -216,12 +218,6 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         if any(map(given, names)):
             return [getattr(self, name) if given(name) else None for name in names]
         return [getattr(settings, name) for name in names] if settings.use_custom_range else [None, None]
-
-    @staticmethod
-    def _where(frames: list[int | None]) -> str:
-        start, end = frames
-        first = "" if start is None else f" from frame {start}"
-        return first + ("" if end is None else f" to frame {end}")
 
 
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)

@@ -186,10 +186,7 @@ def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
-    """Yield the first and last frame of each run that the chain's last bake missed.
-
-    Raises IK2DError if the stored text is damaged.
-    """
+    """Yield the first and last frame of each run that the last bake missed; raise IK2DError if damaged."""
     for run in chain.missed_frames.split():
         if not (found := _RUN.fullmatch(run)):
             raise _damaged(chain)

@@ -51,13 +51,9 @@ class AnimatedPaths:
         return cls(curves, frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d.")))
 
 
-def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None) -> str:
-    """Return the fingerprint of a chain's bake: settings, target, keys.
-
-    animated: of its armature, to read it once for many chains.
-    """
+def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
+    """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature = chain.id_data
-    animated = animated or AnimatedPaths.of(armature)
     paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
     return _mark(
         settings=_settings(chain, animated.settings),
@@ -68,10 +64,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None
 
 
 def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
-    """Return the fingerprint of a chain's solve: settings, frame, target and pose.
-
-    animated: as in `bake_fingerprint`.
-    """
+    """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, names = chain.id_data, [*_bones(chain), *posed_hands(chain)]
     animated = animated or AnimatedPaths.of(armature)
     target = chain.target

@@ -27,7 +27,7 @@ from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
 from .animated_settings import ChainValue
-from .targets import View, as_it_stands, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
+from .targets import View, current_pose, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
 # A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
 # With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
@@ -130,7 +130,7 @@ def target_to_tip(
     if frames:
         for owner in dict.fromkeys((armature, *(rig.target for rig in rigs))):
             _refuse_tweak_mode(owner)
-    view, now = _view(scene, rigs, frames), as_it_stands(scene)
+    view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
     found: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
@@ -216,7 +216,7 @@ def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int
     if frames:
         return on_frames(scene, frames)
     live = any(rig.armature.path_resolve(rig.path).live for rig in rigs)
-    return on_frames(scene, [scene.frame_float]) if live else as_it_stands(scene)
+    return on_frames(scene, [scene.frame_float]) if live else current_pose(scene)
 
 
 def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
@@ -237,10 +237,7 @@ def _refuse_lengths(rig: RigChain) -> None:
 def _hand_keys(
     scene: bpy.types.Scene, rig: RigChain, frames: Sequence[int], own: OwnTurns
 ) -> Iterator[ValueKeys]:
-    """Yield keys of the hands that were just keyed, on frames: the first keeps the hands' own turn.
-
-    On the first frame the chain still acts on top of the hands' own keys.
-    """
+    """Yield the hands' keys on frames; on the first their own turn, which the chain still acts on."""
     assert rig.hands is not None
     times = strip_times(rig.armature, animation_times(scene, frames))
     for name, values in zip(rig.hands.bones, own.values, strict=True):

@@ -43,7 +43,7 @@ class View:
     moved: Callable[[Sequence[tuple[RigChain, Floats]]], AbstractContextManager[None]]
 
 
-def as_it_stands(scene: bpy.types.Scene) -> View:
+def current_pose(scene: bpy.types.Scene) -> View:
     """Return the view of the current pose, unkeyed changes included."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:

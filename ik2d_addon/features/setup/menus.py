@@ -178,20 +178,17 @@ class IK2D_MT_list(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        copy = "ik2d.copy_settings"
-        layout.operator(copy, text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
-        layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
+        layout.operator("ik2d.copy_settings", text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
+        layout.operator("ik2d.copy_settings", text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        enable = "ik2d.enable_chains"
-        layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
-        layout.operator(enable, text="Enable Only the Active One").which = 'ACTIVE'
+        layout.operator("ik2d.enable_chains", text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
+        layout.operator("ik2d.enable_chains", text="Enable Only the Active One").which = 'ACTIVE'
         layout.separator()
-        move = "ik2d.chain_move"
-        layout.operator(move, text="Move Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator(move, text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator("ik2d.chain_move", text="Move Up", icon='TRIA_UP').direction = 'UP'
+        layout.operator("ik2d.chain_move", text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
 
 
 class IK2D_MT_bone(Menu):
@@ -206,8 +203,7 @@ class IK2D_MT_bone(Menu):
         if chain is not None:
             layout.label(text=f"Chain '{chain.name}'")
             if chain != active_chain(chain.id_data):
-                activate = "ik2d.chain_activate"
-                layout.operator(activate, icon='RESTRICT_SELECT_OFF').chain = chain.name
+                layout.operator("ik2d.chain_activate", icon='RESTRICT_SELECT_OFF').chain = chain.name
             layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
             layout.operator("ik2d.bake", icon='KEY_HLT').chain = chain.name
             layout.operator("ik2d.flip", icon='MOD_MIRROR').chain = chain.name
