@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's IK constraints to chains, and back."""
+"""Turn Blender's IK constraints into chains, and back."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making chains of IK constraints, and releasing them: functions that scripts can call."""
+"""Adopt IK constraints as chains, and release them: functions that scripts can call."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +14,7 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.report import length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
+from ...core.words import number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
@@ -35,19 +36,19 @@ _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
 @dataclass(frozen=True, eq=False)
 class Adoption:
-    """What adopting would make of an armature's IK constraints."""
+    """Plan of the chains that will replace an armature's IK constraints."""
 
     armature: Object
     plans: tuple[Plan, ...]
-    takers: dict[int, str]  # of plans, by their place: the chain that is there and takes the constraints
+    takers: dict[int, str]  # by the plan's place: the existing chain that takes its constraints
     watched: Watched | None
-    notes: tuple[str, ...]  # sentences about what is left alone
+    notes: tuple[str, ...]  # sentences about constraints that are left alone
 
 
 def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -> Adoption:
-    """Return what would be made of the constraints of the limbs that bones are meant for; None: of all.
+    """Return the plan for the limbs that the named bones mean; None: for all. Changes nothing.
 
-    Changes nothing. Raises IK2DError where there is nothing to adopt.
+    Raises IK2DError if there is nothing to adopt.
     """
     scene_of(armature)
     straighten(armature)
@@ -93,10 +94,7 @@ def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
 
 
 def _why_not(limb: Limb) -> str:
-    bones = limb.armature.pose.bones
-    reasons = (
-        why_not_silence(limb.armature, bones[bone].constraints[name]) for bone, name in limb.constraints
-    )
+    reasons = (why_not_silence(limb.armature, constraint) for constraint in limb.ik_constraints)
     return next(filter(None, reasons), "")
 
 
@@ -107,15 +105,14 @@ def _idle(count: int) -> str:
 def _left_alone(idle: int, helpers: int) -> list[str]:
     notes = []
     if idle:
-        what = "IK constraint that" if idle == 1 else "IK constraints that"
-        notes.append(f"Left alone: {idle} {what} {_idle(idle)}")
+        notes.append(f"Left alone: {number_of(idle, 'IK constraint')} that {_idle(idle)}")
     if helpers:
         notes.append(f"Left alone: IK of {helpers} of Rigify's own limbs, which steer others' targets")
     return notes
 
 
 def _taker(plan: Plan) -> str:
-    """Return the enabled chain that has bones of the plan's already; "" for none."""
+    """Return the enabled chain that already has bones of the plan; "" for none."""
     armature = plan.limb.armature
     for chain in armature.ik2d.chains:
         if chain.enabled and set(bones_of(armature.data, chain.tip, chain.bone_count)) & set(plan.limb.bones):
@@ -124,7 +121,7 @@ def _taker(plan: Plan) -> str:
 
 
 def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
-    """Return what the i-th plan will take over, a line, and lines for what it will not."""
+    """Return a line on what the i-th plan carries over, and a line for each thing that it cannot."""
     plan = adoption.plans[i]
     if i in adoption.takers:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
@@ -140,21 +137,17 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
 
 
 def adopt(armature: Object, bones: Sequence[str] | None = None) -> list[str]:
-    """Make chains of the IK constraints that move some bones; return their names. None: of all constraints.
+    """Adopt the IK constraints that move some bones, or all, as chains; return their names.
 
-    They pose their bones at the current frame; nothing is keyed but what the constraints had keyed. Raises
-    IK2DError, with nothing changed, where there is nothing to adopt.
+    They pose their bones at the current frame. Only settings that had keys on the constraints get keys.
+    Raises IK2DError, with nothing changed, if there is nothing to adopt.
     """
     scene = scene_of(armature)
     return carry_out(plan_adoption(armature, scene, bones), scene)
 
 
 def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
-    """Make the chains and mute the constraints; return the names of the chains that have them now.
-
-    They pose their bones at the current frame; nothing is keyed but what the constraints had keyed. Where
-    something goes wrong, all is as it was.
-    """
+    """Make the planned chains and mute the constraints; return the chains' names. An error undoes all."""
     armature, before = adoption.armature, adoption.armature.ik2d.active_index
     done: list[str] = []
     try:
@@ -185,13 +178,12 @@ def _name_for(armature: Object, plan: Plan) -> str:
 
 
 def _take_all(chain: PropertyGroup, plan: Plan) -> None:
-    bones = plan.limb.armature.pose.bones
-    for bone, name in plan.limb.constraints:
-        take(chain, bones[bone], bones[bone].constraints[name])
+    for bone, constraint in zip(plan.limb.constraints, plan.limb.ik_constraints, strict=True):
+        take(chain, bone[0], constraint)
 
 
 def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) -> None:
-    """Give a new chain all that its plan says."""
+    """Set up a new chain as planned."""
     name = chain.name
     keep_bones(chain)
     _take_all(chain, plan)
@@ -218,7 +210,7 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
 
 
 def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
-    """Key the chain's bend, and have its influence animated as the constraint's is."""
+    """Key the chain's bend, and copy the animation of the constraint's influence."""
     chain, animation = armature.ik2d.chains[name], armature.animation_data
     levels, holder = levels_of(armature), existing_channels(armature)
     groups = {group.name for group in holder.groups} if holder else set()
@@ -233,9 +225,9 @@ def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
 
 
 def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> list[str]:
-    """Note on the chains how far their pose is from the one before; return that in a sentence each.
+    """Store on each chain how far its pose is from the IK's; return that in sentences.
 
-    Then pose them at the current frame.
+    Then pose the chains at the current frame.
     """
     armature, made = adoption.armature, {}
     for name, plan in zip(names, adoption.plans, strict=True):
@@ -261,7 +253,7 @@ def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> l
 def _compared(
     armature: Object, chains: dict[str, Sequence[str]], before: Watched
 ) -> dict[str, Apart | IK2DError]:
-    """Return how far each chain is from before, all in one go; or, each by itself, what keeps one from it."""
+    """Return each chain's distance from its IK pose, or the error that prevents the comparison."""
     try:
         return dict(compare(armature, chains, before))
     except IK2DError as error:
@@ -282,8 +274,8 @@ def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     step = seen.frames[1] - seen.frames[0] if count > 1 else 1
     every = f" (every {step}th looked at)" if step > 1 else ""
     return (
-        f"over {count} {'frame' if count == 1 else 'frames'}{every} its pose is up to"
-        f" {np.degrees(apart.angle):.2f}° (bone '{apart.bone}'{where}) and its tip {tip}{at} from the IK's"
+        f"over {number_of(count, 'frame')}{every} its pose is up to {np.degrees(apart.angle):.2f}° (bone"
+        f" '{apart.bone}'{where}) and its tip {tip}{at} from the IK's"
     )
 
 
@@ -291,14 +283,14 @@ def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
 
 
 def adopted_chains(armature: Object) -> list[str]:
-    """Return the names of the chains that stand for IK constraints."""
+    """Return the names of the chains that were adopted from IK constraints."""
     return [chain.name for chain in armature.ik2d.chains if is_adopted(chain)]
 
 
 def release(armature: Object, name: str) -> list[str]:
-    """Give back what the chain `name` was adopted from, and remove it unless it was there before.
+    """Restore the IK constraints that a chain was adopted from, and remove the chain unless it is older.
 
-    Returns a sentence for each thing that could not be given back. Keys of bakes stay.
+    Returns a sentence for each thing that could not be restored. Keys of bakes stay.
     """
     settings = armature.ik2d
     chain = settings.chains[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animation of a chain that stands for that of an IK constraint: made, and taken away again."""
+"""Copy the animation of an IK constraint to its chain, and remove it again."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -8,14 +8,15 @@ import bpy
 
 from ...rig.animation import actions, keys, versions
 from ...rig.animation.times import action_time
+from ...rig.animation.value_keys import curve_of, driver_of
 
-# What holds F-Curves, from the outside in.
+# The levels of data that hold F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
 _MODIFIER_OWN = {"rna_type", "type", "name", "is_valid", "active", "show_expanded", "use_additive"}
 
 
 def levels_of(armature: bpy.types.Object) -> set[str]:
-    """Return which of what holds an armature's F-Curves is there."""
+    """Return the LEVELS that exist of an armature's animation."""
     animation = armature.animation_data
     if animation is None:
         return set()
@@ -41,7 +42,7 @@ def key_steps(
     steps: Iterable[tuple[int, float]],
     scene: bpy.types.Scene,
 ) -> None:
-    """Key a property at some frames to values that it keeps until the next."""
+    """Key a property at some frames with constant interpolation."""
     with ExitStack() as undo:
         curve = actions.fcurve(actions.channels(armature, undo), path, 0, group, undo)
         for frame, value in steps:
@@ -52,15 +53,12 @@ def key_steps(
 
 
 def copy_animation(armature: bpy.types.Object, source: str, path: str, group: str) -> None:
-    """Have the property at `path` animated as the one at `source` is, by its driver or its F-Curve."""
-    animation = armature.animation_data
-    driver = animation.drivers.find(source) if animation else None
+    """Copy the driver or the F-Curve of the property at `source` to the one at `path`."""
+    driver = driver_of(armature, source)
     if driver is not None and not driver.mute:
-        animation.drivers.from_existing(src_driver=driver).data_path = path
+        armature.animation_data.drivers.from_existing(src_driver=driver).data_path = path
         return
-    holder = versions.existing_channels(armature)
-    curve = holder.fcurves.find(source) if holder else None
-    if curve is None:
+    if curve_of(armature, source) is None:
         return
     with ExitStack() as undo:
         holder = actions.channels(armature, undo)
@@ -82,8 +80,8 @@ def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
 def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Sequence[str], last: str) -> None:
     """Remove all animation of properties whose paths begin with `prefix`, and what was made to hold it.
 
-    group: the channel group that goes when it is empty. levels: which of LEVELS were made, and go where they
-    are empty. last: what `last_slot_identifier` was.
+    group: the channel group to remove if empty. levels: those of LEVELS that were made, to remove if empty.
+    last: the value of `last_slot_identifier` before.
     """
     animation = armature.animation_data
     if animation is None:
@@ -106,7 +104,7 @@ def take_away(armature: bpy.types.Object, prefix: str, group: str, levels: Seque
 def _remove_levels(
     armature: bpy.types.Object, action: bpy.types.Action, levels: Sequence[str], last: str
 ) -> None:
-    """Remove what is empty of what was made in an action, from the inside out; or all of that."""
+    """Remove the levels that were made and are empty, from the inside out; or the whole action."""
     animation = armature.animation_data
     if "ACTION" in levels:
         animation.action = None

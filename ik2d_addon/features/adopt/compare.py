@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far the pose that chains give is from one that was there before, frame by frame; nothing is keyed."""
+"""Compare the pose of chains with an earlier pose, frame by frame, without keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from .poses import Watched, watched
 
 @dataclass(frozen=True)
 class Apart:
-    """How far the bones of a chain are from where they were, at the most."""
+    """Largest differences between a chain's pose and the earlier one."""
 
     angle: float  # radians, of a bone's orientation
     bone: str
@@ -33,10 +33,10 @@ class Apart:
 def compare(
     armature: bpy.types.Object, chains: dict[str, Sequence[str]], before: Watched
 ) -> dict[str, Apart]:
-    """Return how far chains, {name: bones from root to tip}, pose their bones from how they stood before.
+    """Return the largest differences of chains, {name: bones from root to tip}, from an earlier pose.
 
-    On the frames of `before`, in Blender's own evaluation of keys that are made and taken away again. Raises
-    IK2DError where a chain cannot be solved.
+    On its frames, in Blender's own evaluation of temporary keys. Raises IK2DError if a chain cannot be
+    solved.
     """
     scene, frames = scene_of(armature), list(before.frames)
     with live_paused():
@@ -70,7 +70,7 @@ def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, af
 
 
 def _refuse_collapsed(bones: Sequence[str], watch: Watched) -> None:
-    """Raise IK2DError for a bone that Blender's IK leaves no orientation, as where its pole is its target."""
+    """Raise IK2DError for a bone that Blender's IK scales to nothing, as when its pole is its target."""
     for bone in bones:
         sizes = np.linalg.norm(watch.poses[bone][:, :3, :3], axis=1).min(axis=1)
         lost = np.flatnonzero(~(sizes > 0.0))

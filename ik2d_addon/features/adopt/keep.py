@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain keeps of the IK constraints that it stands for, and giving these back."""
+"""Keep the IK constraints that a chain was adopted from, with its bones' settings, and restore them."""
 
-from bpy.types import Constraint, PoseBone, PropertyGroup
+from bpy.types import Constraint, PropertyGroup
 
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, straighten
 from .animation import LEVELS, levels_of, take_away
 from .muting import silence, unsilence
 
-# What a bone is given back: its rotation mode first, since setting that converts the rest.
+# A bone's properties to restore: its rotation mode first, since setting that converts the rest.
 _KEPT = (
     "rotation_mode",
     "rotation_quaternion",
@@ -25,15 +25,15 @@ _KEPT = (
 # --- Keeping -----------------------------------------------------------------
 
 
-def take(chain: PropertyGroup, bone: PoseBone, constraint: Constraint) -> None:
-    """Mute a constraint and keep what gives it back; raise IK2DError as `silence` does."""
-    note = silence(bone.id_data, constraint)
+def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
+    """Mute a bone's constraint and note how to restore it; raise IK2DError as `silence` does."""
+    note = silence(chain.id_data, constraint)
     taken = chain.adopted.constraints.add()
-    taken.bone, taken.constraint, taken.note = bone.name, constraint.name, note
+    taken.bone, taken.constraint, taken.note = bone, constraint.name, note
 
 
 def keep_bones(chain: PropertyGroup) -> None:
-    """Keep how the chain's bones are, root to tip, and those that it may turn on its tip."""
+    """Keep the settings and the pose of the chain's bones, root to tip, and of its hands."""
     bones = chain.id_data.pose.bones
     own = [bones[name] for name in bones_of(chain.id_data.data, chain.tip, chain.bone_count)]
     for bone in (*own, *hanging_bones(own[-1])):
@@ -44,10 +44,7 @@ def keep_bones(chain: PropertyGroup) -> None:
 
 
 def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], last_slot: str) -> None:
-    """Note what was made to hold the chain's animation.
-
-    before: the levels that were there. groups: the channel groups. last_slot: of the animation data.
-    """
+    """Note what was made to hold the chain's animation; the arguments are as they were before."""
     adopted = chain.adopted
     made = levels_of(chain.id_data) - before
     adopted.levels = " ".join(level for level in LEVELS if level in made)
@@ -59,9 +56,9 @@ def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], las
 
 
 def give_back(chain: PropertyGroup) -> list[str]:
-    """Give back the constraints that a chain stands for, its bones' settings, and the channels it made.
+    """Restore the constraints and the bones of an adopted chain, and remove the channels that it made.
 
-    Returns a sentence for each thing that is gone. The chain itself stays, and was not adopted then.
+    Returns a sentence for each thing that is gone. The chain itself stays, and no longer counts as adopted.
     """
     armature, adopted = chain.id_data, chain.adopted
     straighten(armature)
@@ -77,21 +74,17 @@ def give_back(chain: PropertyGroup) -> list[str]:
             gone += unsilence(armature, found, taken.note)
     gone += _give_back_bones(chain)
     if adopted.made:
+        others = {other.path_from_id() for other in armature.ik2d.chains if other != chain}
         for path in dict.fromkeys((chain.path_from_id(), adopted.path)):
-            if path == chain.path_from_id() or not _is_path_of_another(chain, path):
+            if path == chain.path_from_id() or path not in others:
                 take_away(armature, f"{path}.", adopted.group, adopted.levels.split(), adopted.last_slot)
     chain.property_unset("adopted")
     armature.update_tag()
     return gone
 
 
-def _is_path_of_another(chain: PropertyGroup, path: str) -> bool:
-    others = (other for other in chain.id_data.ik2d.chains if other != chain)
-    return any(other.path_from_id() == path for other in others)
-
-
 def _found(chain: PropertyGroup, taken: PropertyGroup) -> Constraint | None:
-    """Return the constraint that was taken: of the bone of its name, or of one of the limb renamed since."""
+    """Return the muted constraint of the bone it was on, or of a renamed bone of the limb; None if gone."""
     bones = chain.id_data.pose.bones
     names = [taken.bone]
     if taken.bone not in bones:
@@ -125,7 +118,7 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
 
 
 def _give_back_hands(chain: PropertyGroup) -> None:
-    """Turn back what the chain has turned on its tip; what has keys stays with these."""
+    """Restore the pose of the hands that the chain has turned, unless they have keys."""
     kept = {each.name: each for each in chain.adopted.bones if each.hangs}
     for bone in unkeyed_bones(chain.id_data, [name for name in posed_hands(chain) if name in kept]):
         for key in REST:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which bones the IK constraints of an armature move, and which of these a selected bone means."""
+"""Limbs: the bones that an armature's IK constraints move, and the limb that a selected bone means."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ import bpy
 from ...rig.scene.bone_constraints import is_active
 from .rigify import original_of, originals
 
-# Constraints by which a bone follows the place or the turn of another.
+# Constraints by which a bone follows another's location or rotation.
 _COPIES = ('COPY_TRANSFORMS', 'COPY_ROTATION', 'COPY_LOCATION', 'CHILD_OF', 'ARMATURE')
-# As far, from bone to bone, those are followed.
+# This many of them are followed in a row, from bone to bone.
 _STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Limb:
-    """Bones that IK constraints move, and these."""
+    """Bones that IK constraints move, and the constraints."""
 
     armature: bpy.types.Object
     bones: tuple[str, ...]  # root to tip
     constraints: tuple[tuple[str, str], ...]  # (bone, constraint), the one that acts now first
-    cut: str = ""  # the bone above it that another limb has, where it reached further up
+    cut: str = ""  # the bone above it, if the constraint reaches further up into another limb
 
     @property
     def main(self) -> bpy.types.KinematicConstraint:
-        """The constraint that a chain is made of."""
-        bone, name = self.constraints[0]
-        return self.armature.pose.bones[bone].constraints[name]
+        """The constraint that becomes a chain."""
+        return self.ik_constraints[0]
 
     @property
-    def owners(self) -> set[str]:
-        """The bones that have the constraints."""
-        return {bone for bone, _ in self.constraints}
+    def ik_constraints(self) -> list[bpy.types.KinematicConstraint]:
+        """The constraints, the one that acts now first."""
+        bones = self.armature.pose.bones
+        return [bones[bone].constraints[name] for bone, name in self.constraints]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,11 @@ class Found:
 
     limbs: tuple[Limb, ...]
     idle: int = 0  # muted, without a target or an influence, or of no bones
-    helpers: int = 0  # of Rigify: limbs that steer others' targets alone
+    helpers: int = 0  # Rigify's limbs that only move others' targets
 
 
 def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
-    """Return the limbs that IK moves at some of the times (of actions); each bone is in one of them.
-
-    Of two that share bones the second one begins below these.
-    """
+    """Return the limbs that IK moves at some of an action's times; the first of two has shared bones."""
     grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     idle = 0
     for bone in armature.pose.bones:
@@ -67,7 +64,7 @@ def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
 
 
 def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint) -> tuple[str, ...]:
-    """Return the bones, root to tip, that a constraint moves: up from its own bone, or from the parent."""
+    """Return the bones, root to tip, that an IK constraint moves: up from its own bone or the parent."""
     if constraint.ik_type != 'COPY_POSE':
         return ()
     line = [bone, *bone.parent_recursive]
@@ -80,7 +77,7 @@ def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint
 def _acting_first(
     armature: bpy.types.Object, constraints: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, str], ...]:
-    """Return constraints, those that act now before those that do at other times; of two, the first rules."""
+    """Return constraints, those that act now first."""
 
     def acts(place: tuple[str, str]) -> bool:
         constraint = armature.pose.bones[place[0]].constraints[place[1]]
@@ -90,7 +87,7 @@ def _acting_first(
 
 
 def _followed_alone(limbs: list[Limb]) -> list[Limb]:
-    """Return the limbs that Rigify's own bones follow; all of a rig that is not Rigify's."""
+    """Return the limbs that Rigify's ORG bones follow; all if the rig is not Rigify's."""
     followed = {
         source
         for limb in limbs[:1]
@@ -101,7 +98,7 @@ def _followed_alone(limbs: list[Limb]) -> list[Limb]:
 
 
 def _apart(limbs: Iterable[Limb]) -> Iterator[Limb]:
-    """Yield limbs that share no bone: what an earlier one has is cut off from a later one."""
+    """Yield limbs that share no bone: the earlier one keeps those that two have."""
     taken: set[str] = set()
     for limb in limbs:
         own: list[str] = []
@@ -117,10 +114,10 @@ def _apart(limbs: Iterable[Limb]) -> Iterator[Limb]:
 
 
 def limbs_meant(limbs: Sequence[Limb], names: Iterable[str]) -> list[Limb]:
-    """Return the limbs that bones of these names are meant for.
+    """Return the limbs that the named bones mean.
 
-    A bone of a limb, one that has its constraint, the target or the pole; what follows one of these,
-    or steers the target; of a rig of Rigify's any bone of that limb.
+    A limb is meant by its bones, by the bone with its constraint, by the target and the pole; by bones that
+    follow one of these, or carry the target; in a Rigify rig by any bone of that limb.
     """
     meant = [limb for name in names for limb in _meant(limbs, name)]
     return [limb for limb in limbs if limb in meant]
@@ -144,7 +141,7 @@ def _meant(limbs: Sequence[Limb], name: str) -> list[Limb]:
 
 
 def _has_bone(limb: Limb, name: str) -> bool:
-    return name in limb.bones or name in limb.owners
+    return name in limb.bones or any(name == owner for owner, _ in limb.constraints)
 
 
 def _is_target(limb: Limb, name: str) -> bool:
@@ -152,19 +149,20 @@ def _is_target(limb: Limb, name: str) -> bool:
 
 
 def _is_pole(limb: Limb, name: str) -> bool:
-    constraints = (limb.armature.pose.bones[bone].constraints[own] for bone, own in limb.constraints)
-    return any(each.pole_target == limb.armature and each.pole_subtarget == name for each in constraints)
+    return any(
+        each.pole_target == limb.armature and each.pole_subtarget == name for each in limb.ik_constraints
+    )
 
 
 def _above_target(limb: Limb) -> list[str]:
-    """Return the bones that the target's bone hangs on."""
+    """Return the parents of the target's bone."""
     if limb.main.target != limb.armature:
         return []
     return [bone.name for bone in limb.armature.pose.bones[limb.main.subtarget].parent_recursive]
 
 
 def _followed(armature: bpy.types.Object, name: str) -> list[str]:
-    """Return the bones of the same armature that a bone follows by constraints."""
+    """Return the armature's bones that a bone follows by constraints."""
     bone = armature.pose.bones.get(name)
     sources = [
         source

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Muting a constraint for good, whatever animates its mute, and putting that back."""
+"""Mute a constraint together with the animation of its mute, and restore both."""
 
 from collections.abc import Iterator
 
@@ -7,15 +7,16 @@ import bpy
 
 from ...core import IK2DError
 from ...rig.animation import versions
+from ...rig.animation.value_keys import driver_of
 
-# Two names of one setting.
+# The two properties that mute a constraint.
 _PATHS = ("mute", "enabled")
-# What keeps the notes of several things in one string apart; it is in no name that can be typed.
+# Separators in a note; nobody can type them in a name.
 _BETWEEN, _WITHIN = "\n", "\t"
 
 
 def why_not_silence(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> str:
-    """Say why a constraint cannot be muted for good; "" where it can."""
+    """Return why a constraint and the animation of its mute cannot be muted; "" if they can."""
     name = f"The mute of '{constraint.name}' of bone '{_bone(armature, constraint)}'"
     if armature.override_library is not None and _drivers(armature, constraint):
         return f"{name} has a driver in the linked library, where alone it can be taken out"
@@ -25,9 +26,9 @@ def why_not_silence(armature: bpy.types.Object, constraint: bpy.types.Constraint
 
 
 def silence(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> str:
-    """Mute a constraint, and what animates that; return a note of it for `unsilence`.
+    """Mute a constraint and the animation of its mute; return a note of it for `unsilence`.
 
-    Raises IK2DError, with nothing changed, where `why_not_silence` says why.
+    Raises IK2DError, with nothing changed, for the reason that `why_not_silence` returns.
     """
     reason = why_not_silence(armature, constraint)
     if reason:
@@ -44,7 +45,7 @@ def silence(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> str
 
 
 def unsilence(armature: bpy.types.Object, constraint: bpy.types.Constraint, note: str) -> list[str]:
-    """Put back what `silence` noted; return a sentence for each thing that is gone."""
+    """Restore what `silence` noted; return a sentence for each thing that is gone."""
     gone = []
     for line in note.split(_BETWEEN):
         kind, *words = line.split(_WITHIN)
@@ -53,7 +54,7 @@ def unsilence(armature: bpy.types.Object, constraint: bpy.types.Constraint, note
             continue
         path = constraint.path_from_id(words[0])
         if kind == "driver":
-            curve = armature.animation_data.drivers.find(path) if armature.animation_data else None
+            curve = driver_of(armature, path)
         else:
             action = bpy.data.actions.get(words[1])
             curve = versions.curve_at((action, int(words[2])), path, 0) if action is not None else None
@@ -69,28 +70,22 @@ def _bone(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> str:
 
 
 def _drivers(armature: bpy.types.Object, constraint: bpy.types.Constraint) -> list[bpy.types.FCurve]:
-    """Return the drivers that set whether the constraint is muted."""
-    if armature.animation_data is None:
-        return []
-    found = (armature.animation_data.drivers.find(constraint.path_from_id(name)) for name in _PATHS)
+    """Return the unmuted drivers of the constraint's mute."""
+    found = (driver_of(armature, constraint.path_from_id(name)) for name in _PATHS)
     return [driver for driver in found if driver is not None and not driver.mute]
 
 
 def _curves(
     armature: bpy.types.Object, constraint: bpy.types.Constraint
 ) -> Iterator[tuple[versions.Place, bpy.types.FCurve]]:
-    """Yield the F-Curves that play on it, of the action and of NLA strips, each with where it is."""
+    """Yield the unmuted F-Curves of the constraint's mute, in action and NLA strips, with their places."""
     animation = armature.animation_data
     if animation is None:
         return
     holders = [versions.existing_channels(armature)]
     holders += [versions.strip_channels(strip) for strip in versions.playing_strips(animation)]
-    seen = set()
-    for holder in holders:
-        if holder is None or versions.place_of(holder) in seen:
-            continue
-        seen.add(versions.place_of(holder))
+    for place in dict.fromkeys(versions.place_of(holder) for holder in holders if holder is not None):
         for name in _PATHS:
-            curve = holder.fcurves.find(constraint.path_from_id(name))
+            curve = versions.curve_at(place, constraint.path_from_id(name), 0)
             if curve is not None and not curve.mute:
-                yield versions.place_of(holder), curve
+                yield place, curve

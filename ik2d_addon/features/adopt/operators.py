@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators that turn a rig's IK constraints into chains, and give them back."""
+"""The Adopt IK and Release operators."""
 
 from bpy.types import Context, Object, Operator, UILayout
 
@@ -11,15 +11,7 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
-from .adopt import (
-    Adoption,
-    adopted_chains,
-    carry_out,
-    compare_adopted,
-    plan_adoption,
-    plan_in_words,
-    release,
-)
+from .adopt import Adoption, adopted_chains, carry_out, compare_adopted, plan_adoption, plan_in_words, release
 
 _DIALOG_WIDTH = 520
 
@@ -46,7 +38,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
-        """Draw what will be carried over, and what not."""
+        """Draw the plan: for each limb what is carried over and what is not."""
         if not hasattr(self, "_lines"):
             return
         width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
@@ -84,10 +76,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
 
 
 def selected_bones(armature: Object) -> list[str]:
-    """Return the selected bones of an armature, the active one first.
-
-    Bones that are hidden stay selected: they count where no other is.
-    """
+    """Return the selected bones of an armature, the active one first; hidden ones only without any other."""
     active = armature.data.bones.active
     selected = [bone for bone in armature.pose.bones if is_selected(bone)]
     seen = [bone for bone in selected if not is_hidden(bone)]
@@ -96,7 +85,7 @@ def selected_bones(armature: Object) -> list[str]:
 
 
 def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
-    """Draw a text over as many lines as the dialog's width asks for."""
+    """Draw a text in lines that fit the dialog's width."""
     for line in wrapped(text, width, lambda line: text_width(context, line)):
         layout.label(text=line, icon=icon)
         icon = 'BLANK1'
@@ -112,10 +101,10 @@ class IK2D_OT_release(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_not_edit(context)
-        if not reason and not adopted_chains(active_armature(context)):
-            reason = "No chain was adopted from an IK constraint"
-        return reason
+        if reason := why_not_edit(context):
+            return reason
+        adopted = adopted_chains(active_armature(context))
+        return "" if adopted else "No chain was adopted from an IK constraint"
 
     def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
@@ -132,7 +121,7 @@ class IK2D_OT_release(ChainOperator, Operator):
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
-    """Draw the buttons that adopt and release, and how far the active chain's pose is from its IK's."""
+    """Draw the buttons that adopt and release, and the active chain's difference from its IK."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
     row.operator("ik2d.adopt", icon='CON_KINEMATIC')
     row.operator("ik2d.release", icon='LOOP_BACK')

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain takes over from an IK constraint, in plain data, and in words what it cannot."""
+"""Plan of a chain that replaces an IK constraint: as data, and in words what it cannot carry over."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -14,6 +15,8 @@ from ...core.inputs import Floats
 from ...core.stretch import MOST
 from ...core.words import listed, number_of
 from ...rig.animation import versions
+from ...rig.animation.remembered import put_back, remembered
+from ...rig.animation.value_keys import curve_of
 from ...rig.chain.bone_limits import Range, limits_elsewhere, limits_of_bones
 from ...rig.chain.chain import rest_joints
 from ...rig.chain.joints import normal_in_bone, turning_axis
@@ -25,55 +28,48 @@ from .poses import Watched
 from .rigify import originals, stem_of
 
 Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
-# A pose that encloses less than this part of the reach's square with the line to its tip bends to no side.
+# A limb is straight if it and the line to its tip enclose less than this part of the reach's square.
 _STRAIGHT = 1e-3
-# Planes further apart than this (radians) are two.
+# Planes, and angles, within this are the same (radians).
 _APART = np.radians(0.5)
 # Targets nearer to the plane than this part of the reach are in it.
 _IN_PLANE = 1e-5
-# Constraints that a chain has as limits, or that neither turn nor move a bone.
+# Constraints that a chain takes as limits, or that neither turn nor move a bone.
 _CARRIED = ('LIMIT_ROTATION', 'LIMIT_SCALE', 'MAINTAIN_VOLUME')
 _SCALE_FREE = ('NONE', 'NONE_LEGACY', 'ALIGNED')
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A chain that does what an IK constraint does, as far as a chain can."""
+    """Settings of the chain that replaces an IK constraint, as far as a chain can."""
 
     limb: Limb
     target: bpy.types.Object
     subtarget: str
-    plane_normal: Floats | None  # (3,) in rest space; None for the plane that is taken without any
-    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0) from which frame on it bends to which side
+    plane_normal: Floats | None  # (3,) in rest space; None for the automatic plane
+    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0): the bend side from that frame on
     limits: dict[str, Range]
     weights: dict[str, float]
-    locks: dict[str, Locks]  # of the rotation: the IK locks where these leave another axis than the plane's
+    locks: dict[str, Locks]  # of the rotation: the IK locks that leave another axis than the plane's
     influence: float
     stretch: float
     stretches_last: bool
     off_plane: float  # the furthest that the target is off the plane, a length in the world
     off_plane_frame: int
-    carried: tuple[str, ...]  # what is carried over, a line each
-    lost: tuple[str, ...] = field(default=())  # what is not, a line each
+    carried: tuple[str, ...] = ()  # what is carried over, a line each
+    lost: tuple[str, ...] = ()  # what is not, a line each
 
     @property
     def name(self) -> str:
-        """The limb's tip."""
+        """The name of the limb's last bone."""
         return self.limb.bones[-1]
 
     @property
     def title(self) -> str:
-        """What an animator calls it: of Rigify's limbs the part that they begin with, else the tip."""
+        """The chain's name: of a Rigify limb its first part, else the last bone."""
         if originals(self.limb.armature):
             return stem_of(self.limb.bones[0]).replace("_ik", "")
         return self.name
-
-
-@dataclass(frozen=True)
-class _NoSettings:
-    """What a chain without settings has in their place."""
-
-    name: str
 
 
 def targets_of(limbs: Sequence[Limb]) -> list[Target]:
@@ -93,23 +89,23 @@ def _bone_of(target: bpy.types.Object, subtarget: str) -> str:
 
 
 def read_plan(limb: Limb, watched: Watched) -> Plan:
-    """Return what a chain takes over from a limb's constraint, by how its bones stood on the watched frames.
+    """Return the plan of a limb's chain, from its constraint and its bones' pose on the watched frames.
 
-    Raises IK2DError where the limb's bones have no plane.
+    Raises IK2DError if the limb's bones have no plane.
     """
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
     locks = {bone.name: _locks(bone) for bone in bones}
     with _locked(bones, locks):
         rest = rest_joints(bones)
-        plane, taken = choose_plane(_NoSettings(limb.bones[-1]), 'AUTO', bones, rest)
+        reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
+        plane, taken = choose_plane(SimpleNamespace(name=limb.bones[-1]), 'AUTO', bones, rest)
         spans, to_rest = _spans(armature, limb, watched)
-        own = _own_plane(rest, plane, spans)
+        own = _own_plane(rest, reach, plane, spans)
         plane = own or plane
         limits, slanted = limits_of_bones(bones, plane)
         if taken == BEND and own is None:
             locks = {bone.name: _locks_needed(bone, locks[bone.name], plane) for bone in bones}
-    reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
     target = main.target, _bone_of(main.target, main.subtarget)
     off, off_frame = _off_plane(plane, to_rest, watched, target, reach)
     sides = _sides(watched.frames, spans @ plane.normal / reach**2)
@@ -128,27 +124,26 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         stretches_last=not all(bone.bone.inherit_scale in _SCALE_FREE for bone in bones[1:]),
         off_plane=off,
         off_plane_frame=off_frame,
-        carried=(),
     )
     lost = [
         *_lost(plan, bones, watched.frames),
         *_lost_limits(bones, slanted),
         *_turned(plan, watched, to_rest, plane),
     ]
-    return Plan(**{**plan.__dict__, "carried": tuple(_carried(plan)), "lost": tuple(lost)})
+    return replace(plan, carried=tuple(_carried(plan)), lost=tuple(lost))
 
 
 # --- Numbers -----------------------------------------------------------------
 
 
 def _locks(bone: bpy.types.PoseBone) -> Locks:
-    """Return the axes that IK may not turn a bone about, where these leave it one or none; else nothing."""
+    """Return a bone's IK locks if they leave it one axis or none; else no locks."""
     locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
     return locks if sum(locks) > 1 else (False, False, False)
 
 
 def _locks_needed(bone: bpy.types.PoseBone, locks: Locks, plane: Plane) -> Locks:
-    """Return the locks, without those that leave the axis about which the bone turns unlocked, too."""
+    """Return the locks, or none if the axis that they leave is the one about which the bone turns."""
     normal = normal_in_bone(plane, bone)
     axis = turning_axis(bone, normal)
     if axis is None or np.linalg.norm(np.cross(axis, normal)) > np.sin(_APART):
@@ -158,24 +153,21 @@ def _locks_needed(bone: bpy.types.PoseBone, locks: Locks, plane: Plane) -> Locks
 
 @contextmanager
 def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Iterator[None]:
-    """Give bones other locks of their rotation for a while: those that IK heeds, which are all it does."""
-    with ExitStack() as undo:
+    """Replace bones' rotation locks for a while, by those that IK respects."""
+    before = remembered((bone, name) for bone in bones for name in ("lock_rotation", "lock_rotations_4d"))
+    try:
         for bone in bones:
-            undo.callback(set_locks, bone, tuple(bone.lock_rotation), bone.lock_rotations_4d)
-            set_locks(bone, locks[bone.name], False)
+            bone.lock_rotation, bone.lock_rotations_4d = locks[bone.name], False
         yield
-
-
-def set_locks(bone: bpy.types.PoseBone, locks: Sequence[bool], four: bool) -> None:
-    """Set the locks of a bone's rotation. four: whether each of four channels has its own."""
-    bone.lock_rotation, bone.lock_rotations_4d = locks, four
+    finally:
+        put_back(before)
 
 
 def _spans(armature: bpy.types.Object, limb: Limb, watched: Watched) -> tuple[Floats, Floats]:
-    """Return which way the limb bends on each frame, and what takes the armature's space to that at rest.
+    """Return the limb's spans (frames, 3) in rest space, and matrices (frames, 4, 4) from pose to rest space.
 
-    Of the first, (frames, 3) in rest space, the length is twice the area between limb and the line to its
-    tip, and the direction is the axis that it bends about. The second is (frames, 4, 4).
+    A span's direction is the axis about which the limb bends, its length twice the area between the limb
+    and the line to its tip.
     """
     joints = watched.joints(armature, limb.bones)
     root = armature.pose.bones[limb.bones[0]]
@@ -192,10 +184,7 @@ def _spans(armature: bpy.types.Object, limb: Limb, watched: Watched) -> tuple[Fl
 def _by_the_pole(
     limb: Limb, watched: Watched, to_rest: Floats, lines: Floats, roots: Floats, spans: Floats
 ) -> Floats:
-    """Return the spans, those of frames on which the limb is straight by where the pole is.
-
-    Blender's IK never bends a limb that is straight at rest and pushed along itself.
-    """
+    """Return the spans, of a straight limb from the pole: Blender's IK does not bend it along itself."""
     main = limb.main
     if main.pole_target is None:
         return spans
@@ -210,9 +199,8 @@ def _by_the_pole(
     return filled
 
 
-def _own_plane(rest: Floats, plane: Plane, spans: Floats) -> Plane | None:
-    """Return the plane that a straight limb bends in on the frames; None where `plane` does as well."""
-    reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
+def _own_plane(rest: Floats, reach: float, plane: Plane, spans: Floats) -> Plane | None:
+    """Return the plane in which a straight limb bends on the frames; None if `plane` is the same."""
     bent = spans[np.linalg.norm(spans, axis=1) > _STRAIGHT * reach**2]
     if not Plane.is_straight(rest) or not len(bent):
         return None
@@ -228,7 +216,7 @@ def _own_plane(rest: Floats, plane: Plane, spans: Floats) -> Plane | None:
 def _off_plane(
     plane: Plane, to_rest: Floats, watched: Watched, target: Target, reach: float
 ) -> tuple[float, int]:
-    """Return how far off the plane the target is at the most, a length in the world, and on which frame."""
+    """Return the target's largest distance from the plane, in the world's lengths, and its frame."""
     to_rest = to_rest @ inverse(watched.world)
     places = (to_rest[:, :3, :3] @ watched.targets[target][..., None])[..., 0] + to_rest[:, :3, 3]
     heights = np.abs((places - plane.origin) @ plane.normal)
@@ -240,9 +228,9 @@ def _off_plane(
 
 
 def _sides(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], ...]:
-    """Return from which frame on the limb bends to which side, of areas (frames,) in squares of the reach.
+    """Return (frame, side) of each change of the bend side, from areas (frames,) in squares of the reach.
 
-    Straight, it bends to the side that it bent to before, and at first to that which comes next.
+    A straight limb keeps the side before; at the start it has the first side that follows.
     """
     bent = np.flatnonzero(np.abs(areas) > _STRAIGHT)
     found: list[tuple[int, float]] = []
@@ -256,7 +244,7 @@ def _sides(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], ...
 
 
 def _weights(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> dict[str, float]:
-    """Return how willingly bones turn, of those that are stiff about the axis that they turn about."""
+    """Return the weights of the bones with stiffness about the axis that they turn about."""
     weights = {}
     for bone in bones:
         stiffness = np.array((bone.ik_stiffness_x, bone.ik_stiffness_y, bone.ik_stiffness_z))
@@ -321,13 +309,12 @@ def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float
     acting = _others(plan.limb, bones, times)
     if acting:
         yield f"{', '.join(acting)}: what acts on top of the chain's keys, or in place of them"
-    targets = {(c.target, c.subtarget) for c in _constraints(plan.limb)}
-    if len(targets) > 1:
+    if len({(one.target, one.subtarget) for one in plan.limb.ik_constraints}) > 1:
         yield "the other targets that its bones have IK constraints to"
 
 
 def _others(limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
-    """Return the other constraints that act on the bones, "'Child Of' of 'thigh'"; but limits."""
+    """Return the other constraints that act on the bones, without limits: "'Child Of' of 'thigh'"."""
     return [
         f"'{constraint.name}' of '{bone.name}'"
         for bone in bones
@@ -336,10 +323,6 @@ def _others(limb: Limb, bones: Sequence[bpy.types.PoseBone], times: Sequence[flo
         and (bone.name, constraint.name) not in limb.constraints
         and is_active(limb.armature, constraint, [times[0], times[-1]])
     ]
-
-
-def _constraints(limb: Limb) -> list[bpy.types.KinematicConstraint]:
-    return [limb.armature.pose.bones[bone].constraints[name] for bone, name in limb.constraints]
 
 
 def _lost_limits(bones: Sequence[bpy.types.PoseBone], slanted: Sequence[str]) -> Iterator[str]:
@@ -351,7 +334,7 @@ def _lost_limits(bones: Sequence[bpy.types.PoseBone], slanted: Sequence[str]) ->
 
 
 def _turned(plan: Plan, watched: Watched, to_rest: Floats, plane: Plane) -> Iterator[str]:
-    """Yield a line where the IK turned the limb out of the plane that the chain keeps to."""
+    """Yield a line if the IK turned the limb out of the chain's plane."""
     root = plan.limb.armature.pose.bones[plan.limb.bones[0]]
     axes = (to_rest @ watched.poses[root.name])[:, :3, :3] @ normal_in_bone(plane, root)
     across = np.linalg.norm(np.cross(axes, plane.normal), axis=1)
@@ -370,7 +353,7 @@ def _turned(plan: Plan, watched: Watched, to_rest: Floats, plane: Plane) -> Iter
 
 
 def animation_of(limb: Limb, name: str) -> str:
-    """Return how a property of the main constraint is animated: "keyed", "driven", "in NLA strips" or ""."""
+    """Return the animation of a main constraint's property: "keyed", "driven", "in NLA strips", ""."""
     animation = limb.armature.animation_data
     if animation is None:
         return ""
@@ -378,24 +361,18 @@ def animation_of(limb: Limb, name: str) -> str:
     driver = animation.drivers.find(path)
     if driver is not None and not driver.mute:
         return "driven"
-    curve = _find(versions.existing_channels(limb.armature), path)
+    curve = curve_of(limb.armature, path)
     if curve is not None and versions.plays(limb.armature, curve):
         return "keyed"
-    strips = versions.playing_strips(animation)
-    return "in NLA strips" if any(_find(versions.strip_channels(strip), path) for strip in strips) else ""
-
-
-def _find(holder: versions.Channels | None, path: str) -> bpy.types.FCurve | None:
-    return holder.fcurves.find(path) if holder else None
+    holders = map(versions.strip_channels, versions.playing_strips(animation))
+    return "in NLA strips" if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
 def _is_turned(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a bone's own rotation is not that of rest, or is keyed."""
-    paths = [bone.path_from_id(name) for name in ("rotation_quaternion", "rotation_euler")]
-    holder = versions.existing_channels(bone.id_data)
-    if any(_find(holder, path) for path in paths):
-        return True
-    return bool(bone.matrix_basis.to_quaternion().angle > _APART)
+    """Return whether a bone has keys of its rotation, or is turned from rest."""
+    paths = (bone.path_from_id(name) for name in ("rotation_quaternion", "rotation_euler"))
+    keyed = any(curve_of(bone.id_data, path) for path in paths)
+    return keyed or bool(bone.matrix_basis.to_quaternion().angle > _APART)
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bones stand over the frames of an action, as Blender evaluates them, and where targets are."""
+"""Poses of bones and places of targets over the frames of an action, as Blender evaluates them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from math import ceil, floor
 from typing import Any
 
@@ -17,13 +17,13 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.record import Target
 from ...rig.scene.sampler import watch
 
-# Of a longer action every second frame is looked at, or every third, to be done within seconds.
+# A longer action is sampled on every second or third frame, to take seconds only.
 MOST_FRAMES = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """The pose of some bones over the frames."""
+    """Sampled poses of bones and places of targets."""
 
     frames: tuple[int, ...]
     world: Floats  # (frames, 4, 4) the armature object's matrix
@@ -31,41 +31,25 @@ class Watched:
     targets: dict[Target, Floats]  # (frames, 3) in the world
 
     def joints(self, armature: bpy.types.Object, bones: Sequence[str]) -> Floats:
-        """Return the heads of bones, and the last one's tail, (frames, n + 1, 3), in the armature's space."""
+        """Return the joints of bones, heads and the last tail (frames, n + 1, 3), in the armature's space."""
         heads = [self.poses[name][:, :3, 3] for name in bones]
         tail = self.poses[bones[-1]] @ (0.0, armature.data.bones[bones[-1]].length, 0.0, 1.0)
         return np.stack([*heads, tail[:, :3]], axis=1)
 
 
 def _unsolved(armature: bpy.types.Object, bones: Sequence[str]) -> RigChain:
-    """Return bones as a chain that is sampled and nothing else: it has no plane, and no joints."""
-    nothing: Any = None
-    return RigChain(
-        armature=armature,
-        name="",
-        bones=tuple(bones),
-        plane=nothing,
-        off_plane=0.0,
-        target=armature,
-        subtarget="",
-        solver="",
-        bend=1.0,
-        iterations=0,
-        tolerance=None,
-        softness=0.0,
-        influence=0.0,
-        path="",
-        joints=nothing,
-        plane_taken="",
-    )
+    """Return a chain for sampling only: it has bones, and 0 for whatever else a chain needs."""
+    nothing: dict[str, Any] = {part.name: 0 for part in fields(RigChain) if part.default is MISSING}
+    known = {"armature": armature, "bones": tuple(bones), "target": armature, "subtarget": ""}
+    return RigChain(**{**nothing, **known})
 
 
 def frames_of(
     scene: bpy.types.Scene, armature: bpy.types.Object, targets: Iterable[bpy.types.Object]
 ) -> list[int]:
-    """Return the frames of the action that moves an armature, and of those that move its targets.
+    """Return the frames of the actions that move an armature and its targets, or the current one.
 
-    At most MOST_FRAMES, evenly spread; the frame that is shown where nothing is animated.
+    At most MOST_FRAMES, evenly spread.
     """
     ends: list[float] = []
     pace = scene.render.frame_map_old / scene.render.frame_map_new
@@ -91,7 +75,7 @@ def watched(
     targets: Sequence[Target],
     frames: Sequence[int],
 ) -> Watched:
-    """Return how limbs, bones from root to tip, stand on some frames, and where targets are."""
+    """Return the poses of limbs, bones from root to tip, and the places of targets, on some frames."""
     chains = [_unsolved(armature, bones) for bones in limbs]
     with live_paused():
         world, places, poses = watch(scene, chains, targets, frames)

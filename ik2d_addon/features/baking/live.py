@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the list and the sidebar show of live chains, and the buttons that go with them."""
+"""The Live toggle and status of a chain in the list and the sidebar, and their operators."""
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
@@ -13,20 +13,17 @@ _ICONS = {False: 'PAUSE', True: 'PLAY'}
 
 
 def has_memory(chain: PropertyGroup) -> bool:
-    """Return whether a frame of a chain goes on from the one before, which live cannot follow."""
+    """Return whether each frame of a chain starts from the one before, which Live cannot do."""
     return chain.solver == 'CCD' and chain.start_from == 'PREVIOUS'
 
 
 def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
-    """Draw a chain's toggle in its row of the list."""
+    """Draw a chain's Live toggle in its row of the list."""
     row.prop(chain, "live", text="", icon=_ICONS[chain.live], emboss=False)
 
 
 def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:
-    """Draw a chain's toggle, what it reached, and what to press where something is in its way.
-
-    problem: what keeps the chain from being solved at all, which is drawn elsewhere.
-    """
+    """Draw a chain's Live toggle, status and fixes. problem: why it cannot be solved, drawn elsewhere."""
     column = layout.column(align=True)
     column.use_property_split = False
     column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
@@ -51,10 +48,9 @@ class IK2D_OT_start_from_rest(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_no_chain(context)
-        if not reason and not has_memory(shown_chain(context)):
-            reason = "The chain does not go on from the frame before"
-        return reason
+        if reason := why_no_chain(context):
+            return reason
+        return "" if has_memory(shown_chain(context)) else "The chain does not go on from the frame before"
 
     def work(self, context):
         chain = shown_chain(context)

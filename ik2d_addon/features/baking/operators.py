@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators that solve and bake; from the window a bake runs in slices, and Escape cancels it."""
+"""Solve, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
 
 from collections.abc import Generator
 from time import perf_counter
@@ -19,21 +19,21 @@ from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from .results import store_bake, store_solve
 
-# Seconds of work between two looks at the keyboard: as many as Blender took to draw in between, so
-# that a view that is slow to draw makes a bake last no more than twice as long; but within bounds.
+# Bounds of the seconds of work between two looks at the keyboard: within them, as long as Blender took to
+# draw in between, so that a view that is slow to draw no more than doubles the time of a bake.
 SHORTEST_SLICE, LONGEST_SLICE = 0.03, 0.2
 
 
 def chosen_bake(
     armature: Object, start: int, end: int, step: int, chain: str = ""
 ) -> Generator[tuple[int, int], None, BakeReport]:
-    """Bake a chain, or all enabled ones, as `bake_steps` does, with the options that the sidebar shows."""
+    """Bake a chain, or all enabled ones, with the options of the sidebar; otherwise as `bake_steps`."""
     options = chosen_options(armature.ik2d)
     return (yield from bake_steps(armature, [chain] if chain else None, start, end, step, options=options))
 
 
 def select_baked(armature: Object, report: BakeReport) -> None:
-    """In Pose Mode select the bones that were baked, and no others: then the timeline shows their keys."""
+    """Select only the baked bones in Pose Mode, so that the timeline shows their keys."""
     if armature.mode != 'POSE':
         return
     baked = {name for chain in report.chains for name in (*chain.bones, *chain.hands)}
@@ -42,7 +42,7 @@ def select_baked(armature: Object, report: BakeReport) -> None:
 
 
 def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
-    """Return a sentence for the motion that a bake of all enabled chains will freeze outside its frames."""
+    """Return sentences about motion that a bake of all enabled chains will freeze outside its frames."""
     if armature.animation_data is None or not len(armature.animation_data.nla_tracks):
         return []
     bones = all_bones(chain for chain in armature.ik2d.chains if chain.enabled)
@@ -59,10 +59,9 @@ class _OfChain(ChainOperator):
 
     @classmethod
     def description(cls, _context, properties):
-        """Say which chain it is about."""
-        if not properties.chain:
-            return cls.__doc__
-        return cls.__doc__.replace("all enabled chains", f"the chain '{properties.chain}' alone")
+        """Return the tooltip with the chain's name in it."""
+        which = f"the chain '{properties.chain}' alone" if properties.chain else "all enabled chains"
+        return cls.__doc__.replace("all enabled chains", which)
 
 
 class IK2D_OT_solve(_OfChain, Operator):
@@ -84,7 +83,7 @@ class IK2D_OT_bake(_OfChain, Operator):
     bl_idname = "ik2d.bake"
     bl_label = "Bake"
 
-    # Kept from one run to the next, a range would win over the panel's: hence SKIP_SAVE.
+    # A range kept from the last run would win over the panel's: hence SKIP_SAVE.
     frame_start: frame_number("Start", "First frame to bake", 1)
     frame_end: frame_number("End", "Last frame to bake", 250)
     step: IntProperty(
@@ -97,7 +96,7 @@ class IK2D_OT_bake(_OfChain, Operator):
     )
 
     _timer = None
-    _paused = 0.0  # when the last slice ended
+    _paused = 0.0  # the time at which the last slice ended
 
     def execute(self, context):
         self._start(context)
@@ -106,7 +105,7 @@ class IK2D_OT_bake(_OfChain, Operator):
     def invoke(self, context, _event):
         self._start(context)
         result = self._work(context, until=perf_counter() + SHORTEST_SLICE)
-        if result == {'RUNNING_MODAL'}:  # it takes longer than anybody notices
+        if result == {'RUNNING_MODAL'}:  # it takes longer than one slice
             wm = context.window_manager
             self._timer = wm.event_timer_add(0.01, window=context.window)
             wm.modal_handler_add(self)
@@ -117,16 +116,16 @@ class IK2D_OT_bake(_OfChain, Operator):
             self.cancel(context)
             self.report({'INFO'}, "Bake cancelled; nothing has changed")
             return {'CANCELLED'}
-        if self._timer is None:  # an error of our own stopped it: Blender would keep it for ever
+        if self._timer is None:  # an error stopped it: Blender would keep the operator for ever
             return {'CANCELLED'}
-        # All other events end here too: nobody changes the rig while it is read.
+        # All other events end here too: the rig must not change during the bake.
         if event.type != 'TIMER':
             return {'RUNNING_MODAL'}
         now = perf_counter()
         return self._work(context, now + min(max(now - self._paused, SHORTEST_SLICE), LONGEST_SLICE))
 
     def cancel(self, context):
-        """Stop; keys are written at the very end only, so nothing has changed."""
+        """Stop the bake; it writes keys only at the very end, so nothing has changed."""
         self._steps.close()
         self._stop(context)
 
@@ -139,7 +138,7 @@ class IK2D_OT_bake(_OfChain, Operator):
         context.window_manager.progress_begin(0, 100)
 
     def _work(self, context: Context, until: float) -> set[str]:
-        """Go on with the bake until some moment; return what an operator returns."""
+        """Continue the bake until a time; return an operator's result."""
         running = False
         try:
             while not running:
@@ -155,7 +154,7 @@ class IK2D_OT_bake(_OfChain, Operator):
             return {'FINISHED'}
         except IK2DError as error:
             return self.refuse(error)
-        except ReferenceError:  # by a script: a bake keeps all that a person does waiting
+        except ReferenceError:  # only a script can do this: `modal` keeps a user's events waiting
             return self.refuse(f"'{self._name}', or something it follows, was deleted during the bake")
         finally:
             if not running:
@@ -169,7 +168,7 @@ class IK2D_OT_bake(_OfChain, Operator):
         )
 
     def _stop(self, context: Context) -> None:
-        """Take away what shows that it runs."""
+        """Remove the timer and the signs of progress."""
         wm = context.window_manager
         wm.progress_end()
         if self._timer is not None:
@@ -195,9 +194,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
     @staticmethod
     def why_not(context):
         reason = why_not_edit(context)
-        if not reason and not active_armature(context).ik2d.chains:
-            reason = "Add a chain first"
-        return reason
+        return reason or ("" if active_armature(context).ik2d.chains else "Add a chain first")
 
     def work(self, context):
         armature = active_armature(context)
@@ -210,21 +207,17 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
             raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
         if locked:
             self.report({'WARNING'}, f"{len(locked)} locked channels keep their keys, such as {locked[0]}")
-        return f"Removed {removed} baked keys{self._where(frames)}"
+        start = "" if frames[0] is None else f" from frame {frames[0]}"
+        end = "" if frames[1] is None else f" to frame {frames[1]}"
+        return f"Removed {removed} baked keys{start}{end}"
 
     def _frames(self, armature: Object) -> list[int | None]:
-        """Return the first and last frame to clear: those asked for, the rig's own, or none."""
-        settings = armature.ik2d
+        """Return the first and last frame to clear: the caller's, the rig's Custom Range, or None twice."""
+        settings, given = armature.ik2d, self.properties.is_property_set
         names = ("frame_start", "frame_end")
-        if any(self.properties.is_property_set(name) for name in names):
-            return [getattr(self, name) if self.properties.is_property_set(name) else None for name in names]
+        if any(map(given, names)):
+            return [getattr(self, name) if given(name) else None for name in names]
         return [getattr(settings, name) for name in names] if settings.use_custom_range else [None, None]
-
-    @staticmethod
-    def _where(frames: list[int | None]) -> str:
-        start, end = frames
-        first = "" if start is None else f" from frame {start}"
-        return first + ("" if end is None else f" to frame {end}")
 
 
 classes = (IK2D_OT_solve, IK2D_OT_bake, IK2D_OT_clear_bake)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels of bakes: range, options, result."""
+"""The panels of bakes: Bake, Bake Options and Result."""
 
 from bpy.types import Context, Panel, PropertyGroup, UILayout
 
@@ -10,7 +10,7 @@ from ...ui.text import draw_text, field, row_or_column
 from .operators import frozen_motion_notes
 from .results import bake_is_stale, has_results, solve_is_stale
 
-# A rig with more chains that missed than these gets a word instead of more rows.
+# Rows for chains that missed their target; the others are only counted.
 _MISSED_ROWS = 4
 
 
@@ -38,7 +38,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
 
     @staticmethod
     def _draw_buttons(column: UILayout, context: Context, chain: str, which: str, height: float) -> None:
-        """Draw Solve and Bake for one chain, or all."""
+        """Draw the Solve and Bake buttons of one chain, or of all."""
         labels = [f"Solve{which}", f"Bake{which}"]
         row = row_or_column(column, context, labels)
         row.scale_y = height
@@ -90,7 +90,7 @@ class IK2D_PT_result(RigSidebar, Panel):
     bl_idname = "IK2D_PT_result"
     bl_label = "Result"
     bl_description = __doc__
-    bl_order = 2  # below all others, so that it pushes no button
+    bl_order = 2  # below all others, so that it moves no button
 
     @classmethod
     def poll(cls, context):
@@ -111,7 +111,7 @@ class IK2D_PT_result(RigSidebar, Panel):
             self._draw_result(context, settings.last_solve, settings.last_solve_alert, stale, [])
 
     def _draw_result(self, context: Context, text: str, alert: bool, stale: str, missed: list) -> None:
-        """Draw a result in a box, grey where it no longer holds: the sentence, what it missed, warnings."""
+        """Draw a result in a box, grey if out of date: the sentence, missed frames, warnings."""
         box = self.layout.box().column()
         if stale:
             draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
@@ -125,7 +125,7 @@ class IK2D_PT_result(RigSidebar, Panel):
 
     @staticmethod
     def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
-        """Draw buttons for each chain that missed its target, which lead to these frames."""
+        """Draw the buttons that jump to missed frames, for each chain that has any."""
         for chain in missed[:_MISSED_ROWS]:
             if len(chain.id_data.ik2d.chains) > 1:
                 column.label(text=chain.name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept of a report on the rig, whether it still holds, and the way to the missed frames."""
+"""Results that are stored on the rig, whether they are out of date, and operators on missed frames."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import bpy
 import numpy as np
@@ -12,6 +12,7 @@ from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bake
 from ...bake.request import FRAMES
 from ...core import IK2DError
+from ...core.words import number_of
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.context import active_armature, named_chain, shown_chain
 from ...ui.operator import ChainOperator, chain_name
@@ -19,9 +20,9 @@ from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from .staleness import AnimatedPaths, bake_fingerprint, changed_since, options_fingerprint, solve_fingerprint
 
-# Blender keeps 63 bytes of a marker's name; the chain's part of it leaves room for ours.
+# Blender keeps 63 bytes of a marker's name; the chain's name gets these.
 _NAME_BYTES = 50
-# A run of missed frames, as it is stored.
+# A run of missed frames as text.
 _RUN = re.compile(r"(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 
 
@@ -29,17 +30,21 @@ _RUN = re.compile(r"(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 
 
 def store_solve(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
-    """Note on the rig and on each of its chains what came of a solve, for the sidebar to show."""
+    """Store the results of a solve on the rig and its chains, for the sidebar."""
     settings, scene = _owned(armature), scene or bpy.context.scene
-    settings.last_solve = "\n".join([report.sentence(), *report.warnings])
+    settings.last_solve = _text(report)
     settings.last_solve_alert = bool(report.warnings) or not report.all_reached
     for chain in settings.chains:
         chain.last_solve = chain.solve_mark = ""
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
-        chain.last_solve = "\n".join([result.sentence(), *result.warnings])
+        chain.last_solve = _text(result)
         _store_plane(chain, result)
         chain.solve_mark = solve_fingerprint(chain, scene, animated)
+
+
+def _text(report: BakeReport | ChainReport) -> str:
+    return "\n".join([report.sentence(), *report.warnings])
 
 
 def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
@@ -48,18 +53,18 @@ def _store_plane(chain: PropertyGroup, result: ChainReport) -> None:
 
 
 def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None) -> None:
-    """Note on the rig and on each of its chains what came of a bake, and which frames it missed."""
+    """Store the results of a bake, with the missed frames, on the rig and its chains."""
     settings, scene = _owned(armature), scene or bpy.context.scene
-    settings.last_bake = "\n".join([report.sentence(), *report.warnings])
+    settings.last_bake = _text(report)
     settings.last_bake_alert = bool(report.warnings) or not report.all_reached
     settings.bake_mark = options_fingerprint(settings, scene)
-    if report.left_out:  # what came of these before is not theirs any more
+    if report.left_out:  # their earlier results no longer hold
         for chain in settings.chains:
             if chain.enabled and problem_of(armature, chain):
                 forget_bake(chain)
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
-        chain.last_bake = "\n".join([result.sentence(), *result.warnings])
+        chain.last_bake = _text(result)
         chain.bake_reached = result.reached
         _store_plane(chain, result)
         runs = missed_runs(result)
@@ -68,26 +73,16 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
         chain.bake_mark = bake_fingerprint(chain, animated)
 
 
-def forget_solve(chain: PropertyGroup) -> None:
-    """Do the same for its last solve."""
-    chain.property_unset("last_solve")
-    chain.property_unset("solve_mark")
-    settings = chain.id_data.ik2d
-    if not any(other.last_solve for other in settings.chains):
-        settings.property_unset("last_solve")
-        settings.property_unset("last_solve_alert")
-
-
 # --- Whose results they are --------------------------------------------------
 
 
 def has_results(armature: Object) -> bool:
-    """Return whether what is noted on a rig came of its own solves and bakes: a copy's did not."""
+    """Return whether the results on a rig are its own; those on a duplicate are the original's."""
     return armature.ik2d.owner == _identity(armature)
 
 
 def _owned(armature: Object) -> PropertyGroup:
-    """Return the settings of a rig that gets results: without those that it has as a copy."""
+    """Return the settings of a rig, ready for its own results: a duplicate's are dropped."""
     if not has_results(armature):
         forget_all(armature)
     armature.ik2d.owner = _identity(armature)
@@ -95,18 +90,19 @@ def _owned(armature: Object) -> PropertyGroup:
 
 
 def forget_all(armature: Object) -> None:
-    """Forget all results on a rig."""
+    """Remove all results from a rig."""
     for chain in armature.ik2d.chains:
         forget_bake(chain)
-        forget_solve(chain)
-    armature.ik2d.property_unset("owner")
+        chain.property_unset("last_solve")
+        chain.property_unset("solve_mark")
+    for name in ("last_solve", "last_solve_alert", "owner"):
+        armature.ik2d.property_unset(name)
 
 
 def keep_results(armature: Object) -> None:
-    """Note on a rig that was just read from a file that its results are its own.
+    """Make the results on a rig that was read from a file its own: objects get a new identity each session.
 
-    Objects have another identity in each session. A library override that shows its library's results
-    keeps on having none.
+    A library override with its library's results still has none of its own.
     """
     settings = armature.ik2d
     if settings.owner and not _inherited(armature):
@@ -114,13 +110,13 @@ def keep_results(armature: Object) -> None:
 
 
 def drop_copied(armature: Object) -> None:
-    """Forget results that a rig has as a copy of another, before they are saved with it."""
+    """Remove the results that a duplicate has from its original, before they are saved."""
     if armature.ik2d.owner and not has_results(armature) and not _inherited(armature):
         forget_all(armature)
 
 
 def _inherited(armature: Object) -> bool:
-    """Return whether the results on a rig are those of its library."""
+    """Return whether the results on a rig come from its library."""
     reference = armature.override_library.reference if armature.override_library else None
     return reference is not None and reference.ik2d.owner == armature.ik2d.owner
 
@@ -133,30 +129,31 @@ def _identity(armature: Object) -> str:
 
 
 def bake_is_stale(armature: Object, scene: Scene) -> str:
-    """Return what has changed since the last bake, in words; "" where nothing has."""
-    settings, animated = armature.ik2d, AnimatedPaths.of(armature)
-    for chain in settings.chains:
-        if chain.bake_mark and (what := changed_since(chain.bake_mark, bake_fingerprint(chain, animated))):
-            return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
-    return changed_since(settings.bake_mark, options_fingerprint(settings, scene))
+    """Return the first change since the last bake, in words; "" without any."""
+    animated, settings = AnimatedPaths.of(armature), armature.ik2d
+    changed = _first_change(armature, "bake_mark", lambda chain: bake_fingerprint(chain, animated))
+    return changed or changed_since(settings.bake_mark, options_fingerprint(settings, scene))
 
 
 def solve_is_stale(armature: Object, scene: Scene) -> str:
-    """Return what has changed since the last solve, in words; "" where nothing has."""
-    settings, animated = armature.ik2d, AnimatedPaths.of(armature)
-    for chain in settings.chains:
-        if chain.solve_mark and (
-            what := changed_since(chain.solve_mark, solve_fingerprint(chain, scene, animated))
-        ):
-            return f"{what} of '{chain.name}'" if len(settings.chains) > 1 else what
+    """Return the first change since the last solve, in words; "" without any."""
+    animated = AnimatedPaths.of(armature)
+    return _first_change(armature, "solve_mark", lambda chain: solve_fingerprint(chain, scene, animated))
+
+
+def _first_change(armature: Object, mark: str, fingerprint: Callable[[PropertyGroup], str]) -> str:
+    chains = armature.ik2d.chains
+    for chain in chains:
+        before = getattr(chain, mark)
+        if before and (what := changed_since(before, fingerprint(chain))):
+            return f"{what} of '{chain.name}'" if len(chains) > 1 else what
     return ""
 
 
 def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainReport, PropertyGroup]]:
-    """Yield each result with its chain, under whatever name it goes by now; none whose chain is gone.
+    """Yield each result with its chain, unless that was removed.
 
-    A bake in the window leaves time to rename chains: so one with the result's bones and target is
-    its chain, first of all the one that still has its name.
+    Chains may be renamed while a bake runs in the window: then bones and target tell whose it is.
     """
     results, chains = list(report.chains), list(armature.ik2d.chains)
     for renamed in (False, True):
@@ -170,29 +167,26 @@ def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainRepo
 
 
 def _is_about(result: ChainReport, chain: PropertyGroup) -> bool:
-    """Return whether a chain has the bones and the target that a result speaks of."""
+    """Return whether a chain has a result's bones and target."""
     return (tuple(joints_wanted(chain)), _target_name(chain)) == (result.bones, result.target)
 
 
 def _target_name(chain: PropertyGroup) -> str:
-    """Return a chain's target as reports name it."""
+    """Return the name of a chain's target in reports."""
     if chain.target is None:
         return ""
     return f"{chain.target.name}/{chain.subtarget}" if chain.subtarget else chain.target.name
 
 
 def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
-    """Return the first and last frame of each unbroken run of baked frames that missed the target."""
+    """Return the first and last frame of each run of baked frames that missed the target."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
     return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]
 
 
 def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
-    """Yield the first and last frame of each run that the chain's last bake missed.
-
-    Raises IK2DError where what is stored is no such thing.
-    """
+    """Yield the first and last frame of each run that the last bake missed; raise IK2DError if damaged."""
     for run in chain.missed_frames.split():
         if not (found := _RUN.fullmatch(run)):
             raise _damaged(chain)
@@ -210,10 +204,9 @@ def _damaged(chain: PropertyGroup) -> IK2DError:
 
 
 def mark_frames(chain: PropertyGroup, scene: Scene) -> int:
-    """Put markers on the first and the last frame of each run that the chain's last bake missed.
+    """Put markers on the first and last frame of each run that the chain's last bake missed.
 
-    They replace those that it put for the chain before. Returns the number of runs. Raises IK2DError
-    where what is noted on the chain is damaged.
+    They replace the chain's earlier ones. Returns the number of runs. Raises IK2DError if these are damaged.
     """
     runs = list(stored_runs(chain))
     stem = chain.name.encode()[:_NAME_BYTES].decode(errors="ignore")
@@ -232,7 +225,7 @@ def mark_frames(chain: PropertyGroup, scene: Scene) -> int:
 
 
 def _why_nothing_missed(context: Context) -> str:
-    """Say why there is no missed frame to go to; "" where there is one."""
+    """Return why there is no missed frame to go to; "" if there is one."""
     armature = active_armature(context)
     if armature is None:
         return "Make an armature the active object"
@@ -243,10 +236,7 @@ def _why_nothing_missed(context: Context) -> str:
 
 
 def _missed_chain(context: Context, name: str) -> PropertyGroup:
-    """Return the chain of that name; for "" the active one, or the first that missed where it did not.
-
-    Raises IK2DError where there is no such chain, or its last bake missed nothing.
-    """
+    """Return the named chain, else the active one or the first that missed; raise IK2DError if none did."""
     chains = active_armature(context).ik2d.chains
     wanted = [named_chain(context, name)] if name else [shown_chain(context), *chains]
     for chain in wanted:
@@ -256,7 +246,7 @@ def _missed_chain(context: Context, name: str) -> PropertyGroup:
 
 
 class _MissedFrames(ChainOperator):
-    """What the operators on missed frames share."""
+    """Base of the operators on missed frames."""
 
     chain: chain_name("Chain to look at; empty for the active one")
 
@@ -271,13 +261,13 @@ class IK2D_OT_worst_frame(_MissedFrames, Operator):
 
     bl_idname = "ik2d.worst_frame"
     bl_label = "Go to Worst Frame"
-    # As Blender's own jumps in time: many in a row are one step to undo.
+    # As with Blender's own frame jumps, many in a row are one undo step.
     bl_options = {'REGISTER', 'UNDO_GROUPED'}
     bl_undo_group = "Frame Change"
 
     @staticmethod
     def go(context: Context, chain: PropertyGroup) -> str:
-        """Show the frame; return a sentence."""
+        """Set the frame; return a sentence."""
         if not -FRAMES <= chain.worst_frame <= FRAMES:
             raise _damaged(chain)
         context.scene.frame_set(chain.worst_frame)
@@ -292,9 +282,9 @@ class IK2D_OT_mark_frames(_MissedFrames, Operator):
 
     @staticmethod
     def go(context: Context, chain: PropertyGroup) -> str:
-        """Mark them; return a sentence."""
-        runs = mark_frames(chain, context.scene)
-        return f"Marked {runs} {'run' if runs == 1 else 'runs'} of frames that chain '{chain.name}' missed"
+        """Mark the frames; return a sentence."""
+        runs = number_of(mark_frames(chain, context.scene), "run")
+        return f"Marked {runs} of frames that chain '{chain.name}' missed"
 
 
 classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)

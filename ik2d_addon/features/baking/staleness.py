@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fingerprints of what a result was made of: where one differs later, the result no longer holds.
+"""Fingerprints of the inputs of a result: if one differs later, the result is out of date.
 
-They are compared whenever the sidebar is drawn, so none looks at keys one by one: their places come in
-bulk, 20 microseconds for 5,000 keys. A fingerprint is its version, and words of "what:digest".
+They are compared whenever the sidebar is drawn, so keys are read in bulk: 20 microseconds for 5,000 of
+them. A fingerprint is its version and a "part:digest" for each part.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from ...rig.chain.renames import bones_of
 from ...rig.chain.stretch import ALONG
 from ..native.controls import NAMES
 
-# What a person reads of the parts of a fingerprint.
+# The parts of a fingerprint, in words.
 _WORDS = {
     "settings": "the settings",
     "target": "the target",
@@ -31,33 +31,29 @@ _WORDS = {
     "options": "the frame range or the options",
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
-# Fingerprints that were made in the way of before begin at once with a digest, and cannot be compared.
+# Fingerprints of earlier versions begin with a part, and cannot be compared.
 _VERSION, _BEFORE = "2", ("settings:", "options:")
 
 
 @dataclass(frozen=True)
 class AnimatedPaths:
-    """What animates an armature, looked up once for all of its chains."""
+    """F-Curves and animated settings of an armature, read once for all of its chains."""
 
     curves: list[tuple[str, FCurve]]  # each with its path
-    settings: frozenset[str]  # names of the settings of chains that have keys or drivers
+    settings: frozenset[str]  # names of chains' settings with keys or drivers
 
     @classmethod
     def of(cls, armature: Object) -> "AnimatedPaths":
-        """Look it up."""
+        """Read an armature's F-Curves and drivers."""
         curves = [(curve.data_path, curve) for curve in existing_fcurves(armature)]
         drivers = armature.animation_data.drivers if armature.animation_data else ()
         paths = [path for path, _ in curves] + [driver.data_path for driver in drivers]
         return cls(curves, frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d.")))
 
 
-def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None) -> str:
-    """Return the fingerprint of a chain's bake: settings, target, keys.
-
-    animated: what animates its armature, for whoever asks for those of many chains.
-    """
+def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
+    """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature = chain.id_data
-    animated = animated or AnimatedPaths.of(armature)
     paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
     return _joined(
         settings=_settings(chain, animated.settings),
@@ -68,10 +64,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths | None = None
 
 
 def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
-    """Return the fingerprint of a chain's solve: settings, the frame, the target and the pose on it.
-
-    animated: as in `bake_fingerprint`.
-    """
+    """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, names = chain.id_data, [*_bones(chain), *posed_hands(chain)]
     animated = animated or AnimatedPaths.of(armature)
     target = chain.target
@@ -100,12 +93,12 @@ def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
 
 
 def changed_since(before: str, now: str) -> str:
-    """Return the first part in which two fingerprints differ, in words; "" where none is known to."""
+    """Return the first part in which two fingerprints differ, in words; "" if none does or none is known."""
     if before.startswith(_BEFORE):
         return ""
     for then, there in zip(before.split(), now.split(), strict=False):
         if then != there:
-            return _WORDS.get(then.partition(":")[0], "something")  # of a damaged file
+            return _WORDS.get(then.partition(":")[0], "something")  # if the fingerprint is damaged
     return ""
 
 
@@ -118,7 +111,7 @@ def _joined(**parts: Any) -> str:
 
 
 def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
-    """Return what a chain and its joints are set to; of settings that are animated, nothing."""
+    """Return the settings of a chain and its joints, without animated ones."""
     armature = chain.id_data
     joints = [
         settings_of(joint, animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
@@ -131,7 +124,7 @@ def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
 
 
 def _controls(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield what the controls of a native chain are set to, and their keys."""
+    """Yield the values and the keys of a native chain's controls."""
     controls = controls_of(chain)
     if controls is not None:
         yield [(name, controls[name]) for name in NAMES if name in controls]
@@ -139,7 +132,7 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
 
 
 def _target(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield the keys of a chain's target and its parents; where these have none, how they are placed."""
+    """Yield the keys of a chain's target and its parents; of channels without keys the values."""
     for ob, bones in holders_of(chain.target, chain.subtarget):
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
         own = [
@@ -166,7 +159,7 @@ def _bones(chain: PropertyGroup) -> list[str]:
 
 
 def _moved_paths(chain: PropertyGroup) -> set[str]:
-    """Return the paths of the locations and scales that a chain has slid and stretched."""
+    """Return the paths of the locations and scales that the chain's slides and stretch have written."""
     bones = _pose_bones(chain.id_data, chain.joints.keys())
     posed = [(bone, chain.joints[bone.name]) for bone in bones]
     slid = {bone.path_from_id("location") for bone, joint in posed if any(joint.slid)}
@@ -174,7 +167,7 @@ def _moved_paths(chain: PropertyGroup) -> set[str]:
 
 
 def _posed(chain: PropertyGroup, bone: PoseBone) -> Iterator[float]:
-    """Yield a bone's rotation, and the channels of its location and scale that its chain has changed."""
+    """Yield a bone's rotation, and the channels of its location and scale that its chain has written."""
     yield from getattr(bone, rotation_property(bone.rotation_mode))
     joint = chain.joints.get(bone.name)
     if joint is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""FK to IK and back."""
+"""Match FK and IK, and switch between them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain's settings that may be animated, as numbers: its own, or the controls of a native chain."""
+"""A chain's animatable settings as numbers: its own properties, or a native chain's controls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of
 from ...rig.chain.chain import RigChain
 
 _GROUP = "IK 2D"
-_SIDES = ('POSITIVE', 'NEGATIVE')  # by the number that an F-Curve has for them
+_SIDES = ('POSITIVE', 'NEGATIVE')  # their places are their values in an F-Curve
 # Numbers nearer than this are the same setting.
 _SAME = 1e-9
 
@@ -39,7 +39,7 @@ class ChainValue:
 
     @property
     def holder(self) -> Any:
-        """What it is a property of."""
+        """The data that has the property."""
         return self.rig.native or self.rig.armature.path_resolve(self.rig.path)
 
     @property
@@ -49,21 +49,21 @@ class ChainValue:
 
     @property
     def steps(self) -> bool:
-        """Whether it is a choice, which holds until the next key."""
+        """Whether it is an enum, whose value holds until the next key."""
         return self.name == "bend"
 
     def sides(self, sides: Floats) -> Floats:
-        """Return sides (frames,), +1 or -1, as the bend has them in numbers."""
+        """Return the bend's numbers (frames,) for sides +1 or -1."""
         return sides if self.rig.native is not None else np.where(sides < 0.0, 1.0, 0.0)
 
     @property
     def number(self) -> float:
-        """What it stands at, as an F-Curve counts it."""
+        """Its current value, as an F-Curve's number."""
         value = value_of(self.owner, self.path)
         return float(_SIDES.index(value)) if isinstance(value, str) else float(value)
 
     def set(self, number: float) -> None:
-        """Set it to what an F-Curve would show as a number."""
+        """Set it to an F-Curve's number."""
         if self.rig.native is not None:
             self.rig.native[self.name] = float(number)
             self.rig.native.update_tag()
@@ -71,22 +71,22 @@ class ChainValue:
             setattr(self.holder, self.name, _SIDES[round(number)] if self.steps else number)
 
     def refuse_driver(self) -> None:
-        """Raise IK2DError where a driver has its say."""
+        """Raise IK2DError if it has a driver."""
         if driver_of(self.owner, self.path) is not None:
             label = self.name.replace("_", " ").title()
             raise IK2DError(f"Chain '{self.rig.name}': its {label} has a driver; remove it first")
 
     def keys(self, frames: Sequence[float], values: Floats) -> ValueKeys:
-        """Return keys of it on frames, each value held until the next where it is a choice or a switch."""
+        """Return its keys on frames; those of bend and influence hold until the next one."""
         stepped = self.steps or self.name == "influence"
         return ValueKeys(self.owner, self.path, 0, frames, values, _GROUP, stepped)
 
     def keys_over(
         self, scene: bpy.types.Scene, frames: Sequence[int], values: Floats, on: bool
     ) -> ValueKeys | None:
-        """Return the keys that give it values (frames,) on frames, and leave those beside as they are.
+        """Return keys that give it values (frames,) on frames, and keep the values just before and after.
 
-        None where it shows the values already. on: whether it is to go on as at the last of them instead.
+        None if it has these values already. on: keep the last value after the frames instead.
         """
         around = [frames[0] - 1, *frames, frames[-1] + 1]
         curve = curve_of(self.owner, self.path)
@@ -96,6 +96,6 @@ class ChainValue:
             return None
         wanted = np.array([shown[0], *values, shown[-1]])
         changes = np.append(True, np.abs(np.diff(wanted)) > _SAME)
-        changes[[1, -2, -1]] = True  # the first and the last of the frames, and what comes after
+        changes[[1, -2, -1]] = True  # the first and the last of the frames, and the one after
         changes[-1] = not on
         return self.keys(np.array(around, np.float64)[changes].tolist(), wanted[changes])

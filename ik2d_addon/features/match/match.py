@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between the bones' own motion (FK) and a chain's (IK): targets to tips, bones to solved poses, switches."""
+"""Match FK and IK: move targets to tips, key bones in the solved pose, and switch between both."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -14,6 +14,7 @@ from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import quoted
 from ...rig.animation import keys, versions
 from ...rig.animation.auto_keying import Moved
 from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_property
@@ -26,21 +27,21 @@ from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
 from .animated_settings import ChainValue
-from .targets import View, as_it_stands, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
+from .targets import View, current_pose, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
-# A chain keeps the side that it bends to unless its joints stand nearer on the other by so much, in radians.
-# Of two bones one side alone is right; of more, both may be off, and each change of sides is a jump.
+# A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
+# With two bones only one side is right; with more, both may be off, and each change of sides is a jump.
 _NEARER, _MUCH_NEARER = 1e-4, np.radians(5.0)
-# Joints that come back this near have come back, in radians; tips, as a part of the reach.
+# Joints and tips within these match: radians, and a part of the reach.
 SAME_JOINTS, SAME_TIPS = np.radians(0.1), 1e-5
-# The least angle that is told, in degrees.
+# The smallest angle in a report, in degrees.
 SHOWN = 0.001
 _SIDES = (1.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class ChainMatch:
-    """How near a chain's own solve comes to the pose that its target was brought to. Lengths: the world's."""
+    """Errors of a chain's solve against the FK pose that its target was matched to. Lengths: the world's."""
 
     name: str
     target: str
@@ -53,18 +54,18 @@ class ChainMatch:
 
     @property
     def tips_match(self) -> bool:
-        """Whether the tip comes back on every frame."""
+        """Whether the solved tip matches on every frame."""
         return bool(self.distance.max() <= SAME_TIPS * self.reach)
 
     @property
     def joints_match(self) -> bool:
-        """Whether all joints come back on every frame."""
+        """Whether all solved joints match on every frame."""
         return bool(self.joints.max() <= SAME_JOINTS)
 
 
 @dataclass(frozen=True, eq=False)
 class MatchReport:
-    """What it came to, and what was moved without keys."""
+    """Result of Target to Tip: each chain's match, and the properties that were moved without keys."""
 
     chains: tuple[ChainMatch, ...]
     moved: tuple[Moved, ...]
@@ -73,16 +74,16 @@ class MatchReport:
 
     @property
     def matches(self) -> bool:
-        """Whether tips and joints come back on every frame."""
+        """Whether all tips and joints match on every frame."""
         return all(chain.tips_match and chain.joints_match for chain in self.chains)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What deserves a word beside the sentence."""
+        """All warnings: the rig's, then the chains'."""
         return (*self.rig_warnings, *(warning for chain in self.chains for warning in chain.warnings))
 
     def sentence(self) -> str:
-        """Return one sentence with the numbers that matter."""
+        """Return the report in one sentence."""
         frames, count = len(self.chains[0].frames), len(self.chains)
         what = f"{count} targets to their tips" if count > 1 else f"'{self.chains[0].target}' to the tip"
         on = f" on {frames} frames" if frames > 1 else ""
@@ -114,14 +115,13 @@ def target_to_tip(
     *,
     switch: bool = False,
 ) -> MatchReport:
-    """Bring each chain's target to where the bones' own motion has the tip, so that it solves to that pose.
+    """Move each chain's target to the tip's place in the FK pose, so that the chain solves to that pose.
 
-    With a frame it keys the target's location there on every frame from the first to the last, both
-    included, and the side that it bends to where that changes; None takes the scene's. Without both it sets
-    them as the scene stands, and keys nothing. Softness and Turn Over go to 0. switch: key also the influence
-    from 0 to 1 at the first frame, and the target on the frame before; without frames at the current one.
-    chains, frame_start, frame_end: as in `bake`. Raises IK2DError, with nothing changed, where a target
-    cannot be brought there.
+    With a frame it keys the target's location on every frame from the first to the last, both included,
+    and the bend side if that changes; None takes the scene's. Without both it sets them for the current
+    pose, without keys. Softness and Turn Over go to 0. switch: key also the influence from 0 to 1 at the
+    first frame, and the target on the frame before; without frames at the current one. chains, frame_start,
+    frame_end: as in `bake`. Raises IK2DError, with nothing changed, if a target cannot be moved there.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
@@ -130,7 +130,7 @@ def target_to_tip(
     if frames:
         for owner in dict.fromkeys((armature, *(rig.target for rig in rigs))):
             _refuse_tweak_mode(owner)
-    view, now = _view(scene, rigs, frames), as_it_stands(scene)
+    view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
     found: dict[str, tuple[RigChain, ChainSamples]] = {}
     warnings, moved = list(left_out), []
@@ -171,13 +171,13 @@ def snap_fk(
     *,
     switch: bool = False,
 ) -> BakeReport:
-    """Give the bones of each chain the pose that it is solved to, so that they stand there without it too.
+    """Give the bones of each chain the solved pose as their own FK pose.
 
     With a frame it keys them on every frame from the first to the last, with keys that count as made by
-    hand: the influence blends with them, and Clear Bake leaves them alone. Without both it poses them as
-    the scene stands, and keys nothing. switch: key also the influence from 1 to 0 at the first frame, and
-    the bones on the frame before; without frames at the current one. Targets stay where they are, live
-    chains live. chains, frame_start, frame_end and errors as in `bake`.
+    hand: the influence blends with them, and Clear Bake keeps them. Without both it poses them for the
+    current frame, without keys. switch: key also the influence from 1 to 0 at the first frame, and the
+    bones on the frame before; without frames at the current one. Targets do not move, and live chains
+    stay live. chains, frame_start, frame_end and errors as in `bake`.
     """
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
@@ -202,7 +202,7 @@ def snap_fk(
 
 
 def _frames(scene: bpy.types.Scene, start: int | None, end: int | None, switch: bool) -> list[int]:
-    """Return the frames to key; none where the scene is taken as it stands."""
+    """Return the frames to key; none to take the current pose."""
     if start is None and end is None:
         if not switch:
             return []
@@ -212,11 +212,11 @@ def _frames(scene: bpy.types.Scene, start: int | None, end: int | None, switch: 
 
 
 def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int]) -> View:
-    """Return how to look at the bones' own motion: of live chains it is not what stands there."""
+    """Return the view of the FK pose; of live chains that is not the current pose."""
     if frames:
         return on_frames(scene, frames)
     live = any(rig.armature.path_resolve(rig.path).live for rig in rigs)
-    return on_frames(scene, [scene.frame_float]) if live else as_it_stands(scene)
+    return on_frames(scene, [scene.frame_float]) if live else current_pose(scene)
 
 
 def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
@@ -225,7 +225,7 @@ def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
 
 
 def _refuse_lengths(rig: RigChain) -> None:
-    """Raise IK2DError for a chain whose bones change their length, which the influence takes back."""
+    """Raise IK2DError for a chain that slides or stretches, which the influence would undo at once."""
     if rig.slides is not None and rig.slides.any or rig.stretching and not rig.stretching.limits.is_off:
         what = "slide" if rig.slides is not None and rig.slides.any else "stretch"
         raise IK2DError(
@@ -237,10 +237,7 @@ def _refuse_lengths(rig: RigChain) -> None:
 def _hand_keys(
     scene: bpy.types.Scene, rig: RigChain, frames: Sequence[int], own: OwnTurns
 ) -> Iterator[ValueKeys]:
-    """Yield the keys of hands that a bake has just keyed on frames, as by hand from the second one on.
-
-    On the first the chain still adds its own to what they show by hand: they keep that.
-    """
+    """Yield the hands' keys on frames; on the first their own turn, which the chain still acts on."""
     assert rig.hands is not None
     times = strip_times(rig.armature, animation_times(scene, frames))
     for name, values in zip(rig.hands.bones, own.values, strict=True):
@@ -255,7 +252,7 @@ def _hand_keys(
 
 
 def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
-    """Yield a sentence for each chain that has keys of a bake beside those made by hand."""
+    """Yield a sentence for each chain that has a bake's keys besides those made by hand."""
     for chain in report.chains:
         posed = [armature.pose.bones[name] for name in chain.bones]
         paths = {f"{bone.path_from_id()}.{name}" for bone in posed for name in ROTATIONS}
@@ -264,18 +261,18 @@ def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
             yield f"Chain '{chain.name}': it has keys of a bake, which it would blend with; clear the bake"
 
 
-# --- The side that it bends to, and how near it comes ------------------------
+# --- Bend sides and errors ---------------------------------------------------
 
 
 def _solved(
     scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
 ) -> SolvedChain:
-    """Return the chain solved as a bake of these frames would, whatever its influence."""
+    """Return the chain solved as in a bake of these frames, at full influence."""
     return solve_samples(scene, rig, samples, times, poses_around(scene, rig, times), fully=True)
 
 
 def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
-    """Return how far (frames, n) each bone's own rotation is from the solved one, in radians."""
+    """Return the angles (frames, n) between each bone's own rotation and the solved one, in radians."""
     rig = solved.rig
     errors = np.zeros_like(solved.turns)
     for i, bone in enumerate(rig.pose_bones):
@@ -295,20 +292,18 @@ def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
 def _nearest_sides(
     scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
 ) -> Floats:
-    """Return the side (frames,), +1 or -1, on which the solved joints come nearest to the posed ones."""
+    """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones."""
     errors = {}
     for side in _SIDES:
         samples = posed.with_settings(softness=0.0, bend=side)
         errors[side] = _joint_errors(_solved(scene, rig, samples, times), posed).max(axis=1)
     nearer = _NEARER if len(rig.bones) == 2 else _MUCH_NEARER
     better = errors[-1.0] - errors[1.0]  # over 0 where the positive side is nearer
-    clear = np.flatnonzero(np.abs(better) > nearer)
-    side = np.sign(better[clear[0]]) if len(clear) else np.sign(rig.bend) or 1.0
-    sides = np.empty(len(times))
-    for row in range(len(times)):
-        if abs(better[row]) > nearer:
-            side = np.sign(better[row])
-        sides[row] = side
+    clear = np.abs(better) > nearer
+    if not clear.any():
+        return np.full(len(times), np.sign(rig.bend) or 1.0)
+    last = np.maximum.accumulate(np.where(clear, np.arange(len(times)), np.argmax(clear)))
+    sides: Floats = np.sign(better[last])
     return sides
 
 
@@ -320,7 +315,7 @@ def _match(
     times: Sequence[float],
     keyed: bool,
 ) -> ChainMatch:
-    """Return how near the chain comes, now that all is written, to how it was posed."""
+    """Return the errors of the chain, solved with its new target and settings, against the FK pose."""
     if not keyed:
         bend = ChainValue.of(rig, "bend")
         after = after.with_settings(0.0, 1.0 if bend.number == bend.sides(np.ones(1))[0] else -1.0)
@@ -340,13 +335,12 @@ def _match(
 
 
 def _hand_note(rig: RigChain) -> list[str]:
-    """Return what the user should know where the chain turns what hangs on its tip."""
+    """Return a sentence if the chain turns a hand or foot on its tip."""
     if rig.hands is None:
         return []
-    names = ", ".join(f"'{name}'" for name in rig.hands.bones)
     return [
-        f"Chain '{rig.name}': it turns {names} on its tip, which this does not match; set Hand or Foot to"
-        " As It Is to keep their own turns"
+        f"Chain '{rig.name}': it turns {quoted(rig.hands.bones)} on its tip, which this does not match; set"
+        " Hand or Foot to As It Is to keep their own turns"
     ]
 
 
@@ -354,13 +348,10 @@ def _hand_note(rig: RigChain) -> list[str]:
 
 
 def _wanted(rig: RigChain, sides: Floats) -> dict[ChainValue, Floats]:
-    """Return what settings (frames,) have a chain solved to the pose that it bends to its sides in."""
-    bend, off = ChainValue.of(rig, "bend"), np.zeros(len(sides))
-    return {
-        bend: bend.sides(sides),
-        ChainValue.of(rig, "softness"): off,
-        ChainValue.of(rig, "turn_over"): off,
-    }
+    """Return the values (frames,) of the settings with which a chain solves to a pose with these sides."""
+    bend = ChainValue.of(rig, "bend")
+    off = {ChainValue.of(rig, name): np.zeros(len(sides)) for name in ("softness", "turn_over")}
+    return {bend: bend.sides(sides), **off}
 
 
 def _setting_keys(
@@ -370,7 +361,7 @@ def _setting_keys(
     switch: bool,
     undo: ExitStack,
 ) -> list[ValueKeys]:
-    """Return the keys of settings (frames,) that are animated or have to be; set the others at once."""
+    """Return the keys of settings that are animated or have to be (frames,); set the others at once."""
     found = []
     for value, numbers in wanted.items():
         value.refuse_driver()
@@ -382,14 +373,14 @@ def _setting_keys(
 
 
 def _influence_keys(rig: RigChain, frames: Sequence[int], to: float) -> list[ValueKeys]:
-    """Return the keys that switch a chain on (to 1) or off (to 0) at the second of the frames."""
+    """Return the influence keys that switch a chain to IK (1) or FK (0) at the second of the frames."""
     influence = ChainValue.of(rig, "influence")
     influence.refuse_driver()
     return [influence.keys(frames[:2], np.array([1.0 - to, to]))]
 
 
 def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], undo: ExitStack) -> list[Moved]:
-    """Set a target's location and settings as they are on one frame; return what was moved."""
+    """Set a target's location and a chain's settings to those of one frame; return what was moved."""
     holder = holder_of(rig)
     undo.callback(setattr, holder, "location", tuple(holder.location))
     holder.location = locations[0]
@@ -402,7 +393,7 @@ def _set(rig: RigChain, locations: Floats, wanted: dict[ChainValue, Floats], und
 
 
 def _set_number(value: ChainValue, number: float, undo: ExitStack) -> bool:
-    """Set a setting; return whether it was something else."""
+    """Set a setting; return whether that changed it."""
     before = value.number
     if before == number:
         return False

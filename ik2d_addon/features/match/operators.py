@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators between the bones' own keys (FK) and a chain (IK): match the one to the other, and switch."""
+"""Operators that match the bones' own keys (FK) and a chain (IK), and switch between both."""
 
 from collections.abc import Iterator
 
@@ -16,12 +16,12 @@ from ...ui.registration import registration
 from ...ui.text import row_or_column
 from .match import snap_fk, target_to_tip
 
-# What the operators are called where they switch.
+# Labels of the operators with the option to switch.
 _SWITCHES = ("Switch to IK", "Switch to FK")
 
 
 class _Match(ChainOperator):
-    """What both have in common: the chains, the frames, and whether they switch."""
+    """Base of both operators: the chains, the frames, and whether they switch."""
 
     over_range: tick(
         "Over Range", "Key all frames from Start to End; else it is the current frame, keyed by Auto Keying"
@@ -44,11 +44,11 @@ class _Match(ChainOperator):
 
     @classmethod
     def description(cls, _context, properties):
-        """Say what the click would do."""
+        """Return the tooltip, another one if the button switches."""
         return cls.switching if properties.switch else cls.__doc__
 
     def draw(self, _context):
-        """Draw the options of what was done last."""
+        """Draw the options in the redo panel."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "over_range")
@@ -60,7 +60,7 @@ class _Match(ChainOperator):
         layout.prop(self, "all")
 
     def chosen(self, context: Context) -> dict:
-        """Return the arguments of what is to be done; the frames of a range then show in the redo panel."""
+        """Return the arguments for the function; a range's frames are filled in for the redo panel."""
         armature = active_armature(context)
         names = ("frame_start", "frame_end")
         if not self.properties.is_property_set("over_range"):
@@ -112,7 +112,7 @@ class IK2D_OT_snap_fk(_Match, Operator):
 
 
 def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
-    """Yield what was posed of the chains' bones."""
+    """Yield the properties of the chains' bones that Snap FK has posed."""
     for chain in report.chains:
         for bone in map(armature.pose.bones.get, chain.bones):
             name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)
@@ -125,25 +125,23 @@ def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
 
 
 def draw_match(layout: UILayout, context: Context) -> None:
-    """Draw the buttons that match bones and target, and those that switch."""
-    both = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
-    row = row_or_column(layout, context, [operator.bl_label for operator in both])
-    for operator in both:
+    """Draw the buttons of both operators, and those that switch."""
+    row = row_or_column(layout, context, [operator.bl_label for operator in classes])
+    for operator in classes:
         row.operator(operator.bl_idname)
     row = row_or_column(layout, context, _SWITCHES)
-    for operator, label in zip(both, _SWITCHES, strict=True):
+    for operator, label in zip(classes, _SWITCHES, strict=True):
         row.operator(operator.bl_idname, text=label).switch = True
 
 
 def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> None:
-    """Draw the same as entries of a menu, for a chain or the active one. ranges: over the range too."""
-    both = (IK2D_OT_target_to_tip, IK2D_OT_snap_fk)
-    for operator, icon in zip(both, ('SNAP_ON', 'BONE_DATA'), strict=True):
+    """Draw them as menu entries, for a chain or the active one. ranges: also those over the range."""
+    for operator, icon in zip(classes, ('SNAP_ON', 'BONE_DATA'), strict=True):
         layout.operator(operator.bl_idname, icon=icon).chain = chain
         if ranges:
             entry = layout.operator(operator.bl_idname, text=f"{operator.bl_label} over Range")
             entry.chain, entry.over_range = chain, True
-    for operator, label, icon in zip(both, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
+    for operator, label, icon in zip(classes, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
         entry = layout.operator(operator.bl_idname, text=label, icon=icon)
         entry.chain, entry.switch = chain, True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a target has to be for it to stand on a tip, whatever holds it, and its keys there."""
+"""The location that puts a target on a tip, whatever its parents and constraints, and its keys."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import quoted
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain, rest_joints
@@ -20,12 +21,12 @@ from ...rig.pose.target_moves import acting_constraints, why_fixed
 from ...rig.scene.sampler import STEP, sample_now, sample_steps
 from ...rig.scene.samples import ChainSamples, finished
 
-# A target is on a tip within this part of the reach, and what 32 bits leave of the distance from the origin,
-# or from what the target hangs on. One that stays off by more than so much of the reach is held by something.
+# A target is on a tip within ON_TIP of the reach, plus ROUNDING (32 bits) of the distance from the origin or
+# from its parent. Something holds a target that stays off by more than HELD of the reach.
 ON_TIP, ROUNDING, HELD = 1e-6, 3e-7, 1e-3
-# Of linear ways to move the first round is as near as 32 bits get; noise in these takes one more.
+# If the target moves linearly, the first round is as near as 32 bits get; noise takes one more.
 _ROUNDS = 3
-# A tip that goes along with its target by more than this part of how far that goes hangs on it.
+# A tip that moves with its target by more than this part of the target's way hangs on it.
 _ALONG = 1e-3
 
 Holder: TypeAlias = bpy.types.Object | bpy.types.PoseBone
@@ -33,17 +34,17 @@ Holder: TypeAlias = bpy.types.Object | bpy.types.PoseBone
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How a scene is looked at: as it stands, or on some frames."""
+    """A way to sample a scene: in its current pose, or on some frames."""
 
     scene: bpy.types.Scene
     times: Sequence[float]
     sample: Callable[[Sequence[RigChain]], list[ChainSamples]]
-    # Shows targets with other locations (frames, 3) for a while.
+    # A context in which targets have other locations (frames, 3).
     moved: Callable[[Sequence[tuple[RigChain, Floats]]], AbstractContextManager[None]]
 
 
-def as_it_stands(scene: bpy.types.Scene) -> View:
-    """Return the view of the scene as it stands, with what was moved by hand and not keyed."""
+def current_pose(scene: bpy.types.Scene) -> View:
+    """Return the view of the current pose, unkeyed changes included."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
         return sample_now(scene, rigs).chains
@@ -63,7 +64,7 @@ def as_it_stands(scene: bpy.types.Scene) -> View:
 
 
 def on_frames(scene: bpy.types.Scene, times: Sequence[float]) -> View:
-    """Return the view of the scene on some frames, as its animation has it there."""
+    """Return the view of the scene's animation on some frames."""
 
     def sample(rigs: Sequence[RigChain]) -> list[ChainSamples]:
         return finished(sample_steps(scene, rigs, times, way=STEP)).chains
@@ -88,9 +89,9 @@ def location_keys(rig: RigChain, times: Sequence[float], locations: Floats) -> l
 
 
 def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
-    """Return chains in rounds: the targets of one round move none of the same round or of those before.
+    """Return chains in rounds: the targets of a round move no chain or target of it, or of those before.
 
-    Raises IK2DError for a target that cannot be moved, that two chains follow, and for a circle.
+    Raises IK2DError for a target that cannot be moved or that two chains follow, and for a circle.
     """
     followers: dict[tuple[bpy.types.Object, str], str] = {}
     for rig in rigs:
@@ -111,7 +112,7 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     }
     rounds, circle = rounds_of(rigs, lambda rig, other: (other.target, other.subtarget) in moved_by[rig.name])
     if circle:
-        names = ", ".join(f"'{rig.name}'" for rig in circle)
+        names = quoted(rig.name for rig in circle)
         raise IK2DError(
             f"The targets of the chains {names} move one another in a circle; take them one by one"
         )
@@ -119,13 +120,10 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
 
 
 def locations_on_tips(view: View, rigs: Sequence[RigChain]) -> tuple[list[Floats], list[ChainSamples]]:
-    """Return the locations (frames, 3) that bring each chain's target to where its tip is, and its samples.
+    """Return the locations (frames, 3) that put each chain's target on its tip, and the samples then.
 
-    These have the target there.
-
-    What a location does is measured, so that parents, deltas and constraints that let the target go all
-    count. Raises IK2DError for a target that does not go where its location says, and for a tip that goes
-    along with it.
+    The effect of a location is measured, so that parents, deltas and constraints all count. Raises
+    IK2DError for a target that does not follow its location, and for a tip that moves with its target.
     """
     sizes = [_size(rig) for rig in rigs]
     bases = [np.tile(np.array(holder_of(rig).location, np.float64), (len(view.times), 1)) for rig in rigs]
@@ -148,7 +146,7 @@ def locations_on_tips(view: View, rigs: Sequence[RigChain]) -> tuple[list[Floats
 def _brought_nearer(
     view: View, rigs: Sequence[RigChain], found: list[Floats], ways: Sequence[Floats]
 ) -> tuple[list[Floats], list[ChainSamples]]:
-    """Return the locations after looking where they bring the targets, mended, and what was seen then."""
+    """Return the locations, corrected for where they bring the targets, and the samples there."""
     for turn in range(_ROUNDS):
         with view.moved(list(zip(rigs, found, strict=True))):
             looked = view.sample(rigs)
@@ -163,30 +161,30 @@ def _brought_nearer(
         ]
     for rig, own, far in zip(rigs, looked, off, strict=True):
         if (far > HELD * _reach(rig, own)).any():
-            raise IK2DError(_astray(rig, view.times[int(np.argmax(far))]))
+            raise IK2DError(_held(rig, view.times[int(np.argmax(far))]))
     return found, looked
 
 
 def _near(rig: RigChain, own: ChainSamples, locations: Floats, way: Floats) -> Floats:
-    """Return how far (frames,) from its tip a target may be for nothing to be left to mend."""
+    """Return the distances (frames,) between target and tip that need no correction."""
     far_off = np.abs(own.tips).max(axis=1) + (np.abs(way) @ np.abs(locations[..., None])).max(axis=(1, 2))
     near: Floats = ON_TIP * _reach(rig, own) + ROUNDING * far_off
     return near
 
 
 def _reach(rig: RigChain, own: ChainSamples) -> Floats:
-    """Return how long the chain is in rest (frames,), in the world."""
+    """Return the chain's length at rest (frames,), in the world."""
     reach: Floats = _size(rig) * np.cbrt(np.abs(np.linalg.det(own.world[:, :3, :3])))
     return reach
 
 
 def _size(rig: RigChain) -> float:
-    """Return how long the chain is in rest."""
+    """Return the chain's length at rest."""
     return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
 
 
 def _solved(ways: Floats, offsets: Floats) -> Floats:
-    """Return the locations (frames, 3) that ways (frames, 3, 3) take to offsets (frames, 3)."""
+    """Return the locations (frames, 3) whose products with ways (frames, 3, 3) are offsets (frames, 3)."""
     solved: Floats = np.linalg.solve(ways, offsets[..., None])[..., 0]
     return solved
 
@@ -201,21 +199,18 @@ def _refuse_tip_on_target(rig: RigChain, places: Floats, tips: Floats) -> None:
 
 
 def _refuse_held(rig: RigChain, ways: Floats) -> None:
-    """Raise IK2DError where a location does not lead (frames, 3, 3) to all sides."""
+    """Raise IK2DError if a location cannot move the target in all directions (frames, 3, 3)."""
     with np.errstate(all="ignore"):
         leads = np.isfinite(ways).all(axis=(1, 2)) & (np.linalg.cond(np.nan_to_num(ways)) < 1.0 / _ALONG**2)
     if not leads.all():
-        raise IK2DError(_astray(rig, None))
+        raise IK2DError(_held(rig, None))
 
 
-def _astray(rig: RigChain, time: float | None) -> str:
-    """Say that a target does not go where its location says, and what may be to blame."""
-    names = ", ".join(f"'{one.name}'" for one in acting_constraints(holder_of(rig)))
-    why = (
-        f"mute its constraint {names}"
-        if names
-        else "look for animation of it in the NLA, or a parent of no size"
-    )
+def _held(rig: RigChain, time: float | None) -> str:
+    """Return the sentence that a target does not follow its location, with the likely cause."""
+    names = quoted(one.name for one in acting_constraints(holder_of(rig)))
+    causes = "look for animation of it in the NLA, or a parent of no size"
+    why = f"mute its constraint {names}" if names else causes
     at = "" if time is None else f" at frame {time:g}"
     name = holder_of(rig).name
     return f"Chain '{rig.name}': its target '{name}' does not go where its location says{at}; {why}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chains that Blender's own drivers bring to their targets, in files that need no add-on."""
+"""Native chains: Blender's own drivers pose them, also in files without this add-on."""
 
 from ...rig.chain.native_state import is_native as is_native
 from .build import Native as Native

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a chain native: read, refuse, plan, and build it all, or nothing."""
+"""Make a chain native: read, refuse, plan and build it; an error undoes all."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,9 +29,9 @@ from .drivers import Empties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
-from .refusals import refuse_unfit
+from .refusals import is_animated, refuse_unfit
 
-# A straight chain's plane goes through its target's path, of which no more frames than these are looked at.
+# A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
 _FRAMES = 50
 _NAME = "IK 2D"
 # A bone turned by less (radians) is at rest.
@@ -40,22 +40,22 @@ _TURNED = 1e-5
 
 @dataclass(frozen=True)
 class Native:
-    """What was made of a native chain."""
+    """Parts of a native chain that were made."""
 
     controls: bpy.types.Object
     target_copy: bpy.types.Object
     constraints: tuple[tuple[str, str], ...]  # (bone, constraint)
     drivers: int
-    warnings: tuple[str, ...] = ()  # what is otherwise than a bake of the chain would have it
+    warnings: tuple[str, ...] = ()  # differences from a bake of the chain
 
 
 @live_paused()
 def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Native:
-    """Have Blender's own drivers bring a chain's tip to its target, live, with or without this add-on.
+    """Have Blender's own drivers pose a chain, with or without this add-on.
 
-    settings: one of `armature.ik2d.chains`. One whose constraints a bake has muted acts again. Nothing is
-    changed of the bones' channels and keys; `remove_native` takes all away again.
-    Raises IK2DError, with nothing changed, for a chain that cannot be native.
+    settings: one of `armature.ik2d.chains`. If it is native and a bake has muted its constraints, it acts
+    again. The bones' channels and keys stay; `remove_native` removes all that is made here. Raises IK2DError,
+    with nothing changed, for a chain that cannot be native.
     """
     if is_native(settings):
         return _resumed(settings)
@@ -85,14 +85,14 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
 
 
 def planner(shape: Shape) -> Callable[[Shape], Plan]:
-    """Return what plans a chain of that shape."""
+    """Return the function that plans a chain of that shape."""
     if len(shape.lengths) > 2:
         return family.plan
     return two_bone.plan if np.isnan(shape.limits).all() else limited.plan
 
 
 def _resumed(settings: bpy.types.PropertyGroup) -> Native:
-    """Have a native chain act again whose constraints are muted."""
+    """Unmute a native chain's constraints."""
     changed = changed_since_made(settings)
     if changed:
         raise IK2DError(f"Chain '{settings.name}' is native, but {changed}; Remove Native, then make it anew")
@@ -107,11 +107,9 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
 
 
 def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
-    """Return what the influence blends with that a bake would not: its own keys, and a pose without keys."""
+    """Return a warning if the influence blends with a bake's keys or with an unkeyed pose."""
     armature, controls = settings.id_data, settings.native_stand
-    drivers = controls.animation_data.drivers if controls.animation_data else ()
-    curves = (*versions.existing_fcurves(controls), *drivers)
-    if controls["influence"] == 1.0 and all(curve.data_path != path_of("influence") for curve in curves):
+    if controls["influence"] == 1.0 and not is_animated(controls, path_of("influence")):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     start = f"Chain '{settings.name}': its Influence blends with"
@@ -130,7 +128,7 @@ def _left_posed(bone: bpy.types.PoseBone) -> bool:
 
 
 def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
-    """Return a straight chain in the plane that a bake of the scene's frames would have it bend in."""
+    """Return the chain, a straight one in the plane that a bake of the scene's frames would choose."""
     if rig.plane_taken not in (FIRST_X, FIRST_Z):
         return rig
     first, last = scene.frame_start, scene.frame_end
@@ -140,7 +138,7 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
 
 
 def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
-    """Write down what is made, so that it is found again."""
+    """Store the empties, the constraints' name and the state before on the chain."""
     armature = settings.id_data
     taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
     name, number = f"{_NAME} {settings.name}", 1
@@ -154,7 +152,7 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
 
 
 def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
-    """Make the properties and the constraints of a chain whose empties are there."""
+    """Add the properties, the constraints and the drivers."""
     add_controls(empties.controls, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
@@ -181,12 +179,9 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
 
 
 def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tuple[str, str, Floats | None]]:
-    """Yield the letter, the expression and the keys, if any, of each Euler angle of a bone that is not 0.
-
-    A turn about one of the bone's own axes needs no property between it and the constraint.
-    """
+    """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0."""
     turn, keys = plan.turns[i], plan.turn_curves.get(i)
-    if keys is not None:
+    if keys is not None:  # a turn about one of the bone's own axes needs no property before the constraint
         for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
             if angle in ("a", "-a"):
                 yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
@@ -200,7 +195,7 @@ def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tupl
 
 
 def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> bpy.types.Constraint:
-    """Add the constraint that makes a bone longer along itself."""
+    """Add the constraint that stretches a bone along itself."""
     constraint = _constraint(rig.pose_bones[i], 'LIMIT_SCALE', name)
     constraint.use_min_y = constraint.use_max_y = True
     for end in ("min", "max"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a native chain is still what it was made from: its drivers know nothing of later changes."""
+"""Fingerprint of a native chain: its drivers do not follow later changes of settings and rest pose."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ from ...rig.chain.chain import chosen_solver, rest_joints
 from ...rig.chain.native_state import acts, constraints_of, is_native
 from ...rig.chain.renames import bones_of
 
-# Edit Mode gives back rest matrices that are a little off: so far, as a part of the reach, is the same.
+# Edit Mode changes rest matrices a little; within this part of the reach they are the same.
 _SAME = 2e-5
 
 
 def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
-    """Return what keeps a native chain from doing what its settings say, as "its target is another one".
+    """Return the first change that a native chain's drivers do not follow: "its target is another one".
 
-    Controls do not count: they act at once. "" where nothing has changed, and for a chain that is not native.
+    Controls do not count: they act at once. "" without changes, and for a chain that is not native.
     """
     armature, names = settings.id_data, _bones(settings)
     if not is_native(settings) or not names:
@@ -45,12 +45,12 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
 
 
 def acts_as_set(settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether a chain is native, its drivers turn its bones, and they do as its settings say."""
+    """Return whether a chain is native, unmuted and unchanged since."""
     return acts(settings) and not changed_since_made(settings)
 
 
 def fingerprint_of(settings: bpy.types.PropertyGroup) -> str:
-    """Return the fingerprint of a chain's drivers: a digest of its settings, and its rest pose in numbers."""
+    """Return the fingerprint of a chain's drivers: digest of its settings, numbers of its rest pose."""
     names = _bones(settings)
     numbers = (f"{number:.8g}" for number in _numbers(settings.id_data, names))
     return " ".join((_digest(settings, names), *numbers))
@@ -74,7 +74,7 @@ def _digest(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> str:
 
 
 def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterator[Any]:
-    """Yield the settings that drivers are made from."""
+    """Yield the settings that go into the drivers."""
     if len(names) > 2:
         yield chosen_solver(len(names)) if settings.solver == 'AUTO' else settings.solver
         yield settings.root_turns_freely
@@ -87,7 +87,7 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
 
 
 def _numbers(armature: bpy.types.Object, names: Sequence[str]) -> Floats:
-    """Return the reach of bones in rest, and as parts of it their joints; and how they are rolled."""
+    """Return the log of the bones' reach at rest, their joints as parts of it, and their X axes (roll)."""
     bones = [armature.pose.bones[name] for name in names]
     joints = rest_joints(bones)
     reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())

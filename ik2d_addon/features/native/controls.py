@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controls of a native chain: properties of an empty, which may be keyed and driven like any other."""
+"""Controls of a native chain: an empty's custom properties, which may have keys and drivers."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
 
 from ...core import IK2DError
-from ...rig.animation import actions, versions
+from ...rig.animation import actions, keys, versions
 from .drivers import path_of
 
 
 @dataclass(frozen=True)
 class Control:
-    """One control: what it is called on the stand, as in the chain's own settings, and its range."""
+    """One control: its name, the same as of the chain's setting, and its range."""
 
     name: str
     least: float
@@ -41,15 +40,20 @@ NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH))
 def add_controls(
     owner: bpy.types.Object, settings: bpy.types.PropertyGroup, controls: tuple[Control, ...]
 ) -> None:
-    """Give an empty the controls as the chain is set, with the keys and drivers that the settings have."""
+    """Add the controls to an empty, with the values, keys and drivers of the chain's settings."""
     for control in controls:
-        owner[control.name] = _value(settings, control)
+        if control is BEND:
+            value, default = 1.0 if settings.bend == 'POSITIVE' else -1.0, 1.0
+        else:
+            value = float(getattr(settings, control.name))
+            default = float(settings.bl_rna.properties[control.name].default)
+        owner[control.name] = value
         owner.id_properties_ui(control.name).update(
             min=control.least,
             max=control.most,
             soft_min=control.least,
             soft_max=control.most,
-            default=_default(settings, control),
+            default=default,
             description=control.description,
         )
     with ExitStack() as undo:
@@ -60,7 +64,7 @@ def add_controls(
 
 
 def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
-    """Raise IK2DError for keys or drivers of the chain's settings that no control can be given."""
+    """Raise IK2DError for keys or drivers of the chain's settings that a control cannot have."""
     armature, name = settings.id_data, settings.name
     paths = {path for control in CONTROLS for path in _paths(settings, control)}
     animation = armature.animation_data
@@ -79,27 +83,11 @@ def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
         )
 
 
-def _value(settings: bpy.types.PropertyGroup, control: Control) -> float:
-    if control is BEND:
-        return 1.0 if settings.bend == 'POSITIVE' else -1.0
-    return float(getattr(settings, control.name))
-
-
-def _default(settings: bpy.types.PropertyGroup, control: Control) -> float:
-    return 1.0 if control is BEND else float(settings.bl_rna.properties[control.name].default)
-
-
 def _paths(settings: bpy.types.PropertyGroup, control: Control) -> tuple[str, str]:
-    """Return the paths by which an animation may know a setting: by the chain's name, or its place."""
+    """Return a setting's possible paths in an animation: by the chain's name, or its index."""
     place = list(settings.id_data.ik2d.chains).index(settings)
     name = bpy.utils.escape_identifier(settings.name)
     return f'ik2d.chains["{name}"].{control.name}', f"ik2d.chains[{place}].{control.name}"
-
-
-def _curve(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FCurve | None:
-    paths = _paths(settings, control)
-    curves = versions.existing_fcurves(settings.id_data)
-    return next((curve for curve in curves if curve.data_path in paths), None)
 
 
 def _driver(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FCurve | None:
@@ -109,32 +97,21 @@ def _driver(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FC
     return next((curve for curve in drivers if curve.data_path in paths and not curve.mute), None)
 
 
-def _as_control(control: Control) -> Callable[[float], float]:
-    """Return what makes a setting's values the control's: the bend is 0 and 1 there, 1 and -1 here."""
-    return (lambda value: 1.0 - 2.0 * value) if control is BEND else (lambda value: value)
-
-
 def _carry_keys(
     owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control, undo: ExitStack
 ) -> None:
-    """Give a control the keys that the chain's setting has."""
-    source = _curve(settings, control)
+    """Copy the keys of a chain's setting to its control."""
+    paths, curves = _paths(settings, control), versions.existing_fcurves(settings.id_data)
+    source = next((curve for curve in curves if curve.data_path in paths), None)
     if source is None or not len(source.keyframe_points):
         return
     curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
     curve.extrapolation, curve.mute = source.extrapolation, source.mute
-    changed, points = _as_control(control), curve.keyframe_points
-    points.add(len(source.keyframe_points))
-    for old, new in zip(source.keyframe_points, points, strict=True):
-        for name in ("handle_left_type", "handle_right_type", "interpolation", "easing", "type"):
-            setattr(new, name, getattr(old, name))
-        for name in ("amplitude", "period", "back"):
-            setattr(new, name, getattr(old, name))
-        for name in ("co", "handle_left", "handle_right"):
-            frame, value = getattr(old, name)
-            setattr(new, name, (frame, changed(value)))
-        if control is BEND:  # a choice, which holds until the next key
-            new.interpolation = 'CONSTANT'
+    keys.copy_keys(source, curve)
+    for key in curve.keyframe_points if control is BEND else ():
+        key.interpolation = 'CONSTANT'  # an enum, whose value holds until the next key
+        for point in (key.co, key.handle_left, key.handle_right):
+            point.y = 1.0 - 2.0 * point.y  # 0 and 1 become 1 and -1
     for modifier in source.modifiers:
         _copy_modifier(modifier, curve.modifiers.new(modifier.type))
     curve.update()
@@ -147,7 +124,7 @@ def _copy_modifier(source: bpy.types.FModifier, copy: bpy.types.FModifier) -> No
 
 
 def _carry_driver(owner: bpy.types.Object, settings: bpy.types.PropertyGroup, control: Control) -> None:
-    """Give a control the driver that the chain's setting has."""
+    """Copy the driver of a chain's setting to its control."""
     source = _driver(settings, control)
     if source is None:
         return

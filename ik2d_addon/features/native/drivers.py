@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drivers in simple expressions, which Blender evaluates without Python and without asking for it."""
+"""Drivers with simple expressions, which Blender evaluates without Python and without its permission."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ _PLACES = {"x": 'LOC_X', "y": 'LOC_Y'}
 class Empties:
     """The two empties of a native chain."""
 
-    controls: bpy.types.Object  # stands in the chain's plane, at its root, and carries all properties
-    target_copy: bpy.types.Object  # its child, which is where the target is
+    controls: bpy.types.Object  # in the chain's plane, at its root; has all properties
+    target_copy: bpy.types.Object  # its child, at the target's place
 
 
 def path_of(name: str) -> str:
@@ -27,10 +27,7 @@ def path_of(name: str) -> str:
 
 
 def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None = None) -> None:
-    """Have the stand's property `name`, made here, be what an expression comes to.
-
-    keys: (k, 4) of a curve that it is put through, see curves.py.
-    """
+    """Add a property to the controls and drive it by an expression. keys: as in `drive`."""
     empties.controls[name] = 0.0
     drive(empties.controls, path_of(name), expression, empties, keys)
 
@@ -38,14 +35,14 @@ def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None
 def drive(
     owner: bpy.types.Object, path: str, expression: str, empties: Empties, keys: Floats | None = None
 ) -> None:
-    """Have a property of an object be what an expression of the stand's properties comes to.
+    """Drive an object's property by an expression of the controls' properties.
 
-    keys: (k, 4) of a curve that it is put through. Raises IK2DError for an expression that Blender would cut,
-    or give to Python.
+    keys: (k, 4) of the driver's F-Curve, as from `handles`; None for the expression's own value. Raises
+    IK2DError for an expression that Blender would cut, or evaluate in Python.
     """
     animation = owner.animation_data or owner.animation_data_create()
     curve = animation.drivers.new(path)
-    curve.keyframe_points.clear()  # two keys from (0, 0) to (1, 1) would round what is between
+    curve.keyframe_points.clear()  # two keys from (0, 0) to (1, 1) would round the values between
     while len(curve.modifiers):
         curve.modifiers.remove(curve.modifiers[0])
     driver = curve.driver
@@ -69,10 +66,10 @@ def drive(
 
 
 def handles(places: Floats, values: Floats) -> Floats:
-    """Return keys (k + 1, 4) of pieces that are cubics: place, value, left handle's value, right handle's.
+    """Return keys (k + 1, 4) of cubic pieces: place, value, left and right handles' values.
 
     places: (k + 1,) rising. values: (k, 4) at each piece's start, a third and two thirds on, and at its end.
-    A handle stands a third of the way to the neighbour, so that the place is linear along the piece.
+    A handle is a third of the way to the next key, so that the place is linear along the piece.
     """
     first, third, second, last = values.T
     keys = np.empty((len(places), 4))
@@ -85,13 +82,13 @@ def handles(places: Floats, values: Floats) -> Floats:
 
 
 def write_keys(curve: bpy.types.FCurve, keys: Floats) -> None:
-    """Give an F-Curve keys (k, 4) as `handles` has them, and no others; beyond the ends it stays constant."""
+    """Replace an F-Curve's keys by those of `handles` (k, 4), constant beyond the ends."""
     places, values, left, right = keys.T
     ways = np.diff(places, prepend=places[0], append=places[-1]) / 3.0
     points = curve.keyframe_points
     points.clear()
     points.add(len(keys))
-    for _ in range(2):  # until the handles are free, Blender moves them as it likes
+    for _ in range(2):  # Blender moves handles until they are free
         for name, place, value in (
             ("co", places, values),
             ("handle_left", places - ways[:-1], left),

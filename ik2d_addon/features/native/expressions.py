@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simple expressions: what Blender's drivers evaluate without Python, as text.
+"""Simple expressions as text, which Blender's drivers evaluate without Python.
 
-They know plain arithmetic, comparisons, `a if b else c` and the functions in WORDS, and no powers. A driver
-that divides by zero, or takes the root of a negative number, is dead for good: what may do so is clamped.
+They have arithmetic without powers, comparisons, `a if b else c` and the functions in WORDS. A driver that
+divides by zero, or takes the root of a negative number, never works again: such arguments are clamped.
 """
 
 import re
@@ -13,21 +13,21 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.chain.joints import EXACT
 
-# Blender cuts what is longer without a word.
+# Blender cuts longer expressions silently.
 LONGEST = 255
-# What in an expression is no variable.
+# The words in an expression that are not variables.
 WORDS = set(
     "and or not if else True False pi frame radians degrees abs fabs floor ceil trunc round int sin cos tan"
     " asin acos atan atan2 exp log sqrt pow fmod lerp clamp smoothstep min max".split()
 )
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-# An Euler angle near gimbal lock is off by the root of what its entries are: these take all digits.
+# An Euler angle near gimbal lock is off by the root of its entries' error: these get all digits.
 _ALL_DIGITS = 15
 _NOTHING = 1e-16
 
 
 def num(value: float, digits: int = 10) -> str:
-    """Return a number as text: a negative one in brackets, so that a sign may stand before it."""
+    """Return a number as text, a negative one in brackets, so that a sign may come before it."""
     text = f"{float(value):.{digits}g}"
     return f"({text})" if text.startswith("-") else text
 
@@ -47,24 +47,19 @@ def checked(expression: str) -> str:
 
 
 def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:
-    """Return the Euler angles, in the order XYZ, of a turn about a local axis (3,); "" for those of 0.
+    """Return expressions of the XYZ Euler angles of a turn about a local axis (3,); "" for angles of 0.
 
-    turn: the name of the variable that has it. R = P + Q cos(turn) + S sin(turn), and such an angle is
-    the arc tangent of two of its entries.
+    turn: the variable of the turn. An angle is the arc tangent of two entries of the rotation matrix.
     """
     near = int(np.argmax(np.abs(axis)))
     if np.linalg.norm(np.delete(axis, near)) <= EXACT:
         angles = ["", "", ""]
         angles[near] = turn if axis[near] > 0.0 else f"-{turn}"
         return angles[0], angles[1], angles[2]
-    along = np.outer(axis, axis)
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    parts, factors = turn_parts(axis), ("", f"*cos({turn})", f"*sin({turn})")
 
     def entry(row: int, column: int, sign: float = 1.0) -> str:
-        of_one = sign * along[row, column]
-        of_cosine = sign * (float(row == column) - along[row, column])
-        terms = ((of_one, ""), (of_cosine, f"*cos({turn})"), (sign * cross[row, column], f"*sin({turn})"))
+        terms = ((sign * part[row, column], factor) for part, factor in zip(parts, factors, strict=True))
         return "+".join(f"{num(v, _ALL_DIGITS)}{of}" for v, of in terms if abs(v) > _NOTHING) or "0"
 
     return (
@@ -72,3 +67,10 @@ def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:
         checked(f"asin(clamp({entry(2, 0, -1.0)},-1,1))"),
         checked(f"atan2({entry(1, 0)},{entry(0, 0)})"),
     )
+
+
+def turn_parts(axis: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P, Q and S (3, 3) of a turn a about an axis (3,): R = P + Q cos a + S sin a."""
+    along = np.outer(axis, axis)
+    x, y, z = axis
+    return along, np.eye(3) - along, np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

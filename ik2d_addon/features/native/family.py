@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The poses of three bones or more as drivers: for each joint a curve over the target's distance.
+"""Drivers of three bones or more: for each joint an F-Curve over the target's distance.
 
-With a root that turns freely Even and Arc have one pose for each distance h of the target. A driver's F-Curve
-may have keys, and its property is then the curve at what its expression comes to: so each joint's angle is
-a curve over
+If the root turns freely, Even and Arc have one pose for each distance h of the target. A driver's F-Curve may
+have keys, and then maps the expression's value to the property's: so each joint's angle is a curve over
 
     u = 2 atan2(sqrt(o o - h h), sqrt(h h - i i))
 
-o and i the outer and inner reach: 0 for the stretched chain, pi for the closed one, with the square roots
-that all such poses have next to these. The bend's other side has the curve's negative half.
+with o and i the outer and inner reach: 0 for the stretched chain, pi for the closed one, with the square
+roots that all such poses have near these. The other bend side is the curve's negative half.
 """
 
 import re
@@ -24,48 +23,48 @@ from .expressions import num
 from .plan import Links, Plan, Shape
 from .two_bone import SIDE, evenly_stretched, softened
 
-# u = pi. Blender finds the place in a piece exactly to rounding where keys and their handles are whole
-# multiples of a power of two (then the cubic for the place is a line), and takes a place within 1e-4 of a key
-# for the key itself: so a piece is 3 times a power of two long, and far longer than that.
+# u = pi. Blender finds the place in a piece up to rounding if keys and handles are whole multiples of a power
+# of two (then the cubic of the place is a line), and takes a place within 1e-4 of a key for the key itself:
+# so a piece's length is 3 times a power of two, and far more than that.
 END = 3072.0
 # Pieces on a side to begin with, and how often one is halved.
 PIECES, HALVINGS = 16, 15
-# A piece is halved where it leads the tip farther astray (reach is 1), or a joint (radians).
+# A piece is halved while it moves the tip off by more (reach is 1), or a joint (radians).
 TIP, JOINT = 2e-7, 2e-6
-# What they may be off by after that, where the family has a kink or a step: so much is seen by nobody.
+# The largest errors after that, at a kink or a step of the family: nobody sees them.
 TIP_MISSED, JOINT_MISSED = 1e-5, 5e-3
-# How often poses are aimed at what Blender's rest matrices, off by 5e-5 at the most, have them miss.
+# Rounds of aiming poses again, since Blender's rest matrices are off by up to 5e-5.
 AIMS = 3
-# A root whose axes are off the plane's by less than this is not skewed.
+# A root is skewed if its axes are off the plane's by more than this.
 SKEWED = 3e-7
-# What the solver's own tips may be off by (reach is 1).
-ASTRAY = 2e-5
-# The tip's direction next to the root has no digits nearer than this to it (reach is 1).
+# The largest error of the solver's own tips (reach is 1).
+OFF_TARGET = 2e-5
+# The tip's direction has no digits nearer than this to the root (reach is 1).
 NEAR_ROOT = 1e-7
 
 _ABRUPT = (
     "its pose changes too abruptly with the target's distance; set the solver to Arc, or bake it instead"
 )
 
-# Distances (m,), reach is 1, and a side to angles (m, n), of which the first one turns the tip to the x axis.
+# From distances (m,), reach is 1, and a side to angles (m, n); the first turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
-# Angles (..., n) to tips (..., 2), reach is 1.
+# From angles (..., n) to tips (..., 2), reach is 1.
 Tips = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Angles (and, first, how far the root turns the tip to the x axis) as cubics over -END..END."""
+    """Angles as cubics over -END..END; the first is the root's turn that brings the tip to the x axis."""
 
     places: Floats  # (k + 1,) the ends of the pieces, rising
     values: Floats  # (k, 4, n) at the start of each piece, a third and two thirds on, and at its end
 
 
 def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Family:
-    """Return the family of a chain whose lengths (n,) come to 1.
+    """Return the family of a chain whose lengths (n,) sum to 1.
 
-    tips: where those of angles are; None: where the lengths have them. Raises IK2DError where the poses
-    change so abruptly that the curves would have to be longer.
+    tips: the tips of angles; None: by the lengths. Raises IK2DError if the poses change too abruptly for
+    the curves.
     """
     chain = Chain(lengths)
     found = tips or (lambda angles: forward(chain, angles)[..., -1, :])
@@ -79,7 +78,7 @@ def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Fami
 
 
 def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats, Floats]:
-    """Return where pieces of one side start (k,), rising, and their values (k, 4, n)."""
+    """Return the starts of the pieces of one side (k,), rising, and their values (k, 4, n)."""
     starts, size = np.arange(PIECES) * (END / PIECES), END / PIECES
     found: list[tuple[float, Floats]] = []
     for _ in range(HALVINGS):
@@ -87,7 +86,7 @@ def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats
         true, distances = _poses(places.ravel(), inner, solver, side)
         true = true.reshape(len(starts), 7, -1)
         true[..., 0] = np.unwrap(true[..., 0], axis=1)
-        if np.abs(tips(true) - _on_axis(distances).reshape(len(starts), 7, 2)).max() > ASTRAY:
+        if np.abs(tips(true) - _on_axis(distances).reshape(len(starts), 7, 2)).max() > OFF_TARGET:
             raise IK2DError("its tip would miss targets in reach; bake it instead")
         tip, joint = _missed(tips, true)
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
@@ -117,23 +116,19 @@ def _on_axis(distances: Floats) -> Floats:
 
 
 def _missed(tips: Tips, true: Floats) -> tuple[Floats, Floats]:
-    """Return how far cubics through every other one of the values (k, 7, n) miss the rest.
-
-    That is how far tips (k,) are led astray, and how much joints (k,) are turned.
-    """
+    """Return the errors of tips (k,) and joints (k,) of cubics through every other value (k, 7, n)."""
     through = np.array([[5.0, 15.0, -5.0, 1.0], [-1.0, 9.0, 9.0, -1.0], [1.0, -5.0, 15.0, 5.0]])
     taken: Floats = through / through.sum(axis=1, keepdims=True) @ true[:, ::2]
     off = tips(taken) - tips(true[:, 1::2])
-    astray = np.abs(taken - true[:, 1::2])[..., 1:]
-    return np.hypot(off[..., 0], off[..., 1]).max(axis=1), astray.max(axis=(1, 2))
+    turned = np.abs(taken - true[:, 1::2])[..., 1:]
+    return np.hypot(off[..., 0], off[..., 1]).max(axis=1), turned.max(axis=(1, 2))
 
 
 def plan(shape: Shape) -> Plan:
-    """Return the drivers of a chain of three bones or more, on the family of its own solver.
+    """Return the plan for three bones or more, from the family of their solver.
 
     A chain that turns over goes through its family's stretched pose. Raises IK2DError, without the chain's
-    name, for what has no such family: CCD, a root whose turn counts, joints that do not turn freely, bones
-    that change their length one by one.
+    name, for chains without one: CCD, a root whose turn counts, limits, a last bone that stretches alone.
     """
     solver = solver_of(shape)
     tips = None if shape.links is None else _tips(shape, shape.links)
@@ -162,7 +157,7 @@ def plan(shape: Shape) -> Plan:
 
 
 def solver_of(shape: Shape) -> Solver:
-    """Return what solves a chain of such a shape, but of reach 1; raise IK2DError as `plan` does."""
+    """Return the solver of a chain of that shape with reach 1; raise IK2DError as `plan` does."""
     if shape.solver == 'CCD':
         raise IK2DError(
             "CCD's poses depend on the frames before; set the solver to Automatic or Arc, then make it native"
@@ -189,18 +184,18 @@ def solver_of(shape: Shape) -> Solver:
 
 
 def _capitals(expression: str) -> str:
-    """Return an expression of where the target is in the root's axes, X and Y, in place of the plane's."""
+    """Return an expression with the target in the root's axes, X and Y, instead of the plane's x and y."""
     return re.sub(r"\b[xy]\b", lambda found: found[0].upper(), expression)
 
 
 def _tips(shape: Shape, links: Links) -> Tips:
-    """Return where Blender has the tips of angles."""
+    """Return the function from angles to tips in Blender."""
     rest = np.append(shape.headings[0], shape.angles[1:])
     return lambda angles: links.tips(angles - rest) / shape.reach
 
 
 def _aimed(solver: Solver, tips: Tips, shape: Shape) -> Solver:
-    """Return a solver whose tips are where they shall be as Blender has them."""
+    """Return a solver whose tips are exact in Blender."""
     inner = Chain(shape.lengths / shape.reach).reach[0]
 
     def solve(distances: Floats, side: float) -> Floats:
@@ -216,7 +211,7 @@ def _aimed(solver: Solver, tips: Tips, shape: Shape) -> Solver:
 
 
 def _place(shape: Shape) -> str:
-    """Return u, times END over pi, with the bend's sign."""
+    """Return the expression of u, times END over pi, with the bend's sign."""
     inner, outer = Chain(shape.lengths).reach
     straight = f"sqrt(max(g*({num(2.0 * outer)}-g),0))"
     closed = f"sqrt(max(({num(outer - inner)}-g)*({num(outer + inner)}-g),0))"

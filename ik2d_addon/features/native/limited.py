@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two bones within limits in simple expressions: the nearest of the poses of core/two_bone.py.
 
-Candidates are the two bend sides, and, at each end of a range, the other bone's aim; each is put within the
-limits. The first of those that are equally near is taken: the bend side that was asked for.
+Candidates are both bend sides, and at each end of a range the pose in which the other bone aims; each is
+clamped to the limits. Of equally near ones the first is taken: the chain's own bend side.
 """
 
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from .expressions import num
 from .plan import Plan, Shape
 from .two_bone import DISTANCE, TINY, softened
 
-# Poses whose tips are as near, but for this part of the reach, are equally good: 32 bits hold no less.
+# Tips whose distances differ by less than this part of the reach are equally near: 32 bits hold no less.
 _EQUALLY_NEAR = 1e-6
 _SIDE = "(1 if (bend>=0)==(turn_over<.5) else -1)"
 
 
 @dataclass
 class _Candidates:
-    """The steps so far, and of each candidate the root's heading and the knee: a step's name or a number."""
+    """The steps so far, and each candidate's (root's heading, knee) as a step's name or a number."""
 
     steps: list[tuple[str, str]] = field(default_factory=list)
     poses: list[tuple[str, str]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class _Candidates:
 
 
 def plan(shape: Shape) -> Plan:
-    """Return the plan for two bones of which one or both have limits."""
+    """Return the plan for two bones, one or both with limits."""
     root, knee = (_range(shape, i) for i in range(2))
     (d1, d2), outer, inner = shape.lengths.tolist(), shape.reach, abs(shape.lengths[0] - shape.lengths[1])
     found = _Candidates(softened(shape))
@@ -60,13 +60,13 @@ def plan(shape: Shape) -> Plan:
 
 
 def _range(shape: Shape, joint: int) -> tuple[float, float] | None:
-    """Return a joint's limits as the solver's angles; None where it is free."""
+    """Return a joint's limits as the solver's angles; None if it is free."""
     low, high = (shape.limits[joint] + shape.angles[joint]).tolist()
     return None if np.isnan(low) else (low, high)
 
 
 def _within(found: _Candidates, name: str, angle: str, limits: tuple[float, float] | None) -> str:
-    """Return an angle put within limits: at the end that is nearer all the way round."""
+    """Return an angle clamped to limits, at the end that is nearer all the way round."""
     if limits is None:
         return angle
     found.step(name, angle)
@@ -82,7 +82,7 @@ def _aim(d1: float, d2: float, knee: str) -> str:
 
 
 def _choose(found: _Candidates, shape: Shape) -> None:
-    """Add the steps to "r" and "t": of the candidates the first that is as near as the nearest."""
+    """Add the steps to "r" and "t": the first of the nearest candidates."""
     (d1, d2), errors = shape.lengths.tolist(), []
     squares, product = num(d1 * d1 + d2 * d2, 12), num(2.0 * d1 * d2, 12)
     for n, (r, t) in enumerate(found.poses):

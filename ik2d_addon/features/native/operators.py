@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Buttons that make chains native and take that away again, and a native chain's controls."""
+"""The Make Native and Remove Native operators, and the controls in the sidebar."""
 
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
@@ -12,59 +12,41 @@ from ...ui.text import draw_text
 from . import Native, make_native, remove_native
 from .changes import acts_as_set, changed_since_made
 
-_LABELS = {
-    "softness": "Softness",
-    "stretch": "Stretch",
-    "compress": "Compress",
-    "influence": "Influence",
-    "bend": "Bend",
-    "turn_over": "Turn Over",
-}
+_ORDER = ("softness", "stretch", "compress", "influence", "bend", "turn_over")
 
 
 def draw_native(layout: UILayout, _context: Context) -> None:
-    """Draw the buttons."""
+    """Draw the buttons of both operators."""
     row = layout.row(align=True)
     row.operator("ik2d.make_native", icon='DRIVER')
     row.operator("ik2d.remove_native", icon='X')
 
 
 def draw_controls(layout: UILayout, chain: PropertyGroup, controls: Object) -> None:
-    """Draw the controls of a native chain: they take the place of its settings, and can be keyed."""
+    """Draw a native chain's controls, with their keying buttons, instead of its settings."""
     column = layout.column()
     column.use_property_decorate = True
-    for name, label in _LABELS.items():
+    for name in _ORDER:
         if name in controls:
-            column.prop(controls, f'["{name}"]', text=label)
+            column.prop(controls, f'["{name}"]', text=name.replace("_", " ").title())
     if not acts(chain) and not changed_since_made(chain):
         column.label(text="Baked: Make Native again to follow", icon='INFO')
 
 
 def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
-    """Draw what keeps a native chain from doing what its settings say, and the way out."""
+    """Draw a warning if a native chain's drivers no longer match its settings."""
     changed = changed_since_made(chain)
     if changed:
         draw_text(layout, context, f"Native, but {changed}: Remove Native, then make it anew", 'ERROR')
 
 
-def make_chains_native(chains: list[PropertyGroup]) -> tuple[list[Native], list[str]]:
-    """Make chains native; return what was made, and a sentence for each that could not be."""
-    made, faults = [], []
-    for chain in chains:
-        try:
-            made.append(make_native(chain.id_data, chain))
-        except IK2DError as error:
-            faults.append(str(error))
-    return made, faults
-
-
 class _OnChains(ChainOperator):
-    """What both operators have in common: the active chain, or all enabled ones."""
+    """Base of both operators: on the active chain, or all enabled ones."""
 
     all: tick("All Chains", "Every enabled chain of the armature, not the active one alone")
 
     def chains(self, context: Context, native: bool) -> list[PropertyGroup]:
-        """Return the chains that are meant; of all, those that are native, or do not act as they are set."""
+        """Return the active chain; of all enabled ones, those that are native, or those to make native."""
         if not self.all:
             return [shown_chain(context)]
         enabled = [chain for chain in active_armature(context).ik2d.chains if chain.enabled]
@@ -79,7 +61,12 @@ class IK2D_OT_make_native(_OnChains, Operator):
 
     def execute(self, context):
         chains = self.chains(context, native=False)
-        made, faults = make_chains_native(chains)
+        made, faults = [], []
+        for chain in chains:
+            try:
+                made.append(make_native(chain.id_data, chain))
+            except IK2DError as error:
+                faults.append(str(error))
         for fault in faults:
             self.report({'ERROR'} if not made else {'WARNING'}, fault)
         if not made:
@@ -106,10 +93,9 @@ class IK2D_OT_remove_native(_OnChains, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_no_chain(context)
-        if not reason and not any(map(is_native, active_armature(context).ik2d.chains)):
-            reason = "No chain is native"
-        return reason
+        if reason := why_no_chain(context):
+            return reason
+        return "" if any(map(is_native, active_armature(context).ik2d.chains)) else "No chain is native"
 
     def work(self, context):
         chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]

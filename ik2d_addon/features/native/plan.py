@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What drivers shall work out for a chain: its shape in rest, and a plan in simple expressions."""
+"""Plan of a native chain's drivers in simple expressions, and the shape at rest that it starts from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,14 +9,15 @@ import numpy as np
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain, rest_joints
+from .expressions import turn_parts
 
-# A bone shorter than this part of the reach, as seen along the plane's normal, turns nothing.
+# A bone shorter in the plane than this part of the reach turns nothing.
 _SEEN_END_ON = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What the bones of a chain carry, each in axes of its own in which that turns on a circle."""
+    """Offsets between the bones of a chain, each in axes in which they turn on a circle."""
 
     root: Floats  # (2, 2) from the plane's x and y to the root's axes
     own: Floats  # (n, 2) from each bone's head to the next one's, or to the tip
@@ -35,7 +36,7 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What the expressions may know of a chain of n bones in rest, in its plane."""
+    """Numbers of a chain of n bones at rest, in its plane."""
 
     lengths: Floats  # (n,) from joint to joint
     headings: Floats  # (n,)
@@ -43,10 +44,10 @@ class Shape:
     limits: Floats  # (n, 2) radians relative to rest, NaN where free
     stretch: Stretch | None = None  # None where no bone changes its length
     misses: Floats | None = None  # (2, 3, 3) of two bones, see `misses_of`
-    solver: str = 'TWO_BONE'  # that of the chain
+    solver: str = 'TWO_BONE'
     weights: Floats | None = None  # (n,) None: all 1
     root_turns_freely: bool = True
-    links: Links | None = None  # of more than two bones, in whose root's axes the lengths and angles are
+    links: Links | None = None  # of more than two bones; then lengths and angles are in the root's axes
 
     @property
     def reach(self) -> float:
@@ -56,22 +57,22 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """Driven properties, and what the bones take from them.
+    """Driven properties and the expressions of the bones' turns and scales.
 
-    In an expression each word that is no function is a variable: `x` and `y`, where the target is in the
-    plane, seen from the root; a control, see controls.py; or the name of a step.
+    Each word in an expression that is not a function is a variable: `x` and `y`, the target in the plane,
+    seen from the root; a control, see controls.py; or the name of a step.
     """
 
     steps: tuple[tuple[str, str], ...]  # (name, expression), in any order
     turns: tuple[str, ...]  # an expression for each bone, root to tip: its turn from rest (radians)
-    factors: tuple[str, ...] = ()  # and what its Y scale is multiplied by, of the bones that are scaled
-    # Keys (k, 4) of curves, see curves.py, that some steps, and the turns of some bones, are put through.
+    factors: tuple[str, ...] = ()  # and the factor of its Y scale, if it is scaled
+    # Keys (k, 4), see `drivers.handles`, of the driver F-Curves of some steps and some bones' turns.
     curves: Mapping[str, Floats] = field(default_factory=dict)
     turn_curves: Mapping[int, Floats] = field(default_factory=dict)
 
 
 def shape_of(rig: RigChain) -> Shape:
-    """Return a chain's shape in rest; raise IK2DError for a bone that has no length in the plane."""
+    """Return a chain's shape at rest; raise IK2DError for a bone without length in the plane."""
     joints = rest_joints(rig.pose_bones)
     flat = np.diff(rig.plane.project(joints), axis=0)
     lengths = np.hypot(flat[:, 0], flat[:, 1])
@@ -91,10 +92,9 @@ def shape_of(rig: RigChain) -> Shape:
     if links is not None:
         lengths *= np.hypot(*links.tips(np.append(0.0, -angles[1:]))) / lengths.sum()
     stretch = rig.stretching.limits if rig.stretching and not rig.stretching.limits.is_off else None
-    # A range of a whole turn or more stops nothing.
-    limits = np.where(
-        np.ptp(rig.joints.limits, axis=1, keepdims=True) < 2.0 * np.pi, rig.joints.limits, np.nan
-    )
+    # A range of a whole turn or more is no limit.
+    spans = np.ptp(rig.joints.limits, axis=1, keepdims=True)
+    limits = np.where(spans < 2.0 * np.pi, rig.joints.limits, np.nan)
     shape = Shape(
         lengths,
         headings,
@@ -110,16 +110,16 @@ def shape_of(rig: RigChain) -> Shape:
 
 
 def misses_of(rig: RigChain, shape: Shape) -> Floats:
-    """Return by how much the tip of two bones in Blender falls short of where lengths and angles have it.
+    """Return how far two bones' tip in Blender is from the one by lengths and angles, as coefficients.
 
-    (2, 3, 3): of x and y the coefficients of (1, cos r, sin r) x (1, cos t, sin t), for the root's turn r
-    from rest and the second angle t. Blender's rest matrices of 32 bits are not quite orthonormal.
+    (2, 3, 3): for x and y those of (1, cos r, sin r) x (1, cos t, sin t), with the root's turn r from rest
+    and the second angle t. Blender's rest matrices of 32 bits are not quite orthonormal.
     """
     first, second = (np.array(bone.bone.matrix_local, np.float64) for bone in rig.pose_bones)
     between = np.linalg.inv(first) @ second
     tail = np.array((0.0, rig.pose_bones[1].bone.length, 0.0))
     cosine, sine = np.cos(shape.angles[1]), np.sin(shape.angles[1])
-    p, q, s = _parts(rig.joints.axes[1])  # of the turn t - angle at rest: to cos t and sin t
+    p, q, s = turn_parts(rig.joints.axes[1])  # of the turn t - angle at rest: to cos t and sin t
     ends = [
         between[:3, :3] @ v
         for v in (p @ tail, (cosine * q - sine * s) @ tail, (sine * q + cosine * s) @ tail)
@@ -127,7 +127,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     ends[0] = ends[0] + between[:3, 3]
     plane = np.array((rig.plane.x, rig.plane.y))
     actual = np.array(
-        [[plane @ (first[:3, :3] @ part @ end) for end in ends] for part in _parts(rig.joints.axes[0])]
+        [[plane @ (first[:3, :3] @ part @ end) for end in ends] for part in turn_parts(rig.joints.axes[0])]
     )
     (d1, d2), heading = shape.lengths, shape.headings[0]
     along = np.array((np.cos(heading), np.sin(heading)))
@@ -137,13 +137,6 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     model[1, 1], model[2, 1] = d2 * along, d2 * across
     model[1, 2], model[2, 2] = d2 * across, -d2 * along
     return np.moveaxis(model - actual, -1, 0)
-
-
-def _parts(axis: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return P, Q and S (3, 3) of a turn a about an axis (3,): R = P + Q cos a + S sin a."""
-    along = np.outer(axis, axis)
-    x, y, z = axis
-    return along, np.eye(3) - along, np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def links_of(rig: RigChain) -> Links:
@@ -160,10 +153,7 @@ def links_of(rig: RigChain) -> Links:
 
 
 def _axes(matrix: Floats, axis: Floats, along: Floats) -> Floats:
-    """Return unit vectors (3, 2) at right angles to a bone's axis (3,) and to one another.
-
-    The first is as near as it gets to a direction (3,) in rest space.
-    """
+    """Return unit vectors (3, 2) across a bone's axis (3,), the first nearest to a direction (3,) at rest."""
     first = np.linalg.inv(matrix) @ along
     first = first - (first @ axis) * axis
     first /= np.linalg.norm(first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps a chain from being native: each in a sentence that names the bone and the way out."""
+"""Reasons why a chain cannot be native, as sentences that name the bone and the fix."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,25 +8,26 @@ import numpy as np
 
 from ...core import IK2DError
 from ...rig.animation import versions
+from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import constraints_of
 from ...rig.scene.bone_constraints import other_controls, sentences
 
 MOST_BONES = 12
-# A location below this part of the bone's length is none.
+# A bone is at rest if its location is below this part of its length.
 _AT_REST = 1e-6
-# A scale within this of 1 is 1.
+# A bone is unscaled if its scale is within this of 1.
 _UNSCALED = 1e-6
 
 
 def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
-    """Raise IK2DError for the first thing that keeps a chain from being native."""
-    for problem in problems_of(rig, scene):
+    """Raise IK2DError with the first reason why a chain cannot be native."""
+    for problem in _problems_of(rig, scene):
         raise IK2DError(f"Chain '{rig.name}' cannot be native: {problem}")
 
 
-def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
-    """Yield what keeps a chain from being native, without the chain's name."""
+def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
+    """Yield the reasons why a chain cannot be native, without the chain's name."""
     if not 2 <= len(rig.bones) <= MOST_BONES:
         count = f"{len(rig.bones)} bone{'s' if len(rig.bones) > 1 else ''}"
         way_out = "a Damped Track constraint does for one" if len(rig.bones) == 1 else "bake it instead"
@@ -48,10 +49,10 @@ def problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     stretches = rig.stretching is not None and not rig.stretching.limits.is_off
     if limited and stretches:
         yield "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"
-    if limited and _has_keys(rig, "turn_over"):
+    if limited and is_animated(rig.armature, f"{rig.path}.turn_over"):
         yield "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
     yield from _of_natives(rig)
-    yield from _of_rulers(rig, scene)
+    yield from _of_other_controls(rig, scene)
     yield from _of_longer_ik(rig)
 
 
@@ -65,7 +66,7 @@ def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
             f"locks have the bone '{bone}' turn about an axis that is {degrees:.2g} degrees off the chain's"
             " plane; unlock its rotation, or set Plane to Hinges"
         )
-    # Even counts weights; between two bones they settle nothing.
+    # Even uses weights; between two bones they have no effect.
     if joints.weights[i] == 0.0 or (joints.weights[i] != 1.0 and len(rig.bones) == 2):
         yield f"the bone '{bone}' has a weight of {joints.weights[i]:g}; set its Weight to 1 in Joints"
 
@@ -96,12 +97,12 @@ def _of_place(bone: bpy.types.PoseBone) -> Iterator[str]:
 
 
 def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
-    """Yield that a bone has a scale of its own, but for what a solve or bake of the chain has stretched."""
+    """Yield a reason if a bone is scaled, but for the stretch of the chain's own solve or bake."""
     bone = rig.pose_bones[i]
     axes = [0, 1, 2] if rig.stretching is None else [0, 2]
-    scaled = [bone.scale[axis] for axis in axes] + (
-        [] if rig.stretching is None else [rig.stretching.bases[i]]
-    )
+    scaled = [bone.scale[axis] for axis in axes]
+    if rig.stretching is not None:
+        scaled.append(rig.stretching.bases[i])
     if max(abs(value - 1.0) for value in scaled) > _UNSCALED or _moves(bone, "scale", 1.0, axes):
         yield (
             f"the bone '{bone.name}' is scaled; scale the bone above the chain instead, and clear its scale"
@@ -110,7 +111,7 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
 
 
 def _moves(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]) -> bool:
-    """Return whether keys or drivers give one of some channels of a bone another value than that of rest."""
+    """Return whether a driver, or a key's value off rest, moves one of some channels of a bone."""
     armature, path = bone.id_data, bone.path_from_id(name)
     animation = armature.animation_data
     if animation is None:
@@ -127,15 +128,13 @@ def _moves(bone: bpy.types.PoseBone, name: str, rest: float, axes: Sequence[int]
     return False
 
 
-def _has_keys(rig: RigChain, setting: str) -> bool:
-    """Return whether a setting of the chain is animated."""
-    animation = rig.armature.animation_data
-    curves = (*versions.existing_fcurves(rig.armature), *(animation.drivers if animation else ()))
-    return any(curve.data_path == f"{rig.path}.{setting}" for curve in curves)
+def is_animated(owner: bpy.types.Object, path: str) -> bool:
+    """Return whether a property has keys or a driver."""
+    return curve_of(owner, path) is not None or driver_of(owner, path) is not None
 
 
 def _of_natives(rig: RigChain) -> Iterator[str]:
-    """Yield which of the bones another native chain turns."""
+    """Yield a reason for each bone that another native chain turns."""
     for other in rig.armature.ik2d.chains:
         for bone, _ in constraints_of(other):
             if bone.name in rig.bones:
@@ -145,18 +144,15 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
                 )
 
 
-def _of_rulers(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
-    """Yield what rules the chain's bones: above all the IK constraints that it takes the place of."""
+def _of_other_controls(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
+    """Yield the other controls of the chain's bones, above all the IK constraints that it replaces."""
     prefix = f"Chain '{rig.name}': "
     for line in sentences(rig.name, other_controls(rig, scene.frame_start, scene.frame_end)):
         yield line.removeprefix(prefix)
 
 
 def _of_longer_ik(rig: RigChain) -> Iterator[str]:
-    """Yield IK constraints that go on above the chain: Blender has these bones wait for one another.
-
-    Even where they are muted; the drivers wait for the bone above the chain, or the one it follows.
-    """
+    """Yield IK constraints, muted ones too, that with the drivers would make a dependency cycle."""
     above = rig.pose_bones[0].parent
     waited_for = {above.name} if above is not None else set()
     if rig.target == rig.armature and rig.subtarget:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two bones in simple expressions: the triangle of core/triangle.py, with softness and stretch.
 
-Driver values are floats of 32 bits. What the tip stays short of full reach by is one of them ("g"), and not
-its distance: of a nearly straight chain this would lose the knee's angle.
+Driver values are floats of 32 bits. One of them is the gap between the tip and full reach ("g"), not the
+tip's distance, which would lose the knee's angle of a nearly straight chain.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ import numpy as np
 from .expressions import num
 from .plan import Plan, Shape
 
-# Below this part of the reach lengths count as none, where something is divided by them.
+# The least divisor, as a part of the reach.
 TINY = 1e-6
-# Bones whose rest matrices are off by less than this part of the reach need not be aimed again.
+# Bones are aimed again if their rest matrices are off by more than this part of the reach.
 _STRAIGHT_ENOUGH = 2e-6
-# Terms of theirs below this part are left out.
+# Smaller terms of the error, as parts of the reach, are left out.
 _NOTHING = 1e-9
 DISTANCE = "sqrt(x*x+y*y)"
+_LEAST = "min(max(compress,.01),1/max(compress,.01))"
 SIDE = "(1 if bend>=0 else -1)*(1-2*turn_over)"
 
 
 def plan(shape: Shape) -> Plan:
     """Return the plan for two bones without limits.
 
-    Between both sides, where it turns over, the knee stands by that part of its angle: see
-    bake/solving/turn_over.py.
+    Turning over scales the knee's angle, see bake/solving/turn_over.py.
     """
     steps = [*softened(shape)]
     if shape.stretch is not None and shape.stretch.last_only:
@@ -40,7 +40,7 @@ def plan(shape: Shape) -> Plan:
 
 
 def softened(shape: Shape) -> list[tuple[str, str]]:
-    """Return the steps to "g": what the tip of the rigid chain stays short of full reach by.
+    """Return the steps to "g", the gap between the rigid chain's tip and full reach.
 
     As in core/softness.py and, for bones that may shorten, core/stretch.py.
     """
@@ -62,13 +62,13 @@ def softened(shape: Shape) -> list[tuple[str, str]]:
 def evenly_stretched(shape: Shape) -> list[tuple[str, str]]:
     """Return the step to "k", the factor of both bones."""
     reached = f"max({num(shape.reach)}-g,{num(TINY * shape.reach)})"
-    return [("k", f"clamp({DISTANCE}/{reached},{_least()},max(stretch,1)) if {DISTANCE}>0 else 1")]
+    return [("k", f"clamp({DISTANCE}/{reached},{_LEAST},max(stretch,1)) if {DISTANCE}>0 else 1")]
 
 
 def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
     """Return the steps to "k", the second bone's factor, to the knee "t" and to the root's turn "r"."""
     (d1, d2), outer = shape.lengths, shape.reach
-    least = _least() if d2 >= d1 and _inner(shape) > TINY * outer else "1"
+    least = _LEAST if d2 >= d1 and _inner(shape) > TINY * outer else "1"
     longer = f"1+({DISTANCE}-{num(outer)}+g)/{num(d2)}"
     return [
         ("k", f"clamp({longer},{least},max(stretch,1))"),
@@ -79,10 +79,6 @@ def _last_stretched(shape: Shape) -> list[tuple[str, str]]:
     ]
 
 
-def _least() -> str:
-    return "min(max(compress,.01),1/max(compress,.01))"
-
-
 def _turned(shape: Shape) -> list[tuple[str, str]]:
     """Return the steps to the knee "t" and the root's turn from rest "r"; aimed again "t2" and "r2"."""
     outer, inner = shape.reach, _inner(shape)
@@ -91,7 +87,7 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
     steps = [("t", _knee(above, below)), ("r", _aim(shape, "x", "y", "t"))]
     if shape.misses is None or np.abs(shape.misses).sum(axis=(1, 2)).max() <= _STRAIGHT_ENOUGH * outer:
         return steps
-    # The target and what is missed of it: of the squares, again, nothing that 32 bits would lose.
+    # The target and its miss; of the squares, again, only terms that 32 bits can hold.
     part = f"({num(outer)}-g)/max({DISTANCE},{num(TINY * outer)})"
     in_reach = f"if {DISTANCE}>{num(inner)} and {DISTANCE}<{num(outer)} else 0"
     return [
@@ -107,12 +103,12 @@ def _turned(shape: Shape) -> list[tuple[str, str]]:
 
 
 def _knee(above: str, below: str) -> str:
-    """Return the second angle, of what the tip's distance squared has above it and below it to its bounds."""
+    """Return the second angle, from the squared tip distance's gaps to its upper and lower bounds."""
     return f"{SIDE}*2*atan2(sqrt(max({above},0)),sqrt(max({below},0)))"
 
 
 def _missed(shape: Shape, axis: int) -> str:
-    """Return what the tip misses by in x or y."""
+    """Return the tip's miss in x or y."""
     assert shape.misses is not None
     pairs = [(a, b) for a in ("", "*cos(r)", "*sin(r)") for b in ("", "*cos(t)", "*sin(t)")]
     values = zip(shape.misses[axis].ravel(), pairs, strict=True)
@@ -121,10 +117,7 @@ def _missed(shape: Shape, axis: int) -> str:
 
 
 def _aim(shape: Shape, x: str, y: str, knee: str, second: str = "") -> str:
-    """Return the root's turn from rest that points the tip at (x, y), with the second angle `knee`.
-
-    second: the variable that has the second bone's length; "" for the length at rest.
-    """
+    """Return the root's turn from rest that aims the tip at (x, y). second: its length's variable."""
     d1, d2 = num(shape.lengths[0]), second or num(shape.lengths[1])
     adjacent, opposite = f"({d1}+{d2}*cos({knee}))", f"{d2}*sin({knee})"
     aim = f"atan2({y}*{adjacent}-{x}*{opposite},{x}*{adjacent}+{y}*{opposite})"

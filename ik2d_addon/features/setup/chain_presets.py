@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of a chain, by Blender's own preset system: those of the add-on, and the user's own.
+"""Presets of a chain in Blender's own preset system: those of the add-on, and the user's own.
 
-They hold how a chain is solved, not which bones it has, what it follows or what its joints may do.
+They hold solver settings; not the bones, the target or the joints.
 """
 
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import bpy
@@ -16,14 +17,14 @@ from bpy.types import Operator, Panel
 
 from ...core import IK2DError
 from ...rig.chain.native_state import give
-from ...ui.context import active_armature, shown_chain
+from ...ui.context import shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import register_classes, unregister_classes
 
 SUBDIR = "ik2d/chain"
-# The folder that holds `presets`: those that come with the add-on.
+# The folder of the presets that come with the add-on.
 FOLDER = str(Path(__file__).resolve().parent)
-# What a preset holds of a chain.
+# The settings of a chain that a preset holds.
 VALUES = (
     "solver",
     "softness",
@@ -40,22 +41,25 @@ VALUES = (
 
 
 def apply_preset(chain: bpy.types.PropertyGroup, filepath: str) -> None:
-    """Give a chain what a preset's file says.
+    """Give a chain the settings of a preset's file; raise the errors that the file raises."""
+    with _made_active(chain):
+        bpy.utils.execfile(filepath)
+        for name in VALUES:
+            give(chain, name, getattr(chain, name))
+    chain.id_data.update_tag()
 
-    A file speaks of the active chain of the active object. Raises what the file raises.
-    """
-    armature = chain.id_data
-    settings = armature.ik2d
+
+@contextmanager
+def _made_active(chain: bpy.types.PropertyGroup) -> Iterator[None]:
+    """Make a chain the active one of the active object for a while: preset files name it so."""
+    armature, settings = chain.id_data, chain.id_data.ik2d
     before = settings.active_index
     settings.active_index = list(settings.chains).index(chain)
     try:
         with bpy.context.temp_override(object=armature, active_object=armature):
-            bpy.utils.execfile(filepath)
-        for name in VALUES:
-            give(chain, name, getattr(chain, name))
+            yield
     finally:
         settings.active_index = before
-    armature.update_tag()
 
 
 class IK2D_OT_preset_apply(ChainOperator, Operator):
@@ -77,7 +81,7 @@ class IK2D_OT_preset_apply(ChainOperator, Operator):
             raise IK2DError(f"There is no preset '{self.filepath}'")
         try:
             apply_preset(chain, self.filepath)
-        except Exception as error:  # of the user's own file, which may hold anything
+        except Exception as error:  # the user's own file may hold anything
             raise IK2DError(f"The preset '{name}' could not be applied: {error}") from None
         label = bpy.path.display_name(name, title_case=False)
         return f"Chain '{chain.name}' has the preset '{label}'; Solve or Bake to see it"
@@ -94,15 +98,8 @@ class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):
     preset_values = [f"chain.{name}" for name in VALUES]
 
     def execute(self, context):
-        armature, chain = active_armature(context), shown_chain(context)
-        settings = armature.ik2d
-        before = settings.active_index
-        settings.active_index = list(settings.chains).index(chain)
-        try:
-            with context.temp_override(object=armature, active_object=armature):
-                return super().execute(context)
-        finally:
-            settings.active_index = before
+        with _made_active(shown_chain(context)):
+            return super().execute(context)
 
 
 class IK2D_PT_presets(PresetPanel, Panel):
@@ -120,7 +117,7 @@ classes = (IK2D_OT_preset_apply, IK2D_OT_preset_add, IK2D_PT_presets)
 
 
 def register() -> None:
-    """Register the presets, and where those of the add-on are."""
+    """Register the presets and the add-on's folder of them."""
     with ExitStack() as undo:
         register_classes(classes)
         undo.callback(unregister_classes, classes)
@@ -129,6 +126,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Unregister them."""
+    """Unregister the folder and the presets."""
     bpy.utils.unregister_preset_path(FOLDER)
     unregister_classes(classes)

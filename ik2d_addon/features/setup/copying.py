@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of one chain for others: copied as they are, or mirrored to the other side of the rig."""
+"""Copy a chain's settings to other chains, or mirror the chain to the other side of the rig."""
 
 from collections.abc import Iterable
 
@@ -20,16 +20,16 @@ from ...ui.settings.chain_list import add_chain, add_target, flip
 from ...ui.settings.joint_list import sync_joints
 from .chain_presets import VALUES
 
-# What is copied of a chain beside what presets hold.
+# The settings that are copied: those of presets, and these.
 _SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
-    """Give other chains the settings of one; return to how many.
+    """Copy a chain's settings to other chains; return how many these are.
 
-    joints: also limits, slides and weights, joint by joint from the root, of chains with as many bones.
+    joints: also limits, slides and weights, joint by joint from the root, to chains with as many bones.
     """
-    count = 0
+    others = list(others)
     for other in others:
         for name in _SETTINGS:
             give(other, name, shown(chain, name))
@@ -38,16 +38,15 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
                 for name, value in settings_of(source):
                     setattr(own, name, value)
         other.id_data.update_tag()
-        count += 1
-    return count
+    return len(others)
 
 
 def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
-    """Return the chain's counterpart, made or brought up to date, by Blender's rules for names of sides.
+    """Return the mirrored chain, new or updated; Blender's names for sides (.L, .R) pair the bones.
 
-    It gets the settings, limits, slides and weights of its bones' counterparts, and the target's counterpart
-    to follow: one that is there, else a new empty in the mirrored place.
-    Raises IK2DError, with nothing changed, where the bones have no counterparts.
+    It gets the chain's settings, limits, slides and weights, and follows the target's counterpart: an
+    existing one, else a new empty in the mirrored place.
+    Raises IK2DError, with nothing changed, if the bones have no counterparts.
     """
     name = chain.name
     bones = chain_bones(armature, chain.tip, chain.bone_count, name)
@@ -79,7 +78,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
 
 
 def _other_side(armature: Object, bone: str) -> str:
-    """Return the counterpart of a bone; raise IK2DError where it has none."""
+    """Return the name of a bone's counterpart; raise IK2DError if it has none."""
     other = flip_name(bone)
     if other == bone:
         raise IK2DError(f"Bone '{bone}' names no side; a name with .L or .R has a counterpart")
@@ -89,7 +88,7 @@ def _other_side(armature: Object, bone: str) -> str:
 
 
 def _other_target(armature: Object, chain: PropertyGroup, tip: str) -> tuple[Object, str]:
-    """Return the target and subtarget of the chain's counterpart, which ends in the bone `tip`."""
+    """Return the target and subtarget of the mirrored chain, whose last bone is `tip`."""
     target, subtarget = chain.target, chain.subtarget
     if target is None:
         return None, ""
@@ -111,11 +110,9 @@ def _other_target(armature: Object, chain: PropertyGroup, tip: str) -> tuple[Obj
 def _normal(armature: Object, chain: PropertyGroup) -> Floats:
     """Return the normal (3,) of a chain's plane in rest space."""
     bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
-    normal: Floats = bend_plane(chain, bones, rest_joints(bones)).normal
-    return normal
+    return bend_plane(chain, bones, rest_joints(bones)).normal
 
 
 def _mirrored(axis: Iterable[float]) -> Floats:
-    """Return an axis (3,) about which a turn looks, seen in the mirror x = 0, as it did about the first."""
-    mirrored: Floats = np.array([*axis], np.float64) * (1.0, -1.0, -1.0)
-    return mirrored
+    """Return an axis of rotation (3,) mirrored at x = 0: turns about both are mirror images."""
+    return np.array([*axis], np.float64) * (1.0, -1.0, -1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that turn a chain over to its other side within some frames."""
+"""Key a slow flip: the chain turns over to its other side within some frames."""
 
 import bpy
 
@@ -14,10 +14,10 @@ SETTING = "turn_over"
 def key_flip(
     armature: bpy.types.Object, settings: bpy.types.PropertyGroup, scene: bpy.types.Scene, frames: int
 ) -> tuple[int, int]:
-    """Key that a chain turns over from the current frame on, within so many; return first and last frame.
+    """Key that a chain turns over in so many frames from the current one; return the first and last frame.
 
-    It begins and ends slowly. A native chain's control is keyed. Raises IK2DError where a driver has its
-    say, where strips of the NLA are tweaked, and for native chains that only flip at once.
+    It eases in and out. Of a native chain its control is keyed. Raises IK2DError if the setting has a
+    driver, in the NLA's tweak mode, and for native chains that can only flip at once.
     """
     owner, path = _setting(armature, settings)
     if driver_of(owner, path) is not None:
@@ -44,7 +44,7 @@ def key_flip(
 
 
 def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> tuple[bpy.types.Object, str]:
-    """Return what has the setting to key, the armature or a native chain's stand, and its path there."""
+    """Return the owner and path of the setting to key: the armature, or a native chain's controls."""
     controls = controls_of(settings)
     if controls is None:
         return armature, f"{settings.path_from_id()}.{SETTING}"

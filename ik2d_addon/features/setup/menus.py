@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The menu beside the list of chains, and what a bone's right-click menu has for the chain it is in."""
+"""Menus: next to the list of chains, in a bone's right-click menu, in Pose and in Object."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
+from ...core.words import number_of, quoted
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, active_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
@@ -20,7 +21,7 @@ from .operators import why_not_add
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:
-    """Return the chains that have one of some bones."""
+    """Return the chains that contain any of some bones."""
     wanted = set(names)
     return [
         chain for chain in chains if wanted & set(bones_of(chain.id_data.data, chain.tip, chain.bone_count))
@@ -28,7 +29,7 @@ def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> li
 
 
 def _chosen(context: Context, which: str) -> list[PropertyGroup]:
-    """Return the other chains that settings are to be copied to."""
+    """Return the chains to copy the shown chain's settings to."""
     chain, chains = shown_chain(context), active_armature(context).ik2d.chains
     if which == 'SELECTED':
         selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == chain.id_data]
@@ -40,9 +41,7 @@ def _chosen(context: Context, which: str) -> list[PropertyGroup]:
 
 def _why_no_others(context: Context) -> str:
     reason = why_no_chain(context)
-    if reason:
-        return reason
-    return "" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain"
+    return reason or ("" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain")
 
 
 class IK2D_OT_copy_settings(ChainOperator, Operator):
@@ -74,7 +73,7 @@ class IK2D_OT_copy_settings(ChainOperator, Operator):
             words = "is enabled" if self.to == 'ENABLED' else "has a selected bone"
             return self.refuse(f"No other chain {words}", 'WARNING')
         count = copy_settings(shown_chain(context), others, self.joints)
-        self.report({'INFO'}, f"Copied settings to {count} {'chain' if count == 1 else 'chains'}")
+        self.report({'INFO'}, f"Copied settings to {number_of(count, 'chain')}")
         return {'FINISHED'}
 
 
@@ -101,14 +100,14 @@ class IK2D_OT_mirror(ChainOperator, Operator):
         made = []
         for name in chosen:
             if chains[name].tip in {chain.tip for chain in made}:
-                continue  # the counterpart of one that was mirrored just now
+                continue  # itself the result of a mirrored chain before it
             try:
                 made.append(mirror_chain(armature, chains[name]))
             except IK2DError as error:
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:
             return {'CANCELLED'}
-        self.report({'INFO'}, "Mirrored to " + ", ".join(f"'{chain.name}'" for chain in made))
+        self.report({'INFO'}, "Mirrored to " + quoted(chain.name for chain in made))
         return {'FINISHED'}
 
 
@@ -146,10 +145,7 @@ class IK2D_OT_chain_activate(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_not_edit(context)
-        if not reason and chain_here(context) is None:
-            reason = "The active bone is in no chain"
-        return reason
+        return why_not_edit(context) or ("" if chain_here(context) else "The active bone is in no chain")
 
     def work(self, context):
         settings = active_armature(context).ik2d
@@ -160,7 +156,7 @@ class IK2D_OT_chain_activate(ChainOperator, Operator):
 
 
 def chain_here(context: Context) -> PropertyGroup | None:
-    """Return a chain that has the active bone, the active one first; None where there is none."""
+    """Return the chain of the active bone, of several the active chain or the first; None without any."""
     armature = active_armature(context)
     bone = armature.data.bones.active if armature is not None else None
     if bone is None or not armature.is_property_set("ik2d"):
@@ -182,20 +178,17 @@ class IK2D_MT_list(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        copy = "ik2d.copy_settings"
-        layout.operator(copy, text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
-        layout.operator(copy, text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
+        layout.operator("ik2d.copy_settings", text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
+        layout.operator("ik2d.copy_settings", text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        enable = "ik2d.enable_chains"
-        layout.operator(enable, text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
-        layout.operator(enable, text="Enable Only the Active One").which = 'ACTIVE'
+        layout.operator("ik2d.enable_chains", text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
+        layout.operator("ik2d.enable_chains", text="Enable Only the Active One").which = 'ACTIVE'
         layout.separator()
-        move = "ik2d.chain_move"
-        layout.operator(move, text="Move Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator(move, text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator("ik2d.chain_move", text="Move Up", icon='TRIA_UP').direction = 'UP'
+        layout.operator("ik2d.chain_move", text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
 
 
 class IK2D_MT_bone(Menu):
@@ -210,8 +203,7 @@ class IK2D_MT_bone(Menu):
         if chain is not None:
             layout.label(text=f"Chain '{chain.name}'")
             if chain != active_chain(chain.id_data):
-                activate = "ik2d.chain_activate"
-                layout.operator(activate, icon='RESTRICT_SELECT_OFF').chain = chain.name
+                layout.operator("ik2d.chain_activate", icon='RESTRICT_SELECT_OFF').chain = chain.name
             layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
             layout.operator("ik2d.bake", icon='KEY_HLT').chain = chain.name
             layout.operator("ik2d.flip", icon='MOD_MIRROR').chain = chain.name
@@ -223,14 +215,8 @@ class IK2D_MT_bone(Menu):
         layout.prop(overlay_settings(), "show", text="Show Overlay")
 
 
-def draw_list_menu(column) -> None:
-    """Draw the button of the menu beside the list."""
-    column.separator()
-    column.menu(IK2D_MT_list.bl_idname, text="", icon='DOWNARROW_HLT')
-
-
 def draw_bone_menu(menu: Menu, context: Context) -> None:
-    """Add the submenu to a bone's right-click menu, where it has something to offer."""
+    """Add the submenu to a bone's right-click menu, if the bone has a chain or can get one."""
     if context.mode == 'POSE' and (chain_here(context) is not None or not why_not_add(context)):
         menu.layout.separator()
         menu.layout.menu(IK2D_MT_bone.bl_idname, icon='CON_KINEMATIC')
@@ -281,7 +267,7 @@ def draw_menu(menu: Menu, context: Context) -> None:
         menu.layout.menu(IK2D_MT_menu.bl_idname)
 
 
-# Blender's menus, and what is added to each.
+# Blender's menus, each with the function that draws our entries in it.
 MENUS = (
     ("VIEW3D_MT_pose_context_menu", draw_bone_menu),
     ("VIEW3D_MT_pose", draw_menu),
@@ -291,7 +277,7 @@ classes = (*OPERATORS, IK2D_MT_list, IK2D_MT_bone, IK2D_MT_menu)
 
 
 def register() -> None:
-    """Register the menus and add to Blender's own."""
+    """Register the menus and add entries to Blender's own."""
     with ExitStack() as undo:
         register_classes(classes)
         undo.callback(unregister_classes, classes)
@@ -303,7 +289,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Remove the entries and unregister the menus."""
     for name, draw in MENUS:
         getattr(bpy.types, name).remove(draw)
     unregister_classes(classes)

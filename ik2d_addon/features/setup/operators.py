@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators on a rig's list of chains, each a thin layer over one function, and these functions."""
+"""Operators on a rig's list of chains, and the functions that they call."""
 
 from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
@@ -9,14 +9,7 @@ from ...rig.chain.chain import problem_of, refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.renames import bones_of, straighten
-from ...ui.context import (
-    active_armature,
-    active_chain,
-    named_chain,
-    shown_chain,
-    why_no_chain,
-    why_not_edit,
-)
+from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
@@ -28,7 +21,7 @@ from .flips import key_flip
 
 
 def why_not_add(context: Context) -> str:
-    """Say why no chain can be added now; "" where one can."""
+    """Return why no chain can be added now; "" if one can."""
     reason = why_not_edit(context)
     if reason:
         return reason
@@ -41,7 +34,7 @@ def why_not_add(context: Context) -> str:
 
 
 def target_candidates(context: Context, tip: str) -> list[tuple[Object, str]]:
-    """Return what else is selected, as (object, bone name): bones first, as in Blender's own Add IK."""
+    """Return the other selected bones, then objects, as (object, bone name); Blender's Add IK does so too."""
     armature = active_armature(context)
     bones = context.selected_pose_bones or []  # empty or None outside Pose Mode
     found = [(bone.id_data, bone.name) for bone in bones if (bone.id_data, bone.name) != (armature, tip)]
@@ -52,10 +45,10 @@ def target_candidates(context: Context, tip: str) -> list[tuple[Object, str]]:
 def choose_target(
     armature: Object, bones: list[str], candidates: list[tuple[Object, str]]
 ) -> tuple[Object, str] | None:
-    """Return the first target that a chain of these bones can follow; None where there is none.
+    """Return the first target that a chain of these bones can follow; None without candidates.
 
-    Where all are moved by the chain, but not all are its own bones, it is the last: somebody meant one of
-    them, and the panel says what is wrong.
+    If the chain moves all of them, but some are not its own bones, it is the last of these: the user
+    meant one, and the panel says what is wrong.
     """
     for target, subtarget in candidates:
         try:
@@ -67,27 +60,20 @@ def choose_target(
     return meant[-1] if meant else None
 
 
-def planned_chain(context: Context) -> tuple[list[str], str]:
-    """Return what Add Chain would make: the bones, root to tip, and the name of what they would follow."""
+def plan_in_words(context: Context) -> str:
+    """Return the bones and the target of the chain that Add Chain makes: "thigh, shin to Foot Target"."""
     armature = active_armature(context)
     tip = armature.data.bones.active
     bones = bones_of(armature.data, tip.name, 2 if tip.parent else 1)
     chosen = choose_target(armature, bones, target_candidates(context, tip.name))
-    if chosen is None:
-        return bones, "a new target"
-    return bones, chosen[1] or chosen[0].name
-
-
-def plan_in_words(context: Context) -> str:
-    """Return what Add Chain would make: "thigh, shin to Foot Target"."""
-    bones, target = planned_chain(context)
+    target = "a new target" if chosen is None else chosen[1] or chosen[0].name
     return f"{', '.join(bones)} to {target}"
 
 
 def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
-    """Remove a chain, the active one where none is given, and return its name; a neighbour becomes active.
+    """Remove a chain, without one the active one, and return its name; a neighbour becomes active.
 
-    What makes it native goes with it, and IK constraints that it was adopted from are given back.
+    A native chain's drivers go too, and IK constraints that the chain was adopted from act again.
     """
     settings, chain = armature.ik2d, chain or active_chain(armature)
     if chain is None:
@@ -122,7 +108,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
 
     @classmethod
     def description(cls, context, _properties):
-        """Say what the click would make, where it can."""
+        """Return the tooltip, with the bones and the target if a chain can be added."""
         return cls.__doc__ if why_not_add(context) else f"Add a chain: {plan_in_words(context)}"
 
     def work(self, context):
@@ -137,13 +123,14 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         chain.target, chain.subtarget = chosen or (self._new_target(context, armature, tip), "")
         problem = problem_of(armature, chain)
         if not problem:
-            return f"Added chain '{chain.name}', which follows {new}{target_name(chain)}"
+            bone = f"bone '{chain.subtarget}' of " if chain.subtarget else ""
+            return f"Added chain '{chain.name}', which follows {new}{bone}'{chain.target.name}'"
         self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")
         return ""
 
     @staticmethod
     def _new_target(context: Context, armature: Object, tip: str) -> Object:
-        """Add a target; in Object Mode select it alone, to be moved at once: the armature stays active."""
+        """Add a target; in Object Mode select it alone, ready to be moved: the armature stays active."""
         collections = [one for one in armature.users_collection if one.is_editable]
         target = add_target(armature, tip, (collections or [context.scene.collection])[0])
         context.view_layer.update()
@@ -152,13 +139,6 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
                 ob.select_set(False)
             target.select_set(True)
         return target
-
-
-def target_name(chain: PropertyGroup) -> str:
-    """Name the chain's target in words."""
-    if chain.subtarget:
-        return f"bone '{chain.subtarget}' of '{chain.target.name}'"
-    return f"'{chain.target.name}'"
 
 
 class IK2D_OT_chain_remove(ChainOperator, Operator):
@@ -170,9 +150,7 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
     @staticmethod
     def why_not(context):
         reason = why_not_edit(context)
-        if not reason and active_chain(active_armature(context)) is None:
-            reason = "There is no chain to remove"
-        return reason
+        return reason or ("" if active_chain(active_armature(context)) else "There is no chain to remove")
 
     def work(self, context):
         return f"Removed chain '{remove_chain(active_armature(context))}'"
@@ -225,21 +203,18 @@ class IK2D_OT_chain_move(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_not_edit(context)
-        if not reason and len(active_armature(context).ik2d.chains) < 2:
-            reason = (
-                "There is only one chain" if active_armature(context).ik2d.chains else "Add a chain first"
-            )
-        return reason
+        if reason := why_not_edit(context):
+            return reason
+        chains = active_armature(context).ik2d.chains
+        return "" if len(chains) > 1 else "There is only one chain" if chains else "Add a chain first"
 
     def work(self, context):
         move_chain(active_armature(context), 1 if self.direction == 'DOWN' else -1)
 
 
 def _why_no_bones(context: Context) -> str:
-    """Say why the active chain has no joints to set; "" where it has."""
-    reason = why_no_chain(context)
-    if reason:
+    """Return why the active chain has no joints to set; "" if it has some."""
+    if reason := why_no_chain(context):
         return reason
     return "" if joints_wanted(shown_chain(context)) else "Choose the chain's tip and number of bones first"
 

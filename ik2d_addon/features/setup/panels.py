@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab and the menus. Everything here only draws, and looks at no key."""
+"""The lists and the panels of chains in the sidebar. They only draw, and read no keys."""
 
 from math import degrees
 
@@ -22,7 +22,6 @@ from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
 from .chain_presets import IK2D_PT_presets
-from .menus import draw_list_menu
 from .operators import is_flipped, plan_in_words, why_not_add
 
 _HOW_TO_START = (
@@ -52,7 +51,7 @@ class IK2D_UL_chains(UIList):
 
 
 def sign_of(chain: PropertyGroup) -> str:
-    """Return the icon that says how a chain stands; "" where there is nothing to say."""
+    """Return the icon of a chain's state: faulty, shared, reached or missed; "" before it is baked."""
     if problem_of(chain) or problem_of_live(chain):
         return 'ERROR'
     if shared_bones(chain):
@@ -75,11 +74,10 @@ class IK2D_UL_joints(UIList):
         limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
         if item.use_slide:
             limits = f"{limits}, slides" if limits else "slides"
-        if limits:
-            if fits_as_name(context, limits) and fits_as_name(context, item.name):
-                right = row.row()
-                right.alignment = 'RIGHT'
-                right.label(text=limits)
+        if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
+            right = row.row()
+            right.alignment = 'RIGHT'
+            right.label(text=limits)
 
 
 class IK2D_PT_main(Sidebar, Panel):
@@ -106,7 +104,7 @@ class IK2D_PT_main(Sidebar, Panel):
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
 
     def _draw_start(self, context: Context, armature: Object | None) -> None:
-        """Draw how to get to the first chain, or what the button will make of the selection."""
+        """Draw how to add the first chain, or the chain that the button will add."""
         if armature is None or why_not_add(context):
             draw_text(self.layout, context, _HOW_TO_START, 'INFO')
         else:
@@ -124,7 +122,8 @@ class IK2D_PT_main(Sidebar, Panel):
             column.separator()
             column.operator("ik2d.chain_move", text="", icon='TRIA_UP').direction = 'UP'
             column.operator("ik2d.chain_move", text="", icon='TRIA_DOWN').direction = 'DOWN'
-            draw_list_menu(column)
+            column.separator()
+            column.menu("IK2D_MT_list", text="", icon='DOWNARROW_HLT')
 
 
 class IK2D_PT_chain(ChainSidebar, Panel):
@@ -147,7 +146,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         field(column, context, chain, "target")
         if chain.target is not None and chain.target.type == 'ARMATURE':
             field(column, context, chain, "subtarget", search_in=chain.target.data, **bones)
-        elif chain.subtarget:  # of an earlier target: to be emptied
+        elif chain.subtarget:  # left from an earlier target, for the user to clear
             field(column, context, chain, "subtarget", icon='BONE_DATA')
         column.separator()
         controls = controls_of(chain)
@@ -178,7 +177,7 @@ class IK2D_PT_stretch(ChainSidebar, Panel):
     @classmethod
     def poll(cls, context):
         chain = shown_chain(context)
-        return chain is not None and controls_of(chain) is None  # else its controls have it
+        return chain is not None and controls_of(chain) is None  # a native chain has controls for it
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
@@ -225,13 +224,13 @@ class IK2D_PT_joints(ChainSidebar, Panel):
 
 
 def has_hands(armature: Object, chain: PropertyGroup) -> bool:
-    """Return whether a bone hangs on the end of the chain's tip: a hand or a foot."""
+    """Return whether the chain has a hand or a foot: a bone that hangs on the end of its tip."""
     tip = armature.pose.bones.get(chain.tip) if armature.pose else None
     return tip is not None and bool(hanging_bones(tip))
 
 
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
-    """Return whether the joint's weight has an effect: two free bones have no choice how to share a turn."""
+    """Return whether the joint's weight has an effect: two free bones have one pose only."""
     if chain.solver == 'ARC':
         return False
     limited = any(other.use_limit for other in chain.joints)
@@ -239,7 +238,7 @@ def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:
 
 
 def solver_of(chain: PropertyGroup) -> str:
-    """Return the solver that solves the chain, where one is to be chosen too."""
+    """Return the chain's solver; for Automatic the one that it chooses."""
     if chain.solver == 'AUTO':
         bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
         return chosen_solver(len(bones), slides(chain))
@@ -252,7 +251,7 @@ def slides(chain: PropertyGroup) -> bool:
 
 
 def solver_name(chain: PropertyGroup, solver: str) -> str:
-    """Return what the menu calls a solver, and that it keeps to limits where there are any."""
+    """Return a solver's label in the menu, with "within limits" if the chain has any."""
     name = chain.bl_rna.properties['solver'].enum_items[solver].name
     return f"{name}, within limits" if any(joint.use_limit for joint in chain.joints) else name
 
@@ -290,7 +289,7 @@ class IK2D_PT_solver(ChainSidebar, Panel):
         field(column, context, chain, "turn_over")
 
 
-# Each draws a row, from the file of the operators that are in it: (layout, context).
+# Functions (layout, context) that draw a row each, from the file of its operators.
 ROWS = (draw_adopt, draw_match, draw_native)
 
 
@@ -301,7 +300,7 @@ class IK2D_PT_rig(Sidebar, Panel):
     bl_label = "Rig"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
-    bl_order = 1  # after the panels of all other files, but for the result
+    bl_order = 1  # below all panels but Result
 
     @classmethod
     def poll(cls, context):

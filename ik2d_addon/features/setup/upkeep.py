@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept straight behind the scenes: bones that are renamed, and chains on library overrides."""
+"""Handlers that follow renamed bones, keep results with their rig and prepare library overrides."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import bpy
 from bpy.app.handlers import persistent
@@ -10,42 +10,32 @@ from ...rig.chain.renames import straighten
 from ...ui.context import active_chain, followers, follows
 from ..baking.results import drop_copied, keep_results
 
-# The active object when last looked at, to notice another.
+# The session_uid of the last active object, to notice another one.
 _last_active = 0
 
 
 def rigs() -> Iterator[bpy.types.Object]:
-    """Yield the armatures that have chains and can be changed."""
+    """Yield the editable armatures that have chains."""
     for ob in bpy.data.objects:
-        # Reading the settings of an object that has none makes some: hence the look at whether it has.
+        # Reading the settings of an object without any would make some: hence is_property_set.
         if ob.type == 'ARMATURE' and ob.is_property_set("ik2d") and ob.is_editable and len(ob.ik2d.chains):
             yield ob
 
 
-@persistent
-def _straighten_all(*_arguments) -> None:
-    """After loading, undo and redo."""
-    for rig in list(rigs()):
-        straighten(rig)
+def _for_all_rigs(work: Callable[[bpy.types.Object], object]) -> Callable[..., None]:
+    """Return a handler that calls a function with each rig."""
 
+    @persistent
+    def handler(*_arguments) -> None:
+        for rig in list(rigs()):
+            work(rig)
 
-@persistent
-def _keep_results(*_arguments) -> None:
-    """After loading."""
-    for rig in list(rigs()):
-        keep_results(rig)
-
-
-@persistent
-def _drop_copied_results(*_arguments) -> None:
-    """Before saving."""
-    for rig in list(rigs()):
-        drop_copied(rig)
+    return handler
 
 
 @persistent
 def _show_chain_of_target(scene, _depsgraph) -> None:
-    """When a chain's target becomes the active object, highlight that chain in the list."""
+    """Make a chain the active one in the list when its target becomes the active object."""
     global _last_active
     active = getattr(bpy.context, "active_object", None)
     identity = active.session_uid if active is not None else 0
@@ -62,10 +52,10 @@ def _show_chain_of_target(scene, _depsgraph) -> None:
 
 @persistent
 def _prepare_overrides(*_arguments) -> None:
-    """Before saving: let Blender compare each override with its library, setting by setting.
+    """Have Blender compare each override with its library setting by setting when it saves.
 
-    Blender 5.0 notes that all settings were replaced at once where the library's object has none, which
-    it cannot do again on loading. A setting that has its default there, in memory alone, is enough.
+    If the library's object has no settings, Blender 5.0 stores that all were replaced at once, and fails
+    to do so on loading. One setting there with its default value, in memory only, is enough.
     """
     for rig in rigs():
         reference = rig.override_library.reference if rig.override_library else None
@@ -75,7 +65,7 @@ def _prepare_overrides(*_arguments) -> None:
 
 @persistent
 def _follow_edits(_scene, depsgraph) -> None:
-    """After any change: where it was one of bones, follow it. What costs time comes after the cheap test."""
+    """Follow edited bones after any change; the cheap test comes first."""
     if not depsgraph.id_type_updated('ARMATURE'):
         return
     edited = {update.id.original for update in depsgraph.updates if isinstance(update.id, bpy.types.Armature)}
@@ -85,9 +75,10 @@ def _follow_edits(_scene, depsgraph) -> None:
             straighten(rig)
 
 
+_straighten_all = _for_all_rigs(straighten)
 _HANDLERS = {
-    "save_pre": (_drop_copied_results, _prepare_overrides),
-    "load_post": (_straighten_all, _keep_results),
+    "save_pre": (_for_all_rigs(drop_copied), _prepare_overrides),
+    "load_post": (_straighten_all, _for_all_rigs(keep_results)),
     "undo_post": (_straighten_all,),
     "redo_post": (_straighten_all,),
     "depsgraph_update_post": (_follow_edits, _show_chain_of_target),
@@ -95,13 +86,13 @@ _HANDLERS = {
 
 
 def register() -> None:
-    """Add the handlers to Blender's."""
+    """Add the handlers to Blender's lists."""
     for name, functions in _HANDLERS.items():
         getattr(bpy.app.handlers, name).extend(functions)
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Remove the handlers from Blender's lists."""
     for name, functions in _HANDLERS.items():
         for function in functions:
             getattr(bpy.app.handlers, name).remove(function)

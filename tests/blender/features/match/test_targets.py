@@ -7,7 +7,7 @@ import pytest
 from rigs import add_chain, add_leg, add_target, evaluated_place, evaluated_tip, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.match.targets import as_it_stands, in_rounds, locations_on_tips, on_frames
+from ik2d_addon.features.match.targets import current_pose, in_rounds, locations_on_tips, on_frames
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.live_pause import live_paused
 
@@ -35,7 +35,7 @@ def test_as_it_stands_counts_what_was_moved_by_hand():
     bpy.context.view_layer.update()
     before = tuple(target.location)
     (found,), _ = locations_on_tips(
-        as_it_stands(bpy.context.scene), [read_chain(armature, armature.ik2d.chains[0])]
+        current_pose(bpy.context.scene), [read_chain(armature, armature.ik2d.chains[0])]
     )
     assert tuple(target.location) == before
     assert np.abs(found[0] - np.array(evaluated_tip(armature, "shin"))).max() < 1e-5
