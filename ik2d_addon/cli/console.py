@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told on stdout and stderr. Needs no Blender.
+"""Lines on stdout and stderr. Needs no Blender.
 
-A stream that is closed, full or in a narrow encoding never stops a bake: what cannot be told is left out.
+A stream that is closed, full or in a narrow encoding never stops a bake: what cannot be written is left out.
 """
 
 import os
@@ -24,13 +24,15 @@ def complain(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text with all that would act on a terminal, or end the line, as Python escapes it."""
-    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+    """Return the text with characters that act on a terminal, or end the line, escaped as Python does."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
 
 
 @contextmanager
 def streams_open() -> Iterator[None]:
-    """Give a place to those of the standard streams that were closed, so that no file of ours gets theirs."""
+    """Open the standard streams that were closed on nothing, so that no file of ours gets their numbers."""
     opened = []
     try:
         while True:  # a new file gets the lowest number that is free
@@ -47,7 +49,7 @@ def streams_open() -> Iterator[None]:
 
 @contextmanager
 def stdout_to_stderr() -> Iterator[TextIO]:
-    """Send what is told, by Blender too, to stderr meanwhile; yield stdout, for data alone."""
+    """Send all output, also Blender's, to stderr inside; yield stdout, for data alone."""
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
     kept = os.dup(_STDOUT)
@@ -68,10 +70,6 @@ def stdout_to_stderr() -> Iterator[TextIO]:
         os.close(kept)
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode()
-
-
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return
@@ -84,7 +82,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 
 
 def _let_go(stream: TextIO) -> None:
-    """Send what else is written to a stream that failed to nowhere, what it still holds too."""
+    """Send what a failed stream still holds, and all that follows, to nowhere."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may be asked on the command line."""
+"""The commands and options of the command line."""
 
 import argparse
 import re
@@ -23,21 +23,21 @@ EXIT_CODES = (
 
 
 class _Given(str):
-    """A word of the command line, which is told from an equal one by being another object."""
+    """Word of the command line; two equal words are different objects."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors like all others: one line, without the usage."""
+    """Parser whose errors are IK2DErrors: one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         raise IK2DError(f"{' '.join(message.splitlines())}; --help lists the options")
 
 
 def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
-    """Return the arguments as options; raise IK2DError for those that make no sense.
+    """Return the parsed options; raise IK2DError for arguments that make no sense.
 
-    opens_scene: whether they must name the .blend; if not, Blender may have opened it. Of those that
-    write each file, `alike` is what each of several is to be written with, as it was given.
+    opens_scene: whether they must name the .blend; if not, Blender may have opened it. `alike` is added for
+    commands that write each file: the arguments that all of several files share.
     """
     joined: list[str] = []
     for argument in arguments:
@@ -57,7 +57,7 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
 
 
 def _alike(given: Sequence[str], scenes: Sequence[str]) -> list[str]:
-    """Return what was given without the files and what is different for each of them."""
+    """Return the arguments without the files and without the options that differ for each file."""
     left: list[str] = []
     words = iter(given)
     for word in words:

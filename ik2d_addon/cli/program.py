@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program: what is asked for, done; each way it may end, an exit code and one sentence."""
+"""The program: it runs a command; each way to end has an exit code and one sentence."""
 
 import argparse
 import traceback
@@ -30,13 +30,13 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take `--command ik2d` away again."""
+    """Remove `--command ik2d`."""
     bpy.utils.unregister_cli_command(_command)
     scene.unregister()
 
 
 def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
-    """Do what the arguments say and return the exit code; errors are one line on stderr.
+    """Run the command that the arguments name; return the exit code. Errors are one line on stderr.
 
     opens_scene: whether the arguments must name the .blend; if not, Blender may have opened it.
     """

@@ -16,16 +16,16 @@ _LOCK = re.compile(r"(ik2d-run-[0-9a-f]{16})\.lock")
 
 @contextmanager
 def temporary_folder() -> Iterator[None]:
-    """Let Blender, which is not imported yet, have its temporary folder in one that goes with this run.
+    """Give Blender, which is not imported yet, a temporary folder that is removed after this run.
 
-    Those that killed runs have left behind go too.
+    Folders that killed runs left behind are removed too.
     """
     try:
         parent = _parent()
         folder = os.path.join(parent, f"ik2d-run-{secrets.token_hex(8)}")
         lock = hold(f"{folder}.lock")  # first: a folder without one would be nobody's
         os.mkdir(folder, 0o700)
-    except OSError:  # there is none to write to: Blender copes, and has its own way
+    except OSError:  # no folder can be made: Blender finds its own way
         yield
         return
     before = os.environ.get("TMPDIR")
@@ -50,7 +50,7 @@ def _parent() -> str:
 
 
 def _remove_left_behind(parent: str) -> None:
-    """Remove the folders of runs that are no more."""
+    """Remove the folders of runs that have ended."""
     with suppress(OSError):
         for entry in list(os.scandir(parent)):
             found = _LOCK.fullmatch(entry.name)
@@ -62,7 +62,7 @@ def _remove_left_behind(parent: str) -> None:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """Return whether it is a file of this user's."""
+    """Return whether this user owns a regular file."""
     if not entry.is_file(follow_symlinks=False):
         return False
     return not hasattr(os, "getuid") or entry.stat(follow_symlinks=False).st_uid == os.getuid()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ctrl-C and the request to end: noted at once, heeded where a bake can stop. Needs no Blender.
+"""Ctrl-C and requests to end: noted at once, obeyed where a bake can stop. Needs no Blender.
 
-Nothing is raised from within a handler: Blender swallows what is raised while it calls Python, and goes on.
+Nothing is raised inside a handler: Blender swallows errors that are raised while it calls Python.
 """
 
 import os
@@ -26,7 +26,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def heeded() -> Iterator[None]:
-    """Note meanwhile that the process shall end, rather than end it at once; a second time ends it."""
+    """Note requests to end inside, rather than end at once; a second request ends the process."""
     before = _set_handlers()
     try:
         yield
@@ -38,12 +38,12 @@ def heeded() -> Iterator[None]:
 
 
 def heed_from_now() -> None:
-    """Note from now on that the process shall end: Blender takes Ctrl-C for an end of rendering alone."""
+    """Note requests to end from now on: Blender takes Ctrl-C to stop rendering only."""
     _set_handlers()
 
 
 def asked_to_end() -> Interrupted | None:
-    """Return what is to be raised where the process was asked to end, else None."""
+    """Return the exception to raise if the process was asked to end, else None."""
     return Interrupted(_noted[0]) if _noted else None
 
 
@@ -54,7 +54,7 @@ def stop_if_asked() -> None:
 
 
 def _set_handlers() -> dict[int, Any]:
-    """Have the signals noted; return the handlers before."""
+    """Set handlers that note the signals; return those before."""
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread: then whoever has it takes care of signals
         for number in _ASKED:
@@ -63,6 +63,6 @@ def _set_handlers() -> dict[int, Any]:
 
 
 def _note(number: int, _: FrameType | None) -> None:
-    if _noted:  # asked twice: what is half written is beside the files, and the next run clears it away
+    if _noted:  # asked twice: half-written files are temporary, and the next run removes them
         os._exit(128 + number)
     _noted.append(number)

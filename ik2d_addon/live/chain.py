@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One live chain: what is read of it once and kept, and what it does on a frame."""
+"""A live chain: its cached reading, and how it follows its target on a frame."""
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -8,6 +9,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.solving.frames import SolvedChain, solve_chain
+from ..bake.solving.hands import hands_held
 from ..core import IK2DError
 from ..core.plain import PlainSolver
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, values_of
@@ -17,11 +19,12 @@ from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
-from ..rig.pose.kinematics import rest_to_pose
+from ..rig.pose.kinematics import rest_to_pose, rotations_of
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
-from ..rig.scene.slide_locations import without_slides
+from ..rig.scene.slide_locations import slide_channels, without_slides
+from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
@@ -29,24 +32,22 @@ from .plain_solve import read_plain_solver
 from .status import MEMORY, NATIVE, Outcome
 from .writing import (
     changes_lengths,
-    channels_of,
-    hands_now,
     write,
     write_hands,
     write_lengths,
     writers_of,
 )
 
-# A target that leaves the plane through a straight chain by less than this part of its distance from the
-# chain's line is in it: 32 bits hold no more.
+# A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
+# chain's line: 32 bits hold no more.
 _IN_PLANE = 1e-6
 
 
 class LiveChain:
-    """A chain as it was read last, kept for as long as nothing that it was made of changes."""
+    """Cached reading of a live chain."""
 
     def __init__(self, armature: bpy.types.Object, settings: bpy.types.PropertyGroup, index: int) -> None:
-        """Read it; raise IK2DError for one that cannot be solved, or that depends on the frame before."""
+        """Read a chain. Raises IK2DError if it cannot be solved, or depends on the frame before."""
         self.armature, self.name, self.index = armature, settings.name, index
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
@@ -65,14 +66,14 @@ class LiveChain:
         self._held: _RigState | None = None
         self._frame: _FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
-        self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # as it is hidden, by kind and view layer
+        self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # by what hides it: kind and view layer
         self._owner = 0  # the scene that posed it last
         self._poses_in: dict[int, list[float]] = {}  # by scene
 
     def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
-        """Return the turns (n,) that bring the tip to its target as a depsgraph has it now.
+        """Return the turns (n,) that bring the tip to its target as a depsgraph shows it now.
 
-        None where the armature is none of its objects. Raises IK2DError where there is nothing to solve for.
+        None if it does not show the armature. Raises IK2DError for a chain that cannot be solved.
         """
         shown = self.armature.evaluated_get(depsgraph)
         if not shown.is_evaluated:
@@ -90,7 +91,7 @@ class LiveChain:
         return turns
 
     def is_unseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph may leave the target where it was, as `is_unseen` has it."""
+        """Return the cached `is_unseen` of the target: whether a depsgraph may not move it."""
         target = self.rig.target
         own = target.hide_viewport, target.hide_render, depsgraph.mode, depsgraph.view_layer.name
         if own not in self._unseen:
@@ -98,13 +99,13 @@ class LiveChain:
         return self._unseen[own]
 
     def forget_unseen(self) -> None:
-        """Look again at what may be left where it was: collections have changed."""
+        """Forget which targets may not move: collections have changed."""
         self._unseen.clear()
 
     def may_pose(self, scene: bpy.types.Scene, turns: list[float], frame_changed: bool) -> bool:
         """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
 
-        Else each would pose it anew because another did, for ever.
+        Otherwise each would pose it again after another, for ever.
         """
         own = scene.session_uid
         beside = self._held.beside if self._held else []
@@ -119,7 +120,7 @@ class LiveChain:
         return True
 
     def write(self, turns: list[float]) -> bool:
-        """Pose the bones that the frame followed last shows otherwise; return whether there were any."""
+        """Write the turns where the last frame shows others; return whether there were any."""
         frame, self._frame = self._frame, None
         if frame is None or self._held is None:
             return False
@@ -131,20 +132,9 @@ class LiveChain:
 
 
 class _FrameState:
-    """What a depsgraph shows of what a chain hangs on and follows."""
+    """State of a chain's armature, bones and target in a depsgraph."""
 
-    __slots__ = (
-        "aim",
-        "base",
-        "bend",
-        "bones",
-        "influence",
-        "own",
-        "scene",
-        "softness",
-        "target",
-        "world",
-    )
+    __slots__ = ("aim", "base", "bend", "bones", "influence", "own", "scene", "softness", "target", "world")
 
     def __init__(self, chain: LiveChain, scene: Any, depsgraph: Any, shown: bpy.types.Object) -> None:
         self.scene = scene
@@ -173,10 +163,10 @@ class _FrameState:
 
 
 class _RigState:
-    """A chain as its bones' locations and scales have it held, and its plane."""
+    """State of a chain that its bones' locations and scales decide, with its plane."""
 
     def __init__(self, chain: LiveChain, frame: _FrameState, before: "_RigState | None") -> None:
-        """Read it. before: where it differs in nothing but the plane of a straight chain."""
+        """Read it. before: the state before, if only the plane of a straight chain differs."""
         rig = chain.rig
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = _samples(chain, frame)
@@ -189,7 +179,7 @@ class _RigState:
         self.writers = writers_of(rig)
         self.outcome: Outcome | None = None
         self._changes_lengths = changes_lengths(rig)
-        self.beside: list[BoneChannels] = []  # the channels beside the rotations
+        self.beside: list[BoneChannels] = []  # the channels next to the rotations
         self.solved: SolvedChain | None = None  # where bones change their lengths
         self.plain: PlainSolver | None = read_plain_solver(rig, samples, chain.straight)
         if chain._straight and chain.straight is None:
@@ -204,16 +194,9 @@ class _RigState:
             self._prepare(samples)
 
     def _prepare(self, samples: ChainSamples) -> None:
-        """Keep the chain's plane, and what takes the space of the bone above it to the chain's rest space."""
+        """Keep the chain's plane, and the matrix from its rest space to the space of the bone above it."""
         rig = self.rig
-        alone = ChainSamples(
-            samples.targets,
-            samples.world,
-            None if samples.parent is None else np.eye(4)[None],
-            samples.bases,
-            samples.tips,
-            samples.settings,
-        )
+        alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
         self._base_to_rest: Affine = tuple(rest_to_pose(rig, alone)[0, :3].ravel().tolist())
         plane = rig.plane
         self._origin: list[float] = plane.origin.tolist()
@@ -224,9 +207,9 @@ class _RigState:
         self._to_world: Affine = ()
 
     def holds(self, frame: _FrameState) -> bool:
-        """Return whether the bones stand, and are scaled, as they were."""
+        """Return whether the bones have the same locations, scales and rotation modes."""
         for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
-            if self._changes_lengths and bone.rotation_mode == mode:  # it reads the others on each frame
+            if self._changes_lengths and bone.rotation_mode == mode:  # the others are read on each frame
                 continue
             if bone.location != location or bone.scale != scale or bone.rotation_mode != mode:
                 return False
@@ -237,13 +220,13 @@ class _RigState:
         return self._faces is None or self._faces.hold(*self._in_rest(frame))
 
     def faced(self, rig: RigChain, frame: _FrameState) -> RigChain:
-        """Do for a straight chain what `facing_target` does, by the target in rest space alone."""
+        """Return a straight chain in the plane of its target in rest space, as `facing_target` does."""
         points = np.array([self._in_rest(frame)])
         plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
         return rig if plane is None else rig.in_plane(plane, TARGET)
 
     def turns(self, chain: LiveChain, frame: _FrameState) -> list[float]:
-        """Return the turns (n,), in plain numbers where that is enough."""
+        """Return the turns (n,), by the plain solver if it can solve the chain."""
         is_plain = frame.influence == 1.0 and abs(frame.bend) == 1.0
         if self.plain is None or not is_plain or not self._settle(frame):
             return self._whole(chain, frame)
@@ -261,7 +244,7 @@ class _RigState:
         return answer.turns
 
     def _settle(self, frame: _FrameState) -> bool:
-        """Follow the armature and the bone above the chain; return False where they have no size."""
+        """Follow the armature and the bone above the chain; return False if their scale is zero."""
         if self.plain is None:
             return False
         if self._into and frame.world == self._world and frame.base == self._base:
@@ -280,14 +263,14 @@ class _RigState:
         return moved(self._into, *frame.target)
 
     def _outside(self, measures: tuple[float, float, bool]) -> tuple[float, float]:
-        """Return lengths in the plane and along its normal as the world has them."""
+        """Return lengths in the plane and along its normal in the world's units."""
         in_plane, height, _ = measures
         along, _, normal = self._axes
         scales = [sum(v * v for v in turned(self._to_world, *axis)) ** 0.5 for axis in (along, normal)]
         return in_plane * scales[0], abs(height) * scales[1]
 
     def hands_turned(self, chain: LiveChain, frame: _FrameState, turns: list[float]) -> list[BoneRotation]:
-        """Return how the hands turn with turns (n,) of the bones, in plain matrices where that is enough."""
+        """Return the hands' rotations for turns (n,) of the bones, by plain matrices where that is enough."""
         rig = self.rig
         if rig.hands is None:
             return []
@@ -297,23 +280,27 @@ class _RigState:
             if found is not None:
                 return found
         own = own_turns_now(frame.scene, rig)
-        return hands_now(rig, _samples(chain, frame), turns, own, self.solved)
+        factors, locations = None, None
+        if self.solved is not None:
+            factors, locations = self.solved.factors, self.solved.locations
+        rotations = rotations_of(rig, np.array([turns]))
+        return hands_held(rig, _samples(chain, frame), rotations, own, factors, locations).rotations
 
     def _whole(self, chain: LiveChain, frame: _FrameState) -> list[float]:
-        """Return the turns (n,) by the bake's own way."""
+        """Return the turns (n,) as a bake solves them."""
         self._seen = ()
         rig, samples, times = self.rig, _samples(chain, frame), [frame.scene.frame_float]
         refuse_unsolvable(rig, samples, times)
         other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_slides(frame.scene, rig, samples, times, copies=False)
         solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
-        self.beside = channels_of(solved) if self._changes_lengths else []
-        self.solved = solved if self._changes_lengths else None
+        if self._changes_lengths:
+            slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
+            self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         eased = frame.softness > 0.0 or frame.influence < 1.0 or abs(frame.bend) < 1.0
         self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))
-        turns: list[float] = solved.turns[0].tolist()
-        return turns
+        return solved.turns[0].tolist()
 
 
 def _as_it_is(measures: tuple[float, float, bool]) -> tuple[float, float]:
@@ -321,7 +308,7 @@ def _as_it_is(measures: tuple[float, float, bool]) -> tuple[float, float]:
 
 
 class _Faces:
-    """Whether a straight chain's plane is still the one through its target."""
+    """Test of whether a straight chain's plane still goes through its target."""
 
     def __init__(self, rig: RigChain, unturned: RigChain) -> None:
         joints = rest_joints(rig.pose_bones)
@@ -336,13 +323,13 @@ class _Faces:
         """Return whether a target in rest space gets the same plane."""
         offset = Vector((x, y, z)) - self._origin
         aside = (offset - self._line * offset.dot(self._line)).length
-        if abs(offset.dot(self._other)) <= _IN_PLANE * self._reach:  # where its own plane does as well
+        if abs(offset.dot(self._other)) <= _IN_PLANE * self._reach:  # where its own plane is as good
             return self._is_own
         return not self._is_own and abs(offset.dot(self._own)) <= _IN_PLANE * aside
 
 
 def _samples(chain: LiveChain, frame: _FrameState) -> ChainSamples:
-    """Return the frame as a bake would have sampled it."""
+    """Return the samples of the frame, as a bake would take them."""
     rig = chain.rig
     bases = [
         bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender calls when the frame changes or something moves: live chains follow, and nothing is keyed."""
+"""Blender's handlers for a new frame or a move: live chains follow their targets, and nothing is keyed."""
 
 from contextlib import suppress
 from threading import RLock
@@ -12,13 +12,13 @@ from ..rig.scene import live_pause
 from .chain import LiveChain
 from .registry import RIGS, live_settings
 
-# Held by whoever is at work: rendering calls from a thread of its own, and evaluating once more from within.
+# Held during the work: rendering calls from its own thread, and evaluating calls again from inside.
 _work = RLock()
 _busy = False
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
-    """Pose all live chains as a depsgraph has their targets now, those that hang on others after these."""
+    """Pose all live chains as a depsgraph shows their targets now, each after the chains that it hangs on."""
     global _busy
     with _work:
         if _busy or live_pause.pauses or not RIGS.settle():
@@ -32,7 +32,7 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
 
 
 def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
-    """Pose all live chains, round by round; return False where some have to be read again."""
+    """Pose all live chains, round by round; return False if some must be read again."""
     settled = True
     for number, ready in enumerate(RIGS.rounds):
         changed = False
@@ -47,7 +47,7 @@ def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
                 else:  # a bone, the target, or the armature itself is gone
                     RIGS.read_again(chain)
                     settled = False
-            except Exception as error:  # of whatever kind: it would come again on every frame
+            except Exception as error:  # it would come again on every frame
                 _turn_off(chain, scene, error)
         if changed and number < len(RIGS.rounds) - 1:  # for the chains that hang on these
             _evaluate_again(scene, depsgraph)
@@ -55,7 +55,7 @@ def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
 
 
 def _evaluate_again(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Evaluate what was written, from within a handler."""
+    """Evaluate the written channels, inside a handler."""
     # After an object was hidden or shown Blender 5.0 crashes here: it has copied the scene and forgets to
     # list the copy's objects, which it does for a scene that is tagged.
     if depsgraph.id_type_updated('COLLECTION'):
@@ -80,8 +80,8 @@ def _follow(
 
 
 def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
-    """Turn a chain off that fails, and say so once."""
-    with suppress(ReferenceError, KeyError):  # where it is gone itself
+    """Turn Live off for a chain that fails, and say so once."""
+    with suppress(ReferenceError, KeyError):  # the chain is gone too
         chain.armature.ik2d.chains[chain.name].live = False
     RIGS.failures[chain.key] = (
         f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
@@ -121,13 +121,13 @@ def _updated(scene, depsgraph=None) -> None:
 
 @persistent
 def _everything_changed(*_arguments) -> None:
-    """After loading, undo and redo: what was read refers to what may be gone."""
+    """Forget all readings after loading, undo and redo: what they refer to may be gone."""
     RIGS.drop()
 
 
 @persistent
 def _loaded(*_arguments) -> None:
-    """After loading Blender plays all keys anew, which may move targets, and tells no handler."""
+    """Show the frame again: after loading, Blender plays all keys and calls no handler."""
     RIGS.drop()
     scene = bpy.context.scene
     if scene is not None and next(live_settings(), None) is not None:
@@ -154,7 +154,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Remove them."""
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(function)
     RIGS.drop()
@@ -165,7 +165,7 @@ _told: list[object] = []
 
 
 def tell_windows() -> None:
-    """Have the sidebars with the tab drawn again where live chains say something new; not while playing."""
+    """Redraw the sidebars with the tab if live chains say something new; not while playing."""
     if bpy.app.background or not (RIGS.chains or RIGS.problems or RIGS.failures or _told):
         return
     says: list[object] = [*RIGS.problems.items(), *RIGS.failures.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a target is that Blender does not evaluate, as it is disabled in viewports or in renders."""
+"""The place of a target that Blender does not evaluate: it is disabled in viewports or in renders."""
 
 import bpy
 from mathutils import Matrix, Vector
@@ -11,9 +11,9 @@ from ..rig.chain.chain import RigChain
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Return whether a depsgraph may leave a target where it was: it is disabled there, for all we know.
+    """Return whether a depsgraph may not move a target, as it may be disabled there.
 
-    Armatures are taken for seen: what they deform is, mostly, and has Blender evaluate them.
+    Armatures count as seen: what they deform mostly is, so Blender evaluates them.
     """
     if target.type == 'ARMATURE':
         return False
@@ -38,7 +38,7 @@ def _is_in(layer: bpy.types.ViewLayer, target: bpy.types.Object, disabled: str) 
 
 
 def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
-    """Return where a target's own location and its curves have it; raise IK2DError where more moves it."""
+    """Return a target's place by its location and its F-Curves; raise IK2DError if more moves it."""
     target = rig.target
     animation = target.animation_data
     if (
@@ -62,12 +62,11 @@ def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.
 
 
 def turn_by_curves(rig: RigChain, scene: bpy.types.Scene) -> Matrix:
-    """Return the axes (3 x 3) that a target's own rotation and its curves give it, as `place_by_curves`."""
+    """Return the axes (3 x 3) of a target by its rotation and its F-Curves."""
     target = rig.target
     mode = target.rotation_mode
-    values = getattr(target, rotation_property(mode)).copy() if mode != 'AXIS_ANGLE' else None
-    if values is None:
-        values = Vector(target.rotation_axis_angle)
+    values = getattr(target, rotation_property(mode))
+    values = Vector(values) if mode == 'AXIS_ANGLE' else values.copy()
     for curve in existing_fcurves(target):
         if curve.data_path == rotation_property(mode) and plays(target, curve):
             values[curve.array_index] = curve.evaluate(scene.frame_current_final)

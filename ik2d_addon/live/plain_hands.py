@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hands and feet of live chains that are like most, in Blender's own matrices: numpy takes long for one.
+"""Hands and feet of common live chains, in Blender's own matrices: numpy is slow for a single one.
 
-They come out as in `rig.hand_turns`; where a chain or a hand is out of the ordinary, not at all.
+The results are those of `rig.pose.hand_rotations`; unsupported chains and hands have none.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from ..rig.chain.hands import Hands
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
-# A pose that is longer in one direction than in another by more than this part is out of the ordinary.
+# A pose scaled unevenly by more than this part is unsupported.
 _UNEVEN = 1e-3
 
 
 class PlainHands:
-    """The hands of a chain whose bones all take what their parents do, in 3x3 matrices of 32 bits."""
+    """Hands of a chain whose bones inherit all from their parents, in 3x3 matrices of 32 bits."""
 
     def __init__(self, rig: RigChain, hands: Hands) -> None:
         self.links = [
@@ -34,9 +34,9 @@ class PlainHands:
     def rotations(
         self, turns: Sequence[float], shown: Sequence[bpy.types.PoseBone], base: Matrix | None, turned: Matrix
     ) -> list[BoneRotation] | None:
-        """Return how the hands turn for turns (n,) of the bones `shown`; None under an uneven scale.
+        """Return the hands' rotations for turns (n,) of the bones `shown`; None under an uneven scale.
 
-        base: the pose matrix of the bone above them. turned: how what the hands follow has turned, in the
+        base: the pose matrix of the bone above them. turned: the rotation of what the hands follow, in the
         armature's pose space.
         """
         held = Matrix.Identity(3) if base is None else base.to_3x3()
@@ -59,7 +59,7 @@ class _LeanHand:
         self.rest = axes_of(bone.bone.matrix_local.to_3x3())
 
     def rotation(self, held: Matrix, turned: Matrix) -> BoneRotation:
-        """Return the rotation that brings it, on a tip posed as `held`, to its rest orientation, turned."""
+        """Return the rotation that brings it, on a tip with axes `held`, to its rest orientation, turned."""
         wanted, before = turned @ self.rest, held @ self.beyond
         local = Matrix.Identity(3)
         for _ in range(_ROUNDS):
@@ -71,7 +71,7 @@ class _LeanHand:
 
 
 def _channels(mode: str, local: Matrix) -> Sequence[float]:
-    """Return the rotation channels for a rotation, in the numbers next to rest."""
+    """Return the rotation channels of a rotation, by the values nearest to rest."""
     if mode not in ('QUATERNION', 'AXIS_ANGLE'):
         return tuple(local.to_euler(mode, Euler((0.0, 0.0, 0.0), mode)))
     found = local.to_quaternion()
@@ -94,14 +94,14 @@ def axes_of(matrix: Matrix) -> Matrix:
 
 
 def turned_by(hands: Hands, world: Matrix, aim: Matrix | None) -> Matrix:
-    """Return how what hands follow has turned, in the pose space of an armature that stands at `world`."""
+    """Return the rotation of what hands follow, in the pose space of an armature at `world`."""
     if not hands.follow or aim is None:
         return Matrix.Identity(3)
     return axes_of(world.to_3x3()).transposed() @ axes_of(aim) @ Matrix(hands.offset.tolist())
 
 
 def are_plain(rig: RigChain, hands: Hands) -> bool:
-    """Return whether the bones of a chain and its hands take all that their parents do, and have no locks."""
+    """Return whether a chain's bones and its hands inherit all from their parents and hands have no locks."""
     bones = [rig.armature.pose.bones[name] for name in hands.bones]
     if any(any(bone.lock_rotation) or bone.lock_rotation_w for bone in bones):
         return False
@@ -112,6 +112,6 @@ def are_plain(rig: RigChain, hands: Hands) -> bool:
 
 
 def _beyond_parent(bone: bpy.types.PoseBone) -> Matrix:
-    """Return a bone's rest matrix (3x3), as its parent's has it."""
+    """Return a bone's rest matrix (3x3) in its parent's space."""
     rest = bone.bone.matrix_local
     return (bone.parent.bone.matrix_local.inverted_safe() @ rest if bone.parent else rest).to_3x3()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Affine matrices as twelve numbers, row by row: for one of them a numpy call costs more than it does."""
+"""Affine matrices as twelve numbers, row by row: for a single matrix, numpy is slower."""
 
 from mathutils import Matrix
 
@@ -32,7 +32,7 @@ def product(one: Affine, other: Affine) -> Affine:
 
 
 def inverse(matrix: Affine) -> Affine | None:
-    """Return the inverse of a matrix; None where it has none."""
+    """Return the inverse of a matrix; None for a singular one."""
     a, b, c, x, d, e, f, y, g, h, i, z = matrix
     k, n, p = e * i - f * h, f * g - d * i, d * h - e * g
     size = a * k + b * n + c * p
@@ -58,12 +58,12 @@ def inverse(matrix: Affine) -> Affine | None:
 
 
 def moved(matrix: Affine, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return where a matrix takes a point."""
+    """Return a point moved by a matrix."""
     a, b, c, p, d, e, f, q, g, h, i, r = matrix
     return a * x + b * y + c * z + p, d * x + e * y + f * z + q, g * x + h * y + i * z + r
 
 
 def turned(matrix: Affine, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return where a matrix takes a vector: without its place."""
+    """Return a vector turned by a matrix, without its translation."""
     a, b, c, _, d, e, f, _, g, h, i, _ = matrix
     return a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chain of a rig as a solver in plain numbers, where one will do; `bake.solving` does all others."""
+"""A solver in plain numbers for common chains of a rig; `bake.solving` solves all others."""
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from .writing import changes_lengths
 def read_plain_solver(
     rig: RigChain, samples: ChainSamples, like: PlainSolver | None = None
 ) -> PlainSolver | None:
-    """Return a solver of a chain as one frame holds it; None where plain numbers will not do.
+    """Return a plain solver of a chain as one frame holds it; None for an unsupported chain.
 
-    like: of the same chain in another plane, whose families of poses are taken where it looks the same there.
+    like: that of the same chain in another plane, whose families of poses are shared if they fit.
     """
     joints = rig.joints
     if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or changes_lengths(rig):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which chains are live, in which order they are solved, and what each of them says."""
+"""The live chains, the order in which they are solved, and the status of each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,48 +13,48 @@ from ..rig.chain.order import in_rounds, refuse_shared
 from .chain import LiveChain
 from .status import Outcome
 
-# A chain: the number of its armature, which no other data block has, and its name.
+# A chain: the session UID of its armature, and its name.
 Key = tuple[int, str]
 
 
 class Rigs:
-    """The live chains of the file, as they were read last."""
+    """Cached readings of the file's live chains."""
 
     def __init__(self) -> None:
         self.failures: dict[Key, str] = {}  # why a chain was turned off
         self.drop()
 
     def drop(self) -> None:
-        """Forget all that was read: what it refers to may be gone."""
+        """Forget all readings: what they refer to may be gone."""
         self.chains: dict[Key, LiveChain] = {}
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
-        self._fingerfingerprints: dict[Key, tuple[Any, ...]] = {}
+        self._fingerprints: dict[Key, tuple[Any, ...]] = {}
         self._current = False
 
     @property
     def is_marked(self) -> bool:
-        """Whether all live chains will be looked at before the next frame."""
+        """Whether all live chains will be checked before the next frame."""
         return not self._current
 
     def mark(self) -> None:
-        """Look at all live chains again before the next frame: something may have changed."""
+        """Check all live chains before the next frame: something may have changed."""
         self._current = False
 
     def mark_collections(self) -> None:
-        """Do so after objects came or went, or collections were enabled or disabled."""
+        """Check them after objects came or went, or collections were enabled or disabled."""
         self.mark()
         for chain in self.chains.values():
             chain.forget_unseen()
 
     def read_again(self, chain: LiveChain) -> None:
-        """Read a chain anew before the next frame, whatever its fingerprint."""
+        """Read a chain again before the next frame, even if its fingerprint is the same."""
         self._fingerprints.pop(chain.key, None)
         self.mark()
 
     def settle(self) -> bool:
-        """Read what is not read yet, or was changed; return whether any chain is live."""
+        """Read the chains that are new or have changed; return whether any chain is live."""
         if self._current:
             return bool(self.rounds)
         self._current = True
@@ -68,7 +68,8 @@ class Rigs:
             if settings.target is not None:
                 self.known.add(settings.target)
             fingerprints[key] = (index, fingerprint(armature, settings))
-            if fingerprints[key] == self._fingerprints.get(key) and (key in self.chains or key in before):
+            is_same = fingerprints[key] == self._fingerprints.get(key)
+            if is_same and (key in self.chains or key in before):
                 if key in self.chains:
                     chains[key] = self.chains[key]
                 else:
@@ -85,7 +86,7 @@ class Rigs:
         return bool(self.rounds)
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
-        """Put the chains into rounds, each after those that it hangs on."""
+        """Put the chains into rounds, each after the chains that it hangs on."""
         by_rig = {id(chain.rig): key for key, chain in chains.items()}
         taken: dict[bpy.types.Object, list[RigChain]] = {}
         for key, chain in list(chains.items()):
@@ -106,9 +107,9 @@ class Rigs:
 
 
 def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyGroup]]:
-    """Yield the armatures, the places and the settings of all chains that are live and enabled."""
+    """Yield the armature, the index and the settings of each chain that is live and enabled."""
     for ob in bpy.data.objects:
-        # Reading the settings of an object that has none makes some: hence the look at whether it has.
+        # Reading the settings of an object that has none makes some, so ask first.
         if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
             for index, chain in enumerate(ob.ik2d.chains):
                 if chain.live and chain.enabled:
@@ -116,7 +117,7 @@ def live_settings() -> Iterator[tuple[bpy.types.Object, int, bpy.types.PropertyG
 
 
 def _refuse(armature: bpy.types.Object) -> None:
-    """Raise IK2DError for an armature whose pose may not be written."""
+    """Raise IK2DError for an armature whose pose cannot be written."""
     if not armature.is_editable:
         raise IK2DError(
             f"'{armature.name}' is linked from another file; make a library override of it"
@@ -126,24 +127,24 @@ def _refuse(armature: bpy.types.Object) -> None:
 
 
 def key_of(settings: bpy.types.PropertyGroup) -> Key:
-    """Return what a chain is known by here."""
+    """Return the key of a chain."""
     return settings.id_data.session_uid, settings.name
 
 
 def outcome_of(settings: bpy.types.PropertyGroup) -> Outcome | None:
-    """Return what came of a live chain's last frame; None where it was not solved."""
+    """Return the outcome of a live chain's last frame; None if it was not solved."""
     chain = RIGS.chains.get(key_of(settings))
     return chain.outcome if chain is not None and key_of(settings) not in RIGS.problems else None
 
 
 def problem_of_live(settings: bpy.types.PropertyGroup) -> str:
-    """Return why a live chain is not solved, or why one was turned off; "" where there is nothing to say."""
+    """Return why a live chain is not solved, or why Live was turned off; "" without a reason."""
     found = RIGS.problems if settings.live else RIGS.failures
     return found.get(key_of(settings), "")
 
 
 def status_of(settings: bpy.types.PropertyGroup) -> str:
-    """Return what a live chain has to say: what is wrong with it, or what it reached; "" for another."""
+    """Return the status of a live chain in words: its problem, or its outcome; "" for another chain."""
     problem = problem_of_live(settings)
     outcome = outcome_of(settings) if settings.live and settings.enabled and not problem else None
     return outcome.sentence(bpy.context.scene.unit_settings.system) if outcome else problem

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a live chain says of itself."""
+"""The status of a live chain."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,13 +22,12 @@ _MISSED = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a frame; lengths are worked out when somebody asks."""
+    """Outcome of a live chain on a frame; lengths are calculated on request."""
 
     status: int  # Status
     measured: Callable[[tuple[float, float, bool]], tuple[float, float]]
-    measures: tuple[
-        float, float, bool
-    ]  # tip to target in the plane, along its normal; whether eased on purpose
+    # Tip to target in the plane, and along its normal; whether the tip eases in on purpose.
+    measures: tuple[float, float, bool]
 
     @property
     def reached(self) -> bool:
@@ -36,11 +35,11 @@ class Outcome:
         return self.status == Status.REACHED
 
     def lengths(self) -> tuple[float, float]:
-        """Return how far the tip is from its target, in the plane and along its normal, in the world."""
+        """Return the distances from tip to target, in the plane and along its normal, in the world."""
         return self.measured(self.measures)
 
     def sentence(self, unit_system: str) -> str:
-        """Return what came of it for a person: "Target too far: 0.12 m short of it"."""
+        """Return the outcome in words: "Target too far: 0.12 m short of it"."""
         in_plane, height = self.lengths()
         if not self.reached:
             return _MISSED[Status(self.status)].format(length_text(in_plane, unit_system))

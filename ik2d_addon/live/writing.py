@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Local turns of one frame -> the bones' rotation channels, written only where these show others."""
+"""Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
 from collections.abc import Sequence
 from math import cos, sin
 from typing import TypeAlias
 
 import bpy
-import numpy as np
 from mathutils import Euler, Quaternion, Vector
 
-from ..bake.solving.frames import SolvedChain
-from ..bake.solving.hands import hands_held
 from ..rig.animation.bone_channels import (
-    BoneChannels,
     BoneRotation,
     Value,
     locked_channels,
@@ -23,17 +19,14 @@ from ..rig.animation.bone_channels import (
 from ..rig.chain.chain import RigChain
 from ..rig.chain.hands import note_posed
 from ..rig.chain.joints import EXACT, own_axis
-from ..rig.pose.hand_rotations import OwnTurns
-from ..rig.pose.kinematics import rotations_of
-from ..rig.scene.samples import ChainSamples
-from ..rig.scene.slide_locations import slide_channels, slides_remembered
-from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
+from ..rig.scene.slide_locations import slides_remembered
+from ..rig.scene.stretch_scales import scales_remembered
 
 Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
 
 
 class BoneWriter:
-    """One turning bone of a chain: where its turn is written to."""
+    """Rotation channels that the turn of one bone is written to."""
 
     def __init__(self, bone: bpy.types.PoseBone, axis) -> None:
         self.name = bone.name
@@ -46,7 +39,7 @@ class BoneWriter:
         self.all_unlocked = not any(locks)
 
     def channels(self, turn: float) -> Quaternion | Euler | Vector:
-        """Return the rotation channels for a turn about the bone's axis, in the numbers next to rest."""
+        """Return the rotation channels for a turn about the bone's axis, by the values nearest to rest."""
         x, y, z = self.axis
         if self.mode == 'QUATERNION':
             sine = sin(0.5 * turn)
@@ -61,7 +54,7 @@ class BoneWriter:
 
 
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
-    """Return what writes each bone's turn, root to tip; None for one that locks hold."""
+    """Return the writers of the bones' turns, root to tip; None for a bone that locks hold."""
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
     return [None if fixed else BoneWriter(bone, axis) for bone, axis, fixed in joints]
 
@@ -72,9 +65,9 @@ def write(
     writers: list[BoneWriter | None],
     turns: list[float],
 ) -> bool:
-    """Write the turns (n,) to the armature where its bones `shown` have others; say whether any had.
+    """Write the turns (n,) to the armature where its bones `shown` have others; return whether any had.
 
-    Where nothing differs nothing is written, as each write has Blender evaluate the armature again.
+    Values that are the same are not written: each write makes Blender evaluate the armature again.
     """
     changed = False
     bones = armature.pose.bones
@@ -94,24 +87,8 @@ def write(
     return changed
 
 
-def hands_now(
-    rig: RigChain,
-    samples: ChainSamples,
-    turns: Sequence[float],
-    own: OwnTurns,
-    solved: SolvedChain | None,
-) -> list[BoneRotation]:
-    """Return how the hands turn of a chain with turns (n,) on the frame that is shown, as samples have it.
-
-    own: what the hands show without it. solved: that chain, where its bones may change their lengths.
-    """
-    rotations = rotations_of(rig, np.array([turns]))
-    factors, locations = (None, None) if solved is None else (solved.factors, solved.locations)
-    return hands_held(rig, samples, rotations, own, factors, locations).rotations
-
-
 def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:
-    """Write rotations of hands where the evaluated pose bones `shown` have others; say whether any had."""
+    """Write rotations of hands where the evaluated pose bones `shown` have others; return whether any had."""
     changed = _changed(rig, shown, rotations)
     set_values(rig.armature, changed)
     if changed and rig.hands is not None:
@@ -120,30 +97,20 @@ def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) 
 
 
 def _changed(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> list[Value]:
-    """Return the values of channels that the evaluated pose bones `shown` do not have."""
+    """Return the values that differ from those of the evaluated pose bones `shown`."""
     values = values_of(rig.armature, rotations)
     return [value for value in values if getattr(shown[value[0]], value[1])[value[2]] != value[3]]
 
 
 def changes_lengths(rig: RigChain) -> bool:
-    """Return whether the chain's bones slide or stretch, or go back from that."""
+    """Return whether the chain's bones slide or stretch, or must be put back after that."""
     return rig.slides is not None or rig.stretching is not None
 
 
-def channels_of(solved: SolvedChain) -> list[BoneChannels]:
-    """Return the channels of locations and scales that a chain solved for one frame has."""
-    rig = solved.rig
-    return [
-        *slide_channels(rig, solved.locations),
-        *scale_channels(rig, solved.factors),
-        *scales_back(rig),
-    ]
-
-
 def write_lengths(rig: RigChain, shown: Shown, channels: Sequence[BoneRotation]) -> bool:
-    """Write locations and scales where the evaluated pose bones `shown` have others; say whether any had.
+    """Write locations and scales where the evaluated pose bones `shown` have others; return whether any had.
 
-    What was there before is noted on the chain's joints, as a solve does.
+    The chain's joints keep the values before, as after a solve.
     """
     changed = _changed(rig, shown, channels)
     if changed:

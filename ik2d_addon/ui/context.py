@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the interface is about: the active armature, its chain, and why nothing can be done."""
+"""The active armature and its chain, and the reasons why nothing can be done."""
 
 import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
 
-# The armature that was found last by one of its targets: a place to look first, no more.
+# The armature that was found last by one of its targets: the first one to check.
 _last_found = ""
 
 
@@ -28,7 +28,7 @@ def active_armature(context: Context) -> Object | None:
     if active is None or active.type == 'ARMATURE':
         return active
     global _last_found
-    # Each button asks this anew whenever it is drawn: look where it was before, then at all objects.
+    # Each button asks this whenever it is drawn: check the last one, then all objects.
     known = context.scene.objects.get(_last_found)
     if known is not None and follows(active_chain(known), active):
         return known
@@ -40,7 +40,7 @@ def active_armature(context: Context) -> Object | None:
 
 
 def follows(chain: PropertyGroup | None, target: Object) -> bool:
-    """Return whether there is a chain, and this is its target."""
+    """Return whether there is a chain, and it follows this target."""
     return chain is not None and chain.target == target
 
 

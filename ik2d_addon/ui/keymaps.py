@@ -27,7 +27,7 @@ _added: list[tuple[KeyMap, KeyMapItem]] = []
 
 
 def shown_items() -> Iterator[tuple[KeyMap, KeyMapItem]]:
-    """Yield our shortcuts as the user has them, to be drawn and changed."""
+    """Yield our shortcuts in the user's keymap, to be drawn and changed."""
     user = bpy.context.window_manager.keyconfigs.user
     keymap = user.keymaps.get(KEYMAP) if user else None
     ours = {shortcut.operator for shortcut in SHORTCUTS}
@@ -48,7 +48,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Remove them."""
     for keymap, item in _added:
         keymap.keymap_items.remove(item)
     _added.clear()

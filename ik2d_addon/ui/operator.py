@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What operators have in common: why they are greyed out, what they report, and errors of ours."""
+"""The base of operators: why they are greyed out, their reports, and our own errors."""
 
 from collections.abc import Iterable, Sequence
 
@@ -34,12 +34,12 @@ class ChainOperator:
         return {'FINISHED'}
 
     def refuse(self, error: IK2DError | str, level: str = 'ERROR') -> set[str]:
-        """Report why nothing was done; return what an operator returns then."""
+        """Report why nothing was done; return the result of a cancelled operator."""
         self.report({level}, str(error))
         return {'CANCELLED'}
 
     def tell(self, sentence: str, warnings: Sequence[str], is_good: bool = True) -> None:
-        """Report every warning for itself, and the sentence last, where the status bar shows it."""
+        """Report each warning, then the sentence: the status bar shows the last report."""
         for warning in warnings:
             self.report({'WARNING'}, warning)
         self.report({'INFO' if is_good and not warnings else 'WARNING'}, sentence)
@@ -51,19 +51,19 @@ class ChainOperator:
                 setattr(self, name, value)
 
 
-# --- Properties of operators, each as the caller gives it: the last run's does not count ---
+# --- Properties of operators, each as the caller gives it: not as in the last run ---
 
 
 def chain_name(description: str) -> StringProperty:
-    """Return the name of the chain to work on."""
+    """Return a property for the name of a chain."""
     return StringProperty(name="Chain", description=description, options={'SKIP_SAVE'})
 
 
 def tick(name: str, description: str) -> BoolProperty:
-    """Return a choice that is off unless asked for."""
+    """Return a property that is off unless the caller sets it."""
     return BoolProperty(name=name, description=description, default=False, options={'SKIP_SAVE'})
 
 
 def frame_number(name: str, description: str, default: int) -> IntProperty:
-    """Return a frame, of a range that the caller may leave to the scene."""
+    """Return a property for a frame of a range that the caller may leave to the scene."""
     return IntProperty(name=name, description=description, default=default, options={'SKIP_SAVE'})

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on's preferences: its shortcuts, and what the overlay shows, to be seen and changed."""
 
-import bpy
 import rna_keymap_ui
 from bpy.props import PointerProperty
 from bpy.types import AddonPreferences
@@ -10,7 +9,7 @@ from .keymaps import KEYMAP, SHORTCUTS, shown_items
 from .registration import registration
 from .settings.overlay import IK2D_PG_overlay, draw_colors, draw_parts
 
-# The extension's name; none where the package runs from its source folder.
+# The extension's name; "" if the package runs from its source folder.
 EXTENSION = __package__.rpartition(".ik2d_addon")[0]
 
 
@@ -42,9 +41,3 @@ class IK2D_AP_preferences(AddonPreferences):
 
 classes = (IK2D_AP_preferences,) if EXTENSION else ()
 register, unregister = registration(classes)
-
-
-def preferences() -> bpy.types.AddonPreferences | None:
-    """Return the preferences as set; None where the package runs from its source folder."""
-    addon = bpy.context.preferences.addons.get(EXTENSION) if EXTENSION else None
-    return addon.preferences if addon is not None else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the panels of the sidebar have in common."""
+"""The bases of the sidebar's panels."""
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 

@@ -8,7 +8,7 @@ from bpy.types import Context, UILayout, bpy_struct
 
 # In heights of a button. Not for text are the tabs and the panel's margins; a box has margins too.
 _MARGINS, _BOX, _ICON, _PADDING = 2.2, 1.4, 1.1, 0.8
-# The part of the width that a property's name gets beside its value.
+# The part of the width that a property's name gets next to its value.
 _NAMES = 0.4
 
 
@@ -30,7 +30,7 @@ def wrapped(text: str, width: float, measure: Callable[[str], float]) -> list[st
 
 
 def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """Draw paragraphs over as many lines as the sidebar's width asks for; icon 'NONE' takes no room."""
+    """Draw paragraphs over as many lines as the sidebar's width asks for; 'NONE' draws no icon."""
     button = button_height(context)
     width = content_width(context) - (_BOX + (_ICON if icon != 'NONE' else 0.0)) * button
     column = layout.column(align=True)
@@ -54,7 +54,7 @@ def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], ico
 def field(
     layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
 ) -> None:
-    """Draw a property beside its name, or below it where the name or its value would be cut.
+    """Draw a property next to its name, or below it if the name or its value would be cut.
 
     search_in and search: the collection that its value is a name from.
     """
@@ -72,32 +72,32 @@ def field(
 
 
 def fits_as_name(context: Context, label: str) -> bool:
-    """Return whether a property's name is whole where Blender puts it, at the left of its value."""
+    """Return whether a property's name fits where Blender puts it, at the left of its value."""
     room = _NAMES * content_width(context) - 0.4 * button_height(context)
     return text_width(context, label) <= room
 
 
 def _fits_as_value(context: Context, value: object) -> bool:
-    """Return whether a value is whole beside its name: numbers are, names of things may not be."""
+    """Return whether a value fits next to its name: numbers do, names of things may not."""
     text = value if isinstance(value, str) else getattr(value, "name", "")
     room = (1.0 - _NAMES) * content_width(context) - (2.0 * _ICON + _PADDING) * button_height(context)
     return text_width(context, text) <= room
 
 
 def text_width(context: Context, text: str) -> float:
-    """Return how wide a text is as the sidebar writes it, in the pixels of `content_width`."""
+    """Return the width of a text in the sidebar, in the pixels of `content_width`."""
     system, style = context.preferences.system, context.preferences.ui_styles[0]
     blf.size(0, style.widget.points * system.ui_scale)
     return blf.dimensions(0, text)[0]
 
 
 def button_height(context: Context) -> float:
-    """Return the height of a button, the measure of all that surrounds text."""
+    """Return the height of a button, the unit of margins and icons."""
     return 20.0 * context.preferences.system.ui_scale
 
 
 def content_width(context: Context) -> float:
-    """Return what the sidebar's width leaves to buttons beside its tabs and margins."""
+    """Return the sidebar's width without its tabs and margins."""
     return sidebar_width(context) - _MARGINS * button_height(context)
 
 

@@ -4,8 +4,6 @@
 import bpy
 from bpy.types import WorkSpaceTool
 
-_AFTER = {"builtin.transform"}
-
 
 class IK2D_TL_drag(WorkSpaceTool):
     """Drag the tip of a chain in the plane that it bends in; a click selects bones as ever"""
@@ -33,9 +31,9 @@ class IK2D_TL_drag(WorkSpaceTool):
 
 def register() -> None:
     """Add the tool below Transform."""
-    bpy.utils.register_tool(IK2D_TL_drag, after=_AFTER, separator=False)
+    bpy.utils.register_tool(IK2D_TL_drag, after={"builtin.transform"}, separator=False)
 
 
 def unregister() -> None:
-    """Take it away again."""
+    """Remove it."""
     bpy.utils.unregister_tool(IK2D_TL_drag)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d bake` of one file: all is worked out, then saved, then told."""
+"""`ik2d bake` of one file: all is solved, then saved, then reported."""
 
 import argparse
 import time
@@ -23,7 +23,7 @@ _PROGRESS_AFTER, _PROGRESS_EVERY = 2.0, 1.0  # seconds
 
 
 def bake_file(options: argparse.Namespace) -> int:
-    """Bake what the options ask for, save it, and return the exit code. Raises IK2DError, Interrupted."""
+    """Bake as the options say, save, and return the exit code. Raises IK2DError, Interrupted."""
     refuse_empty("--output", options.output)
     refuse_empty("--report", options.report)
     with ExitStack() as open_ones:
@@ -48,7 +48,7 @@ def bake_file(options: argparse.Namespace) -> int:
 
 @contextmanager
 def opened(options: argparse.Namespace) -> Iterator[str]:
-    """Open the file that the options name; yield where it is saved to, kept from other runs meanwhile."""
+    """Open the file that the options name; yield the path to save to, locked against other runs."""
     output = files.target_of(options.output or options.scene or _open_one())
     files.check_can_write(output)
     with files.locked(output):
@@ -66,12 +66,11 @@ def opened(options: argparse.Namespace) -> Iterator[str]:
 def _open_one() -> str:
     if not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one, before --command or after bake")
-    path: str = bpy.data.filepath
-    return path
+    return bpy.data.filepath
 
 
 def baked(options: argparse.Namespace) -> list[BakeReport]:
-    """Bake what the options ask for in the file that is open, and save nothing."""
+    """Bake the open file as the options say; save nothing."""
     armatures = armatures_of(options)
     scene.leave_edit_mode(armatures)
     return [_bake_armature(armature, options) for armature in _in_order(armatures, options)]
@@ -84,7 +83,7 @@ def _save(
     done: Sequence[BakeReport],
     stdout: TextIO | None,
 ) -> None:
-    """Put scene and report in their places, or neither."""
+    """Save both scene and report, or neither."""
     reporting = nullcontext()
     if options.report is not None:
         text = reports.report_text(options.report, output, done)
@@ -94,7 +93,7 @@ def _save(
 
 
 def save(output: str) -> None:
-    """Save what is open in its place, in one step; raise IK2DError where it cannot be."""
+    """Save the open file in one step; raise IK2DError if that fails."""
     with scene.saved_beside(output) as written:
         stop_if_asked()
         try:
@@ -136,13 +135,13 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
 
 def refuse_empty(option: str, path: str | None) -> None:
     """Raise IK2DError for an option whose value is empty."""
-    # As a script writes it whose variable is not set; it must not mean "over the scene itself".
+    # A script with an unset variable writes this; it must not mean "over the scene itself".
     if path == "":
         raise IK2DError(f"{option} is given without a name; name a file, or leave {option} out")
 
 
 def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
-    """Return the armatures that the options ask for; raise IK2DError where there are none."""
+    """Return the armatures that the options ask for; raise IK2DError without any."""
     if options.armature is not None:
         armature = bpy.context.scene.objects.get(options.armature) or bpy.data.objects.get(options.armature)
         if armature is None:
@@ -165,7 +164,7 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
 
 
 def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) -> list[bpy.types.Object]:
-    """Return the armatures so that each comes after those that move its targets or its roots."""
+    """Return the armatures in order, each after those that move its targets or its roots."""
     if len(armatures) < 2:
         return armatures
     now = [bpy.context.scene.frame_float]
@@ -182,8 +181,7 @@ def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> lis
     """Return the names of the armature's chains to bake; None for all that are enabled."""
     if options.chains and options.armature is None:
         return _names_on(armature, options.chains)
-    names: list[str] | None = options.chains
-    return names
+    return options.chains
 
 
 def bake_options(options: argparse.Namespace) -> BakeOptions:
@@ -224,7 +222,7 @@ def _chain_names(armature: bpy.types.Object) -> list[str]:
 
 
 class _ProgressLine:
-    """Prints how far a long bake is, now and then; stops it where the process was asked to end."""
+    """Progress line of a long bake, printed now and then; stops the bake if the process was asked to end."""
 
     def __init__(self, name: str) -> None:
         self._name = name

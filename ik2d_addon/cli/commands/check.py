@@ -57,7 +57,7 @@ def _problems(job: Job, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _problems_of_places(job: Job) -> Iterator[str]:
-    """Yield what is wrong with where the bake and its report are to go."""
+    """Yield the problems of the paths that the bake and its report are written to."""
     try:
         output = files.target_of(job.output or job.scene)
     except IK2DError as error:
@@ -77,7 +77,7 @@ def _check_report(report: str, output: str) -> None:
 
 
 def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
-    """Yield all that is wrong with the chains, as far as it can be known without solving them."""
+    """Yield the problems of the chains that are known without solving them."""
     try:
         armatures = armatures_of(options)
         scene.leave_edit_mode(armatures)
@@ -90,7 +90,7 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
-    """Yield what a bake comes upon only as it samples, solves and keys."""
+    """Yield the problems that a bake finds only as it samples, solves and keys."""
     try:
         done = baked(options)
     except IK2DError as error:

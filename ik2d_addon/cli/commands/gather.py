@@ -16,7 +16,7 @@ _GOOD, _OVER_MAX_ERROR, _BROKEN = 0, 1, 2
 
 
 def gather(options: argparse.Namespace) -> int:
-    """Tell what the reports say, write it as one where that is asked for, and return the exit code."""
+    """Print what the reports say, write them as one if asked for, and return the exit code."""
     with stdout_to_stderr() if reports.goes_to_stdout(options.report) else nullcontext() as stdout:
         found = [_read(path) for path in options.reports]
         for entry in found:
@@ -31,7 +31,7 @@ def gather(options: argparse.Namespace) -> int:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """Return what a report comes to, ready for JSON; where it cannot be read, what the problem is."""
+    """Return the summary of a report, ready for JSON, or the problem that keeps it from being read."""
     try:
         with open(files.absolute(path), encoding="utf-8") as file:
             content = json.load(file)
@@ -46,7 +46,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _summary(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what counts of a report; raise LookupError, TypeError or ValueError for what is none."""
+    """Return the summary of a report; raise LookupError, TypeError or ValueError for anything else."""
     armatures = content["armatures"]
     if not armatures or not all(armature["chains"] for armature in armatures):
         raise ValueError
@@ -118,7 +118,7 @@ def _write(options: argparse.Namespace, found: Sequence[dict[str, Any]], stdout:
 
 
 def _verdict(found: Sequence[dict[str, Any]], allowed: float | None) -> int:
-    """Tell what all come to; return the exit code."""
+    """Print the summary of all reports; return the exit code."""
     worst = max(found, key=lambda entry: entry["max_error"])
     say(
         f"ik2d: {len(found)} reports; the largest distance from a tip to its target is"

@@ -36,7 +36,7 @@ def list_files(options: argparse.Namespace) -> int:
 
 
 def _written(stdout: TextIO, text: str) -> str:
-    """Write the text; return what went wrong, if any but that nobody reads it."""
+    """Write the text; return the error in words, "" without one or if nobody reads the stream."""
     try:
         stdout.write(text)
         stdout.flush()
@@ -48,7 +48,7 @@ def _written(stdout: TextIO, text: str) -> str:
 
 
 def _file(path: str | None, options: argparse.Namespace) -> dict[str, Any]:
-    """Return what is in a file, ready for JSON. path: None for the one that is open."""
+    """Return the contents of a file, ready for JSON. path: None for the open file."""
     entry: dict[str, Any] = {
         "file": path or bpy.data.filepath,
         "read": False,

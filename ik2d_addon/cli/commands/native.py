@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d native` of one file: chains become drivers, or cease to be, and the file is saved."""
+"""`ik2d native` of one file: chains become drivers, or drivers are removed, and the file is saved."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -21,10 +21,10 @@ _Settings = bpy.types.bpy_struct
 
 
 def native_file(options: argparse.Namespace) -> int:
-    """Make chains native, or take that back, save the file, and return the exit code.
+    """Make chains native, or remove that, save the file, and return the exit code.
 
-    All that the options name, or nothing: else raises IK2DError, with all that stands against it. Raises
-    Interrupted as a bake does.
+    All chains that the options name, or none: then it raises IK2DError with all reasons. Raises Interrupted
+    as a bake does.
     """
     refuse_empty("--output", options.output)
     with opened(options) as output:
@@ -51,7 +51,7 @@ def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:
 
 
 def _done(armatures: Sequence[bpy.types.Object], options: argparse.Namespace) -> list[_Line]:
-    """Do to the armatures' chains what the options ask for; return what to tell once it is saved."""
+    """Make the armatures' chains native or remove that; return the lines to print after saving."""
     lines: list[_Line] = []
     refused: list[str] = []
     for armature in armatures:
@@ -79,7 +79,7 @@ def _to_make(chain: _Settings) -> bool:
 
 
 def _make(armature: bpy.types.Object, chains: Sequence[_Settings], refused: list[str]) -> list[_Line]:
-    """Make chains native, and add to `refused` why others cannot be."""
+    """Make chains native, and add the reasons for those that cannot be to `refused`."""
     if not chains:
         return [(say, f"ik2d: {armature.name}: all enabled chains are native already")]
     told: list[_Line] = []

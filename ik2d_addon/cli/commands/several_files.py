@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d bake` or `native` of several files: a process for each, by the same door, and a line for each."""
+"""`ik2d bake` or `native` of several files: a process and a line for each, started in the same way."""
 
 import os
 import signal
@@ -29,9 +29,9 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
     """Have each scene baked, or made native, in a process of its own; return the worst exit code.
 
     arguments: the command, and the options that all take. at_once: how many processes run side by side.
-    opens_scene: as in `program.run`. What a process tells is held back and printed whole when it ends, each
-    line after the scene's name, and then a line that says what came of it. Asked to end, it starts no more,
-    passes the signal on once, and waits for those that run.
+    opens_scene: as in `program.run`. The lines of a process are printed when it ends, each after the scene's
+    name, and then a line with its outcome. Asked to end, it starts no more processes, passes the signal on
+    once, and waits for those that run.
     """
     command = _door(opens_scene)
     environment = _environment() if opens_scene else None
@@ -64,7 +64,7 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
 
 
 def _door(opens_scene: bool) -> list[str]:
-    """Return the command that came here, up to the command of ours."""
+    """Return the command line that started this process, up to our own command."""
     if opens_scene:
         return [sys.executable, "-m", __package__.rpartition(".cli.")[0]]
     if bpy.data.filepath:
@@ -120,7 +120,7 @@ class _Bake:
             self._process.send_signal(exit_code - 128)
 
     def tell(self) -> int:
-        """Print what the process told, and a line for all of it; return its exit code, or 3 if it died."""
+        """Print the lines of the process, and one with its outcome; return its exit code, or 3 if it died."""
         code, words = self._outcome()
         for text, tell in ((self._told, say), (self._complained, complain)):
             for line in text.splitlines():
@@ -154,7 +154,7 @@ class _Bake:
 
 
 def _end(code: int) -> str:
-    """Return how a process ended, in words."""
+    """Return the end of a process in words."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:
@@ -164,7 +164,7 @@ def _end(code: int) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's environment, in which another finds this package, and tells in UTF-8."""
+    """Return an environment in which another process finds this package, and prints in UTF-8."""
     checkout = str(Path(__file__).parents[3])
     paths = [checkout, os.environ.get("PYTHONPATH", "")]
     return {

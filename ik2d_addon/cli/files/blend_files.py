@@ -19,9 +19,9 @@ _FOOTER_SIZE = 9  # number of frames, a byte, the number above
 
 
 def is_whole(path: str) -> bool:
-    """Return whether a .blend that Blender 3.0 or later wrote ends where its own tables say, and no sooner.
+    """Return whether a .blend of Blender 3.0 or later ends where its own tables say.
 
-    Raises OSError where it cannot be read.
+    Raises OSError if it cannot be read.
     """
     with open(path, "rb") as file:
         try:

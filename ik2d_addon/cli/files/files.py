@@ -24,15 +24,15 @@ _IN_USE = "'{}' is being written by another ik2d process; wait until it has ende
 
 
 def target_of(path: str) -> str:
-    """Return the absolute path of what is written where `path` is named: what a link points to.
+    """Return the absolute path of the file that is written for `path`, with links followed.
 
-    Raises IK2DError where the path is relative to a folder that is gone.
+    Raises IK2DError if the path is relative to a folder that is gone.
     """
     return os.path.realpath(absolute(path))
 
 
 def absolute(path: str) -> str:
-    """Return the absolute path; raise IK2DError where the working folder is gone, or the name is none."""
+    """Return the absolute path; raise IK2DError if the working folder is gone, or the name is invalid."""
     if "\0" in path:
         raise IK2DError(f"'{path}' cannot be the name of a file; name another one")
     try:
@@ -68,7 +68,7 @@ def _longest_name(folder: str) -> int:
 
 
 def check_free(path: str) -> None:
-    """Raise IK2DError where another process of ours writes the file now. path: as for `locked`."""
+    """Raise IK2DError if another process of ours is writing the file. path: as for `locked`."""
     lock = _beside(path, ".lock")
     if os.path.exists(lock) and not free(lock):
         raise IK2DError(_IN_USE.format(path))
@@ -76,9 +76,9 @@ def check_free(path: str) -> None:
 
 @contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Let no other process of ours write the file meanwhile; clear away what killed ones left beside it.
+    """Lock a file against other processes of ours; remove temporary files of killed ones next to it.
 
-    path: absolute, with links followed. Raises IK2DError where another process has it.
+    path: absolute, with links followed. Raises IK2DError if another process holds it.
     """
     lock = _beside(path, ".lock")
     try:
@@ -111,9 +111,9 @@ def temporary(path: str, ending: str) -> Iterator[str]:
 
 
 def put_in_place(written: str, path: str, versions: int = 0) -> None:
-    """Let a temporary file take the place of the one at `path` in one step, with its permissions.
+    """Replace the file at `path` by a temporary one in one step, with its permissions.
 
-    versions: how many of the files before are kept, as Blender keeps them: scene.blend1, scene.blend2.
+    versions: how many earlier files are kept, as Blender does: scene.blend1, scene.blend2.
     """
     if os.path.exists(path):
         _take_permissions(written, path)
@@ -124,7 +124,7 @@ def put_in_place(written: str, path: str, versions: int = 0) -> None:
 
 
 def why_not_written(path: str, size: int) -> str:
-    """Return why `size` bytes cannot be written beside the path, in the system's words; "" where they can."""
+    """Return the system's error for writing `size` bytes next to the path; "" if they can be written."""
     try:
         with temporary(path, ".tmp") as name, open(name, "wb") as file:
             block = bytes(1 << 20)
@@ -159,7 +159,7 @@ def _take_permissions(written: str, path: str) -> None:
 
 
 def _sync(path: str) -> None:
-    """Have the system write a file or a folder out, where it can."""
+    """Write a file or a folder out to the disk, if the system can."""
     with suppress(OSError):
         number = os.open(path, os.O_RDONLY)
         try:
@@ -169,7 +169,7 @@ def _sync(path: str) -> None:
 
 
 def _beside(path: str, ending: str) -> str:
-    """Return a short hidden name of ours that belongs to a file, in its folder."""
+    """Return a short hidden path of ours for a file, in its folder."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".ik2d-{sha256(os.fsencode(name)).hexdigest()[:12]}{ending}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Advisory locks on files, gone with the process that holds them. Needs no Blender."""
+"""Advisory locks on files, released when the process that holds them ends. Needs no Blender."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ else:
 def hold(path: str) -> int | None:
     """Lock a file, made if it is not there; return its descriptor, None where another process has it.
 
-    Closing the descriptor gives it free. Raises OSError where the file cannot be made.
+    Closing the descriptor releases it. Raises OSError if the file cannot be made.
     """
     while True:
         number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
@@ -36,7 +36,7 @@ def hold(path: str) -> int | None:
 
 
 def let_go(path: str, number: int) -> None:
-    """Remove a file that is held, and give it free."""
+    """Remove a file that is held, and release it."""
     if os.name != "nt":  # while it is held, so that nobody locks what is about to go
         with suppress(OSError):
             os.remove(path)

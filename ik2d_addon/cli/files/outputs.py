@@ -15,7 +15,7 @@ _BLEND = re.compile(r"\.blend$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Job:
-    """One scene, and where its bake and its report go, as they were named; None: over itself, nowhere."""
+    """One scene, and the paths of its bake and its report as given; None: over itself, no report."""
 
     scene: str
     output: str | None
@@ -29,7 +29,7 @@ class Job:
 
 
 def named_after(scene: str, pattern: str | None) -> str | None:
-    """Return a place with the scene's name, without its folder and .blend, where {name} stands."""
+    """Return a path with {name} replaced by the scene's name, without its folder and .blend."""
     if pattern is None:
         return None
     return pattern.replace(PLACE_OF_NAME, _BLEND.sub("", os.path.basename(scene)))
@@ -92,7 +92,7 @@ def _refuse_shared(jobs: Sequence[Job]) -> None:
 
 
 def _identity(path: str) -> object:
-    """Return what is the same for two paths of one file."""
+    """Return the identity of a file, the same for all its paths."""
     try:
         found = os.stat(path)
     except OSError:

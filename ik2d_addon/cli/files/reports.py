@@ -20,7 +20,7 @@ from . import files
 
 _BLEND = re.compile(r"\.blend(\d*|@)$", re.IGNORECASE)  # a scene, or one of Blender's backups of it
 _STDOUT = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
-_FORMULA = ("=", "+", "-", "@")  # what a spreadsheet would work out
+_FORMULA = ("=", "+", "-", "@")  # a spreadsheet would calculate these
 
 
 def goes_to_stdout(path: str | None) -> bool:
@@ -48,7 +48,7 @@ def file_of(path: str, output: str) -> str | None:
 def report_written(
     path: str, report: str | None, text: str, output: str, stdout: TextIO | None
 ) -> Iterator[None]:
-    """Write the report beside its place before the scene is saved, and put it there afterwards.
+    """Write the report to a temporary file before the scene is saved, and put it in place afterwards.
 
     So a full disk is found before the scene is touched, and no half report is left behind. report: as
     file_of returned it; a stream is written to afterwards. stdout: the stream, where it is asked for there.
@@ -116,7 +116,7 @@ def _is_stream(path: str) -> bool:
 
 
 def _write_to_stream(path: str, text: str, stdout: TextIO | None) -> None:
-    """Write it where it may be lost: on a stream that nobody reads it is no error of the bake."""
+    """Write the report to a stream; one that nobody reads is no error of the bake."""
     try:
         if stdout is not None:
             stdout.write(text)

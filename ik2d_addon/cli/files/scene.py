@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The .blend: opening it, what of it is to be baked, saving it with nothing else changed."""
+"""The .blend: opening it, checking it, and saving it with nothing else changed."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from .. import console
 from . import files
 from .blend_files import is_whole
 
-# Of each file that Blender opened, by its path: what it was just before.
+# Identities of the files that Blender opened, by path, just before it opened them.
 _Identity = tuple[int, int, int]
 _found: dict[str, _Identity | None] = {}
 
@@ -25,13 +25,13 @@ def _note_identity(path: str, *_: object) -> None:
 
 
 def register() -> None:
-    """Note from now on what the files are that Blender opens, where it works off a command line."""
+    """Note the identities of files that Blender opens from now on, in background."""
     if bpy.app.background:
         bpy.app.handlers.load_pre.append(_note_identity)
 
 
 def unregister() -> None:
-    """Note it no more."""
+    """Stop noting them."""
     if _note_identity in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_note_identity)
     _found.clear()
@@ -54,7 +54,7 @@ def open_scene(path: str, *, trusted: bool, forced: bool) -> None:
                 raise IK2DError(
                     f"'{path}' cannot be opened as a .blend file ({words}); name another one"
                 ) from None
-            # Blender has opened and mended it, and calls that an error all the same.
+            # Blender has opened and repaired it, and still calls that an error.
             console.complain(f"ik2d: warning: '{path}': {words}")
     check_opened(forced=forced)
 
@@ -129,7 +129,7 @@ def saved_beside(path: str) -> Iterator[str]:
 
 
 def _saved(written: str, path: str) -> str:
-    """Save what is open to a file that shall take the place of `path`; return what went wrong, if any."""
+    """Save what is open to a file that is to take the place of `path`; return what went wrong, if any."""
     preferences = bpy.context.preferences.filepaths
     versions = preferences.save_version
     preferences.save_version = 0  # else Blender keeps the empty file as a version of its own
@@ -148,9 +148,8 @@ def _saved(written: str, path: str) -> str:
 
 
 def versions_kept() -> int:
-    """Return how many files before a saved one Blender keeps (Preferences > Save & Load)."""
-    versions: int = bpy.context.preferences.filepaths.save_version
-    return versions
+    """Return the number of earlier files that Blender keeps (Preferences > Save & Load)."""
+    return bpy.context.preferences.filepaths.save_version
 
 
 def is_over_itself(path: str) -> bool:
@@ -191,7 +190,7 @@ def _size(path: str) -> int:
 
 
 def _identity(path: str) -> _Identity | None:
-    """Return what tells whether a file was written since; None where it is not there."""
+    """Return the identity of a file, which changes when it is written; None for a missing file."""
     try:
         found = os.stat(path)
     except OSError:

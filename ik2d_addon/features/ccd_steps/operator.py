@@ -21,7 +21,7 @@ from ...ui.registration import registration
 from ..baking.staleness import solve_fingerprint
 from ..drag.held_chain import HeldChain
 
-# CCD stands still where an iteration moves the tip by less than a hundredth of this part of the reach: 32
+# CCD is stuck where an iteration moves the tip by less than a hundredth of this part of the reach: 32
 # bits hold no chain much straighter than that.
 _STILL = 1e-2
 
@@ -31,7 +31,7 @@ class CCDStep:
     """A step of CCD. Lengths are the world's."""
 
     bones: tuple[str, ...]  # the chain's, root to tip
-    turned: Floats  # (n,) radians, by how much each joint did
+    turned: Floats  # (n,) radians that each joint turned by
     result: CCDResult  # FAILURE: no joint of the chain can bring the tip any nearer
     distance: float  # tip to target, in the chain's plane
 
@@ -39,7 +39,7 @@ class CCDStep:
 def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -> CCDStep:
     """Turn one joint of a chain as plain CCD does, or all of them once, and show it.
 
-    joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for what has no place.
+    joint: 0 for the root; None for one iteration, tip to root. Raises IK2DError for a bone without a place.
     """
     if rig.slides is not None or rig.stretching is not None:
         raise IK2DError(
@@ -70,7 +70,7 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
 
 
 def next_joint(chain: PropertyGroup, count: int) -> int:
-    """Return which joint is next: the tip's, unless the last step is what the pose still shows."""
+    """Return the index of the next joint: the tip's, unless the pose is as the last step left it."""
     walk = chain.ccd_walk
     goes_on = walk.mark and walk.mark == solve_fingerprint(chain, bpy.context.scene)
     return walk.joint if goes_on and walk.joint < count else count - 1
@@ -79,7 +79,7 @@ def next_joint(chain: PropertyGroup, count: int) -> int:
 def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = False) -> tuple[CCDStep, int]:
     """Turn the next joint of a chain as plain CCD does, or all joints once.
 
-    Returns what it did, and which joint did it: the root's where all did. Raises IK2DError for what
+    Returns the step, and the joint that turned: the root's if all did. Raises IK2DError for a chain that
     cannot be solved.
     """
     scene = scene_of(armature)
@@ -93,7 +93,7 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
 
 
 def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> str:
-    """Return what a step did, as a sentence."""
+    """Return a sentence about a step."""
     off = length_text(step.distance, units)
     if step.result == CCDResult.FAILURE:
         return (
@@ -122,12 +122,8 @@ class IK2D_OT_ccd_step(ChainOperator, Operator):
     def work(self, context):
         chain = named_chain(context, self.chain)
         step, joint = step_chain(active_armature(context), chain, self.whole)
-        units = context.scene.unit_settings.system
-        self.tell(
-            told(step, joint, self.whole, chain.ccd_walk.joint, units),
-            warnings=(),
-            is_good=step.result != CCDResult.FAILURE,
-        )
+        sentence = told(step, joint, self.whole, chain.ccd_walk.joint, context.scene.unit_settings.system)
+        self.tell(sentence, warnings=(), is_good=step.result != CCDResult.FAILURE)
 
 
 classes = (IK2D_OT_ccd_step,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a chain's rig, or soon will be, and by what each of it can be mended."""
+"""Findings: what is wrong with a chain's rig, or soon will be, and the fixes for it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from ...rig.scene.bone_constraints import other_controls, sentences
 from . import fixes
 from .fixes import Fix
 
-# How bones inherit scale from their parents where an uneven one does not reach them.
+# Values of Inherit Scale that keep a parent's uneven scale off a bone.
 _UNSCALED = ('NONE', 'AVERAGE')
 
 # --- Findings ----------------------------------------------------------------
@@ -43,18 +43,18 @@ _UNSCALED = ('NONE', 'AVERAGE')
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong with a chain."""
+    """A problem of a chain, with its fixes."""
 
     chain: str
     kind: str
     sentence: str
     fixes: tuple[Fix, ...] = ()
-    blocks: bool = False  # whether the chain cannot be solved, or cannot be baked
-    note: bool = False  # whether it may well be meant so
+    blocks: bool = False  # whether it keeps the chain from being solved or baked
+    note: bool = False  # whether it may be on purpose
 
 
 def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
-    """Return the chain that settings describe, or why there is none."""
+    """Return the chain that settings describe, or the error message."""
     try:
         return read_chain(armature, settings)
     except IK2DError as error:
@@ -68,7 +68,7 @@ def findings(
     first: float,
     last: float,
 ) -> list[Finding]:
-    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first.
+    """Return the findings of a chain on the frames from `first` to `last`, the gravest first.
 
     rig: the chain as `reading` gives it.
     """
@@ -79,7 +79,7 @@ def findings(
         _shared(settings),
         _rest_position(rig),
         _channel_findings(rig, blocks=True),
-        _ruled(rig, first, last),
+        _controlled(rig, first, last),
         _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),
@@ -88,7 +88,6 @@ def findings(
         _ranges(rig),
         _sides(rig, settings),
         _joints(rig, settings),
-        _held(rig),
         _notes(rig),
         _straight(rig, settings),
     )
@@ -99,7 +98,7 @@ def findings(
 
 
 def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[Fix]:
-    """Yield what may help a chain that cannot be read."""
+    """Yield the fixes for a chain that cannot be read."""
     try:
         names = [bone.name for bone in chain_bones(armature, settings.tip, settings.bone_count)]
     except IK2DError:
@@ -111,7 +110,7 @@ def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGro
 
 
 def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
-    """Return the bones of a chain that another enabled one has too: {bone: name of that chain}."""
+    """Return the bones that a chain shares with other enabled chains: {bone: name of that chain}."""
     if not chain.enabled:
         return {}
     own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
@@ -163,13 +162,13 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
         yield Finding(rig.name, kind, f"{lines[0]}{more}", offered, blocks)
 
 
-def _ruled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
-    rulers = other_controls(rig, first, last)
-    lines = sentences(rig.name, rulers)
+def _controlled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
+    controls = other_controls(rig, first, last)
+    lines = sentences(rig.name, controls)
     if not lines:
         return
     offered = [fixes.mute_constraints]
-    if any(ruler.kind == 'IK' for ruler in rulers):
+    if any(control.kind == 'IK' for control in controls):
         offered.append(fixes.adopt)
     yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(offered))
 
@@ -203,7 +202,7 @@ def _hinges(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
 
 
 def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
-    """Return whether all hinges of a chain are square to the plane that the choice Hinges makes."""
+    """Return whether all hinges of a chain are at right angles to its plane with Plane set to Hinges."""
     bones = rig.pose_bones
     try:
         plane, _ = choose_plane(settings, 'HINGES', bones, rest_joints(bones))
@@ -218,7 +217,7 @@ def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
 
 
 def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    if rig.plane_taken == HINGES:  # they can no other
+    if rig.plane_taken == HINGES:  # hinges allow no other plane
         return
     part = joints_off_plane(rig)
     if part <= max(FAR_OFF_PLANE, settings.accepted_off_plane):
@@ -251,7 +250,7 @@ def _ranges(rig: RigChain) -> Iterator[Finding]:
 
 
 def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    """Yield a finding where the range of an elbow leaves it only the side that is not asked for."""
+    """Yield a finding for an elbow whose range allows only the side that Bend does not ask for."""
     if rig.solver != 'TWO_BONE' or not rig.joints.limits[1].size or np.isnan(rig.joints.limits[1]).any():
         return
     bones = np.diff(rig.plane.project(rest_joints(rig.pose_bones)), axis=0)
@@ -269,21 +268,14 @@ def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
 
 def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if len(settings.joints) and any(bone not in settings.joints for bone in rig.bones):
-        yield Finding(
-            rig.name,
-            'JOINTS',
-            f"Chain '{rig.name}': its joints do not match its bones",
-            (fixes.update_joints,),
-        )
-
-
-def _held(rig: RigChain) -> Iterator[Finding]:
-    for sentence in held_note(rig):
-        yield Finding(rig.name, 'HELD', sentence, (fixes.unlock,), note=True)
+        sentence = f"Chain '{rig.name}': its joints do not match its bones"
+        yield Finding(rig.name, 'JOINTS', sentence, (fixes.update_joints,))
 
 
 def _notes(rig: RigChain) -> Iterator[Finding]:
-    """Yield what else one should know of a chain: who else stretches, and which hands do not turn."""
+    """Yield notes: bones that locks hold, others that stretch, and hands that do not turn."""
+    for sentence in held_note(rig):
+        yield Finding(rig.name, 'HELD', sentence, (fixes.unlock,), note=True)
     for sentence in rig.notes:
         yield Finding(rig.name, 'NOTE', sentence, note=True)
 

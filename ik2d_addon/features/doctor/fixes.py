@@ -22,20 +22,20 @@ from ...rig.pose.measures import channels_at_rest, is_uneven, joints_off_plane
 from ...rig.pose.target_plane import keep_plane as keep_chain_plane
 from ...rig.scene.live_pause import live_paused
 
-# A bone that stands across the plane by more than this cosine cannot be laid into it.
+# A bone at right angles to the plane, to within this cosine, cannot be laid into it.
 _ACROSS = 0.99
 # Of many bones in a sentence, this many are named.
 _NAMED = 3
 
 
 Work: TypeAlias = Callable[[bpy.types.Object, Settings], str]
-# All there are, by their ways.
+# All fixes, by their ways.
 FIXES: dict[str, "Fix"] = {}
 
 
 @dataclass(frozen=True)
 class Fix:
-    """A button that mends a finding: one of the ways of `ik2d.mend`, or an operator of its own."""
+    """A button that fixes a finding: one of the ways of `ik2d.mend`, or an operator of its own."""
 
     way: str
     label: str
@@ -59,12 +59,12 @@ def fix(label: str) -> Callable[[Work], Fix]:
 
 
 def mend(way: str, armature: bpy.types.Object, settings: Settings) -> str:
-    """Mend a chain by one of the ways of `ik2d.mend` and return a sentence on what was done.
+    """Fix a chain in one of the ways of `ik2d.mend`; return a sentence that says what was done.
 
-    Raises IK2DError, with nothing changed, where there is nothing to mend or it cannot be.
+    Raises IK2DError, with nothing changed, if there is nothing to fix or it cannot be fixed.
     """
     work = FIXES[way].work
-    assert work is not None  # an operator's own is not called here
+    assert work is not None  # fixes that are operators are not called here
     with live_paused():
         done = work(armature, settings)
     armature.update_tag()
@@ -101,7 +101,7 @@ def turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
 
 
 def stuck_outside(rig: RigChain) -> list[str]:
-    """Return the bones that may not turn, but whose range leaves out the turn that they keep."""
+    """Return the bones that cannot turn and whose range leaves out their turn."""
     low, high = rig.joints.limits.T
     stuck = (rig.joints.fixed | (rig.joints.weights == 0.0)) & ((low > 0.0) | (high < 0.0))
     return [bone for bone, is_stuck in zip(rig.bones, stuck, strict=True) if is_stuck]
@@ -198,21 +198,23 @@ def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
 @fix("Unlock Channels")
 def unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the F-Curves, and groups, that a bake of the chain writes."""
-    locked = [one for one in _channels_and_groups(armature, settings) if one.lock]
-    _refuse_nothing(settings, locked, "channel is locked")
-    for one in locked:
-        one.lock = False
-    return f"Unlocked {number_of(len(locked), 'channel')}"
+    return _switched_off(armature, settings, "lock", "locked")
 
 
 @fix("Unmute Channels")
 def unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unmute the F-Curves, and groups, that a bake of the chain writes."""
-    muted = [one for one in _channels_and_groups(armature, settings) if one.mute]
-    _refuse_nothing(settings, muted, "channel is muted")
-    for one in muted:
-        one.mute = False
-    return f"Unmuted {number_of(len(muted), 'channel')}"
+    return _switched_off(armature, settings, "mute", "muted")
+
+
+def _switched_off(armature: bpy.types.Object, settings: Settings, switch: str, state: str) -> str:
+    """Switch off "lock" or "mute" of a chain's F-Curves and their groups."""
+    groups = key_faults.groups_of(armature, channels_at_rest(read_chain(armature, settings)))
+    found = [one for one in (*_curves(armature, settings), *groups.values()) if getattr(one, switch)]
+    _refuse_nothing(settings, found, f"channel is {state}")
+    for one in found:
+        setattr(one, switch, False)
+    return f"Un{state} {number_of(len(found), 'channel')}"
 
 
 @fix("Mute Modifiers")
@@ -240,14 +242,6 @@ def mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
 def _curves(armature: bpy.types.Object, settings: Settings) -> list[bpy.types.FCurve]:
     rotations = channels_at_rest(read_chain(armature, settings))
     return [curve for rotation in rotations for curve in key_faults.curves_of(armature, rotation)]
-
-
-def _channels_and_groups(
-    armature: bpy.types.Object, settings: Settings
-) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
-    rotations = channels_at_rest(read_chain(armature, settings))
-    groups = key_faults.groups_of(armature, rotations)
-    return [*_curves(armature, settings), *groups.values()]
 
 
 @fix("Make Single User")
@@ -300,7 +294,7 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
 
 
 def _laid_flat(rig: RigChain, joints: Floats) -> list[Matrix]:
-    """Return how each bone of a chain moves in rest space for its joints (n + 1, 3) to lie in the plane."""
+    """Return matrices in rest space that lay a chain's joints (n + 1, 3) in its plane, one for each bone."""
     moves, place = [], Vector(joints[0])
     for i, bone in enumerate(rig.bones):
         old = Vector(joints[i + 1] - joints[i])
@@ -319,7 +313,7 @@ def _laid_flat(rig: RigChain, joints: Floats) -> list[Matrix]:
 def _placed(
     bones: bpy.types.bpy_prop_collection, chain: Sequence[str], moves: Sequence[Matrix]
 ) -> dict[str, tuple[Vector, Vector, Vector]]:
-    """Return head, tail and up of the chain's bones and all that hangs on them, parents first."""
+    """Return head, tail and up of the chain's bones and their descendants, parents first."""
     placed: dict[str, tuple[Vector, Vector, Vector]] = {}
     own = dict(zip(chain, moves, strict=True))
     waiting = [(bones[chain[0]], moves[0])]
@@ -334,7 +328,7 @@ def _placed(
 
 @contextmanager
 def _edit_bones(armature: bpy.types.Object) -> Iterator[bpy.types.bpy_prop_collection]:
-    """Yield the armature's edit bones; then all is in the mode that it was in."""
+    """Yield the armature's edit bones; afterwards restore the mode."""
     with _alone_in_object_mode(armature):
         bpy.ops.object.mode_set(mode='EDIT')
         try:
@@ -345,7 +339,7 @@ def _edit_bones(armature: bpy.types.Object) -> Iterator[bpy.types.bpy_prop_colle
 
 @contextmanager
 def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
-    """Make the armature the active object, alone selected, in Object Mode; then all is as it was."""
+    """Make the armature the active and only selected object, in Object Mode; afterwards restore all."""
     layer = bpy.context.view_layer
     active, selected = layer.objects.active, [ob for ob in layer.objects if ob.select_get()]
     mode = active.mode if active is not None else 'OBJECT'
@@ -397,7 +391,7 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
 
 
 def _held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
-    """Return the place in the world that an armature's child hangs on, before its Parent Inverse."""
+    """Return the world matrix that an armature's child hangs on, before its Parent Inverse."""
     bone = armature.pose.bones.get(child.parent_bone) if child.parent_type == 'BONE' else None
     if bone is None:
         return armature.matrix_world.copy()
@@ -409,13 +403,13 @@ def _held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
 
 
 def _own_place(ob: bpy.types.Object) -> dict[str, object]:
-    """Return what an object's place is made of."""
+    """Return an object's transform channels and its Parent Inverse, by their names."""
     places = {name: tuple(getattr(ob, name)) for name in ("location", *ROTATIONS, "scale")}
     return {**places, "matrix_parent_inverse": ob.matrix_parent_inverse.copy()}
 
 
 def unevenly_scaled(rig: RigChain) -> list[str]:
-    """Return the bones above a chain, and of it unless it stretches, whose own scale is uneven."""
+    """Return the bones with an uneven scale of their own: above a chain, and in it unless it stretches."""
     bones = [*reversed(rig.pose_bones[0].parent_recursive)]
     bones += rig.pose_bones if rig.stretching is None else []
     return [bone.name for bone in bones if is_uneven(np.diag(np.array(bone.scale, np.float64))[None])]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rules the active chain's bones in place of its keys, as the sidebar tells it, and the way out."""
+"""Other controls of the active chain's bones, and the operator that mutes them."""
 
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...bake.request import chosen_range
 from ...core import IK2DError
+from ...core.words import number_of
 from ...rig.chain.chain import read_chain
 from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls
 from ...ui.context import active_armature, shown_chain
@@ -13,7 +14,7 @@ from ...ui.registration import registration
 
 
 def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) -> list[OtherControl]:
-    """Return what will rule a chain's bones on the frames that the sidebar shows; [] for a faulty chain."""
+    """Return the other controls of a chain's bones on the sidebar's frames; [] for a faulty chain."""
     first, last, _step = chosen_range(armature, context.scene)
     try:
         return other_controls(read_chain(armature, chain), first, last)
@@ -30,22 +31,22 @@ class IK2D_OT_mute_constraints(ChainOperator, Operator):
     def execute(self, context):
         armature = active_armature(context)
         first, last, _step = chosen_range(armature, context.scene)
-        rulers = other_controls_of(context, armature, shown_chain(context))
-        if not rulers:
+        controls = other_controls_of(context, armature, shown_chain(context))
+        if not controls:
             return self.refuse("No constraint rules the chain's bones on these frames")
         try:
-            muted, driven = mute_constraints(armature, rulers, context.scene, first, last)
+            muted, driven = mute_constraints(armature, controls, context.scene, first, last)
         except IK2DError as error:
             return self.refuse(error)
-        for ruler in driven:
-            name = f"'{ruler.constraint}' of bone '{ruler.owner}'"
+        for control in driven:
+            name = f"'{control.constraint}' of bone '{control.owner}'"
             kind = {'WARNING'} if muted else {'ERROR'}
             self.report(
                 kind, f"The influence of {name} is driven: mute the constraint, or disable its driver"
             )
         if not muted:
             return {'CANCELLED'}
-        count = f"{len(muted)} {'constraint' if len(muted) == 1 else 'constraints'}"
+        count = number_of(len(muted), "constraint")
         self.report({'INFO'}, f"Muted {count} from frame {first} to {last}")
         return {'FINISHED'}
 

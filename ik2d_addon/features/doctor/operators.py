@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with the chain that is shown, as the sidebar tells it, each with a button that mends it."""
+"""Findings of the chain that is shown, as the sidebar draws them, each with a button that fixes it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...ui.context import active_armature, named_chain
 from ...ui.operator import ChainOperator, chain_name
-from ...ui.registration import register_classes, unregister_classes
+from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, row_or_column
 from .findings import Finding, findings, reading
@@ -31,12 +31,12 @@ _UNSOLVABLE = ('PROBLEM', 'SHARED_BONES', 'REST_POSITION')
 
 # --- What is asked whenever the sidebar is drawn -----------------------------
 
-# Chains as they were read last, with all that they were read from.
+# Cached readings of chains, each with its fingerprint.
 _readings: dict[Key, tuple[Any, RigChain | str]] = {}
 
 
 def read(chain: PropertyGroup) -> RigChain | str:
-    """Return what `reading` does; nothing is read anew while all that it comes from is the same."""
+    """Return the cached `reading` of a chain, read again only after its fingerprint has changed."""
     armature = chain.id_data
     key, seen = key_of(chain), _fingerprint(armature, chain)
     known = _readings.get(key)
@@ -52,7 +52,7 @@ def read(chain: PropertyGroup) -> RigChain | str:
 
 
 def _fingerprint(armature: Object, chain: PropertyGroup) -> Any:
-    """Return the fingerprint of all that a chain is read from, as far as anybody changes it."""
+    """Return the fingerprint of a chain's reading: a chain's own, and its keys where these are read."""
     return (
         armature.as_pointer(),
         armature.data.as_pointer(),
@@ -62,7 +62,7 @@ def _fingerprint(armature: Object, chain: PropertyGroup) -> Any:
 
 
 def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
-    """Yield what is read of the keys and drivers of bones that stretch, slide, or have locks."""
+    """Yield the fingerprint of keys and drivers of bones that stretch, slide, or have locks."""
     bones = [armature.pose.bones[name] for name in joints_wanted(chain)]
     changing = chain.stretch != 1.0 or chain.compress != 1.0 or any(joint.is_scaled for joint in chain.joints)
     if not changing and not any(joint.use_slide for joint in chain.joints):
@@ -77,22 +77,19 @@ def _animation(armature: Object, chain: PropertyGroup) -> Iterator[Any]:
 
 
 def problem_of(chain: PropertyGroup) -> str:
-    """Return what keeps a chain from being solved and what to do about it; "" for a good one."""
+    """Return the error that keeps a chain from being solved, and its remedy; "" for a good chain."""
     found = read(chain)
     return found if isinstance(found, str) else ""
 
 
 def findings_of(context: Context, armature: Object, chain: PropertyGroup) -> list[Finding]:
-    """Return what is wrong with a chain on the frames that the sidebar shows, the gravest first."""
+    """Return the findings of a chain on the frames that the sidebar shows, the gravest first."""
     first, last, _step = chosen_range(armature, context.scene)
     return findings(armature, chain, read(chain), first, last)
 
 
 def draw_findings(layout: UILayout, context: Context, armature: Object, chain: PropertyGroup) -> str:
-    """Draw what is wrong with a chain, and its fixes.
-
-    Returns what keeps it from being solved; "" for nothing.
-    """
+    """Draw a chain's findings and their fixes; return the one that keeps it from being solved, or ""."""
     found = findings_of(context, armature, chain)
     for finding in found[:_ROWS]:
         column = layout.column(align=True)
@@ -104,7 +101,7 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
 
 
 def shown(finding: Finding) -> str:
-    """Return a finding's sentences without the name of the chain, which the panel is about."""
+    """Return a finding's sentences without the name of the chain, which the panel shows."""
     lines = [line.removeprefix(f"Chain '{finding.chain}': ") for line in finding.sentence.splitlines()]
     return "\n".join(line[:1].upper() + line[1:] for line in lines)
 
@@ -151,12 +148,10 @@ class IK2D_OT_mend(ChainOperator, Operator):
 classes = (IK2D_OT_mend,)
 
 
-def register() -> None:
-    """Register the operator."""
-    register_classes(classes)
+register, _unregister_classes = registration(classes)
 
 
 def unregister() -> None:
-    """Unregister the operator."""
+    """Unregister the operator and forget the readings."""
     _readings.clear()
-    unregister_classes(classes)
+    _unregister_classes()

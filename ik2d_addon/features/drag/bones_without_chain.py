@@ -3,7 +3,9 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -19,31 +21,17 @@ from ...rig.pose.keyed_pose import keyed_pose_now
 
 # A bone whose head is this near to its parent's tail, as a part of its length, goes on from there.
 _JOINED = 1e-3
-# What stands for the chain's settings where it has none.
+# The most iterations of CCD: no settings say how many.
 ITERATIONS = 60
 
 
-@dataclass(frozen=True, eq=False)
-class _NoSettings:
-    """What a chain without settings has in their place."""
-
-    name: str
-    joints: dict[str, object] = field(default_factory=dict)
-
-
 def usual_count(armature: bpy.types.Object, tip: str) -> int:
-    """Return how many bones are held by a tip: up to where they no longer join end to end, or branch off."""
+    """Return the number of bones that a tip holds: up to where they branch off or do not join end to end."""
     bones = chain_bones(armature, tip, 0)[::-1]
-    count = 1
-    while count < len(bones) and _goes_on(bones[count - 1], bones[count]):
-        count += 1
-    return count
-
-
-def _goes_on(bone: bpy.types.PoseBone, parent: bpy.types.PoseBone) -> bool:
-    """Return whether a bone alone goes on from its parent's tail."""
-    joined = [child for child in parent.children if _is_joined(child)]
-    return joined == [bone]
+    for count, (bone, parent) in enumerate(pairwise(bones), start=1):
+        if [child for child in parent.children if _is_joined(child)] != [bone]:
+            return count
+    return len(bones)
 
 
 def _is_joined(bone: bpy.types.PoseBone) -> bool:
@@ -59,7 +47,7 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
     """
     bones = chain_bones(armature, tip, bone_count, tip)
     refuse_broken_rest(tip, bones)
-    settings = _NoSettings(tip)
+    settings = SimpleNamespace(name=tip, joints={})
     joints = rest_joints(bones)
     plane, taken = _plane(settings, bones, joints)
     rig = RigChain(
@@ -84,26 +72,22 @@ def loose_chain(scene: bpy.types.Scene, armature: bpy.types.Object, tip: str, bo
     return replace(rig, joints=replace(rig.joints, limits=limits))
 
 
-def _plane(settings: _NoSettings, bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
-    """Return the plane of some bones, and what it is; of a straight line of them, that of those above too."""
+def _plane(settings: SimpleNamespace, bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
+    """Return the plane of bones, and its kind; a straight line of bones takes the bones above it too."""
     plane, taken = choose_plane(settings, 'AUTO', bones, joints)
     above = bones[0].parent_recursive if taken in (FIRST_X, FIRST_Z) else []
     for count in range(1, len(above) + 1):
         whole = rest_joints([*reversed(above[:count]), *bones])
         if not Plane.is_straight(whole):
             normal = Plane.fit(whole, straight_normal=plane.normal).normal
-            with suppress(IK2DError):  # all of them in one plane that these bones stand across
+            with suppress(IK2DError):  # all lie in one plane, at right angles to these bones
                 return Plane.facing(joints, normal, along=line_of(joints)), BEND
             break
     return plane, taken
 
 
 def _limits(rig: RigChain, bones: Sequence[bpy.types.PoseBone], turns: Floats) -> Floats:
-    """Return Blender's limits (n, 2) on the bones, as wide as to hold the turns (n,) that they have."""
-    limits = np.full((len(bones), 2), np.nan)
+    """Return Blender's limits (n, 2) on the bones, widened to hold the bones' turns (n,); NaN without."""
     ranges, _ = limits_of_bones(bones, rig.plane)
-    for i, bone in enumerate(bones):
-        if bone.name in ranges:
-            low, high = ranges[bone.name]
-            limits[i] = min(low, turns[i]), max(high, turns[i])
-    return limits
+    low, high = np.transpose([ranges.get(bone.name, (np.nan, np.nan)) for bone in bones])
+    return np.stack((np.minimum(low, turns), np.maximum(high, turns)), axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tip that is dragged: what is taken hold of, moved, put back to the bit, and keyed."""
+"""Dragging a tip: it is taken hold of, moved, then keyed or put back exactly as it was."""
 
 from collections.abc import Sequence
 
@@ -96,7 +96,7 @@ class Drag:
         self.plane = DragPlane.of(point, self.held_chain.normal)
 
     def _take(self, bone_count: int) -> None:
-        """Read the chain, or so many bones, as they stand."""
+        """Read the chain, or so many bones, in the current pose."""
         if self.chain is None:
             rig = loose_chain(self.scene, self.armature, self.tip, bone_count)
         else:
@@ -114,29 +114,23 @@ class Drag:
                 self._kept.setdefault((bone.name, name), tuple(getattr(bone, name)))
 
     def _chain_with_target(self) -> RigChain:
-        """Return the chain; where it has no target that can be moved, with its own tip for one."""
+        """Return the chain; without a target that can be moved, its target is its own tip."""
         chain, target = self.chain, self.chain.target
-        if target is None or (chain.subtarget and chain.subtarget not in getattr(target.pose, "bones", ())):
-            return read_chain(self.armature, chain, own_tip=True)
-        rig = with_inputs_checked(read_chain(self.armature, chain), False)
-        if why_fixed(rig.target, rig.subtarget):
-            return read_chain(self.armature, chain, own_tip=True)
-        return rig
+        if target and (not chain.subtarget or chain.subtarget in getattr(target.pose, "bones", ())):
+            rig = with_inputs_checked(read_chain(self.armature, chain), False)
+            if not why_fixed(rig.target, rig.subtarget):
+                return rig
+        return read_chain(self.armature, chain, own_tip=True)
 
     @property
     def is_flipped(self) -> bool:
-        """Whether it bends to the other side than it did."""
+        """Whether it bends to the other side than before."""
         return self.bend != self._side
 
     @property
     def bone_count(self) -> int:
-        """How many bones are held."""
+        """Number of bones that are held."""
         return len(self.held_chain.rig.bones)
-
-    @property
-    def most_bones(self) -> int:
-        """How many could be held."""
-        return len(chain_bones(self.armature, self.tip, 0))
 
     def to(self, offset: Sequence[float]) -> None:
         """Bring the tip to an offset, or as near to it as it gets."""
@@ -148,21 +142,21 @@ class Drag:
             if self.target is not None:
                 self.target.to(point)
             bpy.context.view_layer.update()
-            # An armature that hangs on the target went along: once more from where it is now.
+            # An armature that hangs on the target has moved with it: solve again from its new place.
             if attempt or not self.held_chain.is_held_elsewhere():
                 return
             self.held_chain.read_again()
 
     def flip(self) -> None:
-        """Have the chain bend to its other side, and stay where it is held."""
+        """Bend the chain to its other side; the tip stays where it is held."""
         self.bend = -self.bend
         if self.chain is not None:
             flip(self.chain)
         self.to(self.offset)
 
     def take_bones(self, bone_count: int) -> None:
-        """Hold so many bones instead, where they are no chain of their own; those let go stand as before."""
-        count = max(1, min(bone_count, self.most_bones))
+        """Hold so many bones instead, unless a chain is held; bones that are let go return to their pose."""
+        count = max(1, min(bone_count, len(chain_bones(self.armature, self.tip, 0))))
         if self.chain is None and count != self.bone_count:
             self._put_bones_back()
             bpy.context.view_layer.update()
@@ -171,7 +165,7 @@ class Drag:
             self.to(self.offset)
 
     def put_back(self) -> None:
-        """Put all back as it was, to the last bit."""
+        """Put all back exactly as it was."""
         self._put_bones_back()
         if self.target is not None:
             self.target.put_back()
@@ -184,7 +178,7 @@ class Drag:
         bpy.context.view_layer.update()
 
     def _control_now(self) -> float:
-        """Return the control of a native chain that is its bend; 0 without one."""
+        """Return the bend control of a native chain; 0 without one."""
         controls = controls_of(self.chain) if self.chain is not None else None
         return float(controls["bend"]) if controls is not None else 0.0
 
@@ -203,11 +197,7 @@ class Drag:
                 setattr(owner, name, before)
 
     def key(self, context: Context) -> int:
-        """Key what was moved where Auto Keying is on; return how many channels got keys."""
-        return auto_key(context, list(self._moved()))
-
-    def _moved(self) -> list[Moved]:
-        """Return what was moved: the target, then the bones, which follow it, and the bend."""
+        """Key the target, then the bones and the bend, if Auto Keying is on; return how many channels."""
         moved = []
         if self.target is not None:
             moved.append(Moved(self.target.holder, "location", range(3)))
@@ -220,10 +210,10 @@ class Drag:
                 moved.append(Moved(bone, written.property, indices, generated=self.target is not None))
         if self.chain is not None and self.chain.bend != self._bend and settings_animated(self.armature):
             moved.append(Moved(self.chain, "bend"))
-        return moved
+        return auto_key(context, moved)
 
     def outcome(self) -> str:
-        """Return what it came to: "reached", or what keeps the tip from where it is held."""
+        """Return the outcome in words: "reached", or how far the tip is off, and why."""
         if self.solved is None:
             return "where it was"
         status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
@@ -235,15 +225,10 @@ class Drag:
         return f"{_STOPPED.get(status, 'out of reach by')} {length_text(off, units)}"
 
     def moved_in_words(self) -> str:
-        """Return how far it was dragged: "0.5 m (0.3 m, 0.4 m)"."""
+        """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
         units = self.scene.unit_settings.system
         along = ", ".join(length_text(part + 0.0, units) for part in self.offset)  # no -0
         return f"{length_text(float(np.hypot(*self.offset)), units)} ({along})"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the user should know of the chain."""
-        return self.held_chain.rig.warnings
 
 
 def take_hold(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain whose tip is held by hand: read once, then solved for one place of the tip after the other."""
+"""A chain held by its tip: read once, then solved for each place that the tip is moved to."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -26,39 +26,31 @@ from ...rig.scene.samples import ChainSamples, finished
 from ...rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ...rig.scene.stretch_scales import scale_channels, scales_remembered
 
-# A tip that stands off its solved place by less than this part of the reach shows the solved pose.
+# A tip off its solved place by less than this part of the reach shows the solved pose.
 _SOLVED = 1e-3
-# What 32 bits may make of a matrix that did not change, as a part of its largest entry.
+# How far 32 bits may move a matrix that did not change, as a part of its largest entry.
 _SAME = 1e-5
 
 
+@dataclass(eq=False)
 class HeldChain:
-    """How a chain is held and stands. `keyed_pose` and `bend` go on from each place to the next."""
+    """A chain held by its tip. `keyed_pose` and `bend` go on from each place of the tip to the next."""
 
-    def __init__(
-        self,
-        scene: bpy.types.Scene,
-        rig: RigChain,
-        samples: ChainSamples,
-        linkage: Linkage,
-        other_turns: Floats | None,
-        keyed_pose: KeyedPose,
-        bend: float,
-    ) -> None:
-        """Hold what was read: samples of the current frame alone, and what `of` makes of them.
-
-        without: (1, n) turns that an influence below 1 blends with. bend: +1 or -1.
-        """
-        self.scene, self.rig, self.samples, self.linkage = scene, rig, samples, linkage
-        self.other_turns, self.keyed_pose, self.bend = other_turns, keyed_pose, bend
-        self.written: Sequence[BoneRotation] = ()  # the channels that were written last
-        self._own: OwnTurns | None = None  # what hands show without the chain
+    scene: bpy.types.Scene
+    rig: RigChain
+    samples: ChainSamples  # of the current frame alone
+    linkage: Linkage
+    other_turns: Floats | None  # (1, n) that an influence below 1 blends with
+    keyed_pose: KeyedPose
+    bend: float  # +1 or -1
+    written: Sequence[BoneRotation] = ()  # the channels that were written last
+    _own: OwnTurns | None = field(default=None, init=False)  # the hands' rotations without the chain
 
     @classmethod
     def of(cls, scene: bpy.types.Scene, rig: RigChain, settled: bool = True) -> "HeldChain":
-        """Read a chain as it stands. settled: whether its bend is what its settings say.
+        """Read a chain in the current pose. settled: whether its settings say its bend.
 
-        Else it is the side that two bones are bent to now. Raises IK2DError for what has no finite place.
+        Else it is the side that two bones are bent to now. Raises IK2DError for bones without a finite place.
         """
         (samples,) = sample_now(scene, [rig]).chains
         rig = facing_target(rig, samples)
@@ -70,40 +62,36 @@ class HeldChain:
 
     @property
     def tip(self) -> Floats:
-        """(3,) where the tip stood in the world when the chain was read."""
-        tip: Floats = self.samples.tips[0]
-        return tip
+        """(3,) place of the tip in the world when the chain was read."""
+        return self.samples.tips[0]
 
     @property
     def target(self) -> Floats:
-        """(3,) where the target stood in the world then."""
-        target: Floats = self.samples.targets[0]
-        return target
+        """(3,) place of the target in the world then."""
+        return self.samples.targets[0]
 
     @property
     def normal(self) -> Floats:
         """(3,) unit normal of the chain's plane in the world."""
         linear = (self.samples.world[0] @ self.linkage.to_pose[0])[:3, :3]
         normal = np.cross(linear @ self.rig.plane.x, linear @ self.rig.plane.y)
-        unit: Floats = normal / np.linalg.norm(normal)
-        return unit
+        return normal / np.linalg.norm(normal)
 
     def held_point(self) -> Floats:
-        """Return the point (3,) to take hold of: the target where the tip is solved for it, else the tip.
+        """Return the point (3,) to take hold of: the target if the tip is solved for it, else the tip.
 
-        The latter as high over the chain's plane as the target.
+        The tip is lifted as high over the chain's plane as the target.
         """
         solved = self.solved(self.target, self.bend, keep=True)
         apart = np.abs(solved.turns[0] - self.keyed_pose.turns)
         if solved.solution.status[0] == Status.REACHED and np.sin(apart / 2.0).max() <= _SOLVED:
             return self.target
-        lifted: Floats = self.tip + ((self.target - self.tip) @ self.normal) * self.normal
-        return lifted
+        return self.tip + ((self.target - self.tip) @ self.normal) * self.normal
 
     def solved(self, point: Floats, bend: float, keep: bool = False) -> SolvedChain:
         """Return the chain solved for a target at a point (3,) of the world, bent to a side.
 
-        It goes on from the pose solved last, unless keep: then that stays what it is.
+        The result becomes the pose that the next one goes on from, unless keep.
         """
         samples, times = self._at(point, bend), [self.keyed_pose.frame]
         if self.rig.has_memory and bend != self.bend:  # turned over on the way from one to the next
@@ -142,7 +130,7 @@ class HeldChain:
     ) -> None:
         """Turn the bones by turns (1, n) about their local axes, and write other channels of theirs.
 
-        What hangs on the tip and has a rotation of its own goes along. factors and locations: as solved.
+        Hands with a rotation of their own turn too. factors and locations: as solved.
         """
         armature = self.rig.armature
         rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels)
@@ -153,7 +141,7 @@ class HeldChain:
     def _hands(
         self, turns: Floats, factors: Floats | None, locations: Floats | None
     ) -> Sequence[BoneRotation]:
-        """Return how the hands turn with the bones turned by turns (1, n)."""
+        """Return the hands' rotations for turns (1, n) of the bones."""
         rig = self.rig
         if rig.hands is None:
             return ()
@@ -174,7 +162,7 @@ class HeldChain:
         return any(np.abs(one - np.array(other)).max() > _SAME * np.abs(one).max() for one, other in pairs)
 
     def read_again(self) -> None:
-        """Read anew how the chain is held, and where its target is; the pose goes on."""
+        """Read again how the chain is held, and where its target is; the pose is kept."""
         (samples,) = sample_now(self.scene, [self.rig]).chains
         samples = without_slides(self.scene, self.rig, samples, [self.keyed_pose.frame])
         self.samples = replace(samples, tips=self.samples.tips)

@@ -42,13 +42,13 @@ _HELD = ('LEFT_CTRL', 'RIGHT_CTRL', 'LEFT_SHIFT', 'RIGHT_SHIFT')
 
 
 class RegionView:
-    """A region of a 3D View, as `Pointer` looks through it."""
+    """View through a region of a 3D View, for `Pointer`."""
 
     def __init__(self, region: bpy.types.Region, data: bpy.types.RegionView3D) -> None:
         self.region, self.data = region, data
 
     def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
-        """Return where the line of sight through a pixel begins, and its direction."""
+        """Return the line of sight through a pixel: its start (3,) and its direction (3,)."""
         start = view3d_utils.region_2d_to_origin_3d(self.region, self.data, pixel)
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.data, pixel), np.float64)
         begin = np.array(start, np.float64)
@@ -57,13 +57,13 @@ class RegionView:
         return begin, direction
 
     def pixel(self, point: Floats) -> tuple[float, float] | None:
-        """Return where a point is seen; None behind the view."""
+        """Return the pixel that shows a point; None behind the view."""
         seen = view3d_utils.location_3d_to_region_2d(self.region, self.data, Vector(point))
         return None if seen is None else (seen.x, seen.y)
 
 
 def view_of(context: Context) -> RegionView | None:
-    """Return what the 3D View under the mouse shows; None elsewhere."""
+    """Return the 3D View under the mouse; None elsewhere."""
     area = context.area
     if area is None or area.type != 'VIEW_3D':
         return None
@@ -75,7 +75,7 @@ def view_of(context: Context) -> RegionView | None:
 
 
 def length_typed(scene: bpy.types.Scene, text: str) -> float:
-    """Return the length in the world that a typed number means in the scene's units."""
+    """Return the length in the world of a number typed in the scene's units."""
     units = scene.unit_settings
     if units.system == 'NONE':
         return float(text)
@@ -175,7 +175,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self._stop(context)
 
     def _answer(self, context: Context, event: Event) -> set[str]:
-        """Do what an event asks for; return what an operator returns."""
+        """Handle an event; return an operator's result."""
         if event.type == 'MOUSEMOVE':
             pixels = event.mouse_x - self._mouse[0], event.mouse_y - self._mouse[1]
             self._mouse = event.mouse_x, event.mouse_y
@@ -196,7 +196,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         return {'RUNNING_MODAL'}
 
     def _key(self, key: str) -> bool:
-        """Do what a key asks for; return whether it was one of ours."""
+        """Handle a key; return whether it was one of ours."""
         if key in ('X', 'Y'):
             self._pointer.keep_to('XY'.index(key))
             self._typed.active = 0
@@ -210,7 +210,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         return True
 
     def _go(self, context: Context, event: Event) -> None:
-        """Bring the tip to where the mouse, or what is typed, has it."""
+        """Bring the tip to the mouse, or to the typed place."""
         axis = self._pointer.axis
         if self._typed.is_empty:
             offset = self._pointer.look(self._view, event.ctrl, event.shift)
@@ -221,7 +221,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
         self._tell(context)
 
     def _tell(self, context: Context) -> None:
-        """Show what it comes to, and the keys."""
+        """Show the outcome and the keys in the header and the status bar."""
         drag, axis = self._drag, self._pointer.axis
         names = ("dX", "dY") if axis is None else ("XY"[axis],)
         moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
@@ -247,15 +247,15 @@ class IK2D_OT_drag(ChainOperator, Operator):
         return {'FINISHED'}
 
     def _finish(self, context: Context, drag: Drag) -> None:
-        """Key what was moved, if that is asked for, and report."""
+        """Key what was moved, if Auto Keying is on, and report."""
         keyed = drag.key(context)
         keys = f"; {keyed} channels keyed" if keyed else ""
         outcome = drag.outcome()
         sentence = f"Tip of '{drag.tip}' moved by {drag.moved_in_words()}: {outcome}{keys}"
-        self.tell(sentence, drag.warnings, outcome == "reached")
+        self.tell(sentence, drag.held_chain.rig.warnings, outcome == "reached")
 
     def _stop(self, context: Context) -> None:
-        """Take away what shows that it runs."""
+        """Clear the header and the status bar."""
         with suppress(ReferenceError):
             self._area.header_text_set(None)
         if context.workspace is not None:

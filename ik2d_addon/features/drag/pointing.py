@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the mouse to a place in a plane, whatever the view; knows nothing of Blender's window."""
+"""The point of a plane under the mouse, in any view. Needs no Blender window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,13 +20,13 @@ PRECISION = 0.1
 
 
 class View(Protocol):
-    """What looks at the plane. Pixels are the region's."""
+    """View of the plane. Pixels are the region's."""
 
     def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
-        """Return where the line of sight through a pixel begins, (3,), and its unit direction (3,)."""
+        """Return the line of sight through a pixel: its start (3,) and its unit direction (3,)."""
 
     def pixel(self, point: Floats) -> tuple[float, float] | None:
-        """Return where a point (3,) is seen; None behind the view."""
+        """Return the pixel that shows a point (3,); None behind the view."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +53,10 @@ class DragPlane:
 
     def at(self, offset: Sequence[float]) -> Floats:
         """Return the point (3,) at an offset (2,) from the plane's."""
-        point: Floats = self.point + offset[0] * self.x + offset[1] * self.y
-        return point
-
-    def axis(self, index: int) -> Floats:
-        """Return x or y (0 or 1)."""
-        return (self.x, self.y)[index]
-
-    def is_edge_on(self, direction: Floats) -> bool:
-        """Return whether a line of sight (3,) sees the plane nearly from its edge."""
-        return bool(abs(direction @ self.normal) < EDGE_ON)
+        return self.point + offset[0] * self.x + offset[1] * self.y
 
     def cut(self, start: Floats, direction: Floats) -> Floats | None:
-        """Return the offset (2,) of where a line of sight meets the plane; None where it does not, ahead."""
+        """Return the offset (2,) of the point where a line of sight meets the plane ahead; None without."""
         facing = direction @ self.normal
         if facing == 0.0:
             return None
@@ -74,9 +65,9 @@ class DragPlane:
         return np.array((met @ self.x, met @ self.y)) if way > 0.0 else None
 
     def along(self, line: Floats, start: Floats, direction: Floats) -> float | None:
-        """Return how far on a line (3,) through the plane's point a line of sight passes it nearest.
+        """Return the distance along a line (3,) from the plane's point to where a line of sight is nearest.
 
-        None where it sees the line end on.
+        None for a line that is seen end on.
         """
         cosine = line @ direction
         if abs(cosine) > END_ON:
@@ -85,15 +76,14 @@ class DragPlane:
         return float((offset @ line - cosine * (offset @ direction)) / (1.0 - cosine * cosine))
 
     def edge(self, direction: Floats) -> Floats:
-        """Return the unit vector (3,) of the plane that a line of sight (3,) sees it spread along."""
+        """Return the unit vector (3,) of the plane at right angles to a line of sight (3,)."""
         across = np.cross(self.normal, direction)
-        unit: Floats = across / np.linalg.norm(across)
-        return unit
+        return across / np.linalg.norm(across)
 
 
 @dataclass
 class Pointer:
-    """Where the mouse has the held point, as an offset (2,) in the plane."""
+    """Place of the held point under the mouse, as an offset (2,) in the plane."""
 
     plane: DragPlane
     moved: list[float] = field(default_factory=lambda: [0.0, 0.0])  # pixels, by which precision counts less
@@ -101,17 +91,17 @@ class Pointer:
     offset: Floats = field(default_factory=lambda: np.zeros(2))
 
     def move(self, pixels: Sequence[float], precise: bool) -> None:
-        """Take note that the mouse moved by so many pixels."""
+        """Add a move of the mouse by so many pixels."""
         share = PRECISION if precise else 1.0
         self.moved[0] += share * pixels[0]
         self.moved[1] += share * pixels[1]
 
     def keep_to(self, axis: int) -> None:
-        """Keep to an axis of the plane; let go where that was kept to before."""
+        """Keep to an axis of the plane, or no longer if it was kept to before."""
         self.axis = None if self.axis == axis else axis
 
     def look(self, view: View, snap: bool = False, precise: bool = False) -> Floats:
-        """Return the offset as seen in a view; where that shows none, the last one."""
+        """Return the offset as seen in a view, or the last one if the view shows none."""
         seen = view.pixel(self.plane.point)
         if seen is None:
             return self.offset
@@ -122,13 +112,13 @@ class Pointer:
         return self.offset
 
     def _seen(self, view: View, pixel: Sequence[float], held: Sequence[float]) -> Floats | None:
-        """Return the offset of what a pixel shows of the plane; held: the pixel of its point."""
+        """Return the offset of the plane's point under a pixel. held: the pixel of the held point."""
         start, direction = view.chain_view(pixel)
         middle = view.chain_view(held)[1]
         if self.axis is not None:
-            way = self.plane.along(self.plane.axis(self.axis), start, direction)
+            way = self.plane.along((self.plane.x, self.plane.y)[self.axis], start, direction)
             return None if way is None else way * np.eye(2)[self.axis]
-        if not self.plane.is_edge_on(middle):
+        if abs(middle @ self.plane.normal) >= EDGE_ON:
             return self.plane.cut(start, direction)
         met = start + direction * (((self.plane.point - start) @ middle) / (direction @ middle))
         edge = self.plane.edge(middle)
@@ -137,8 +127,7 @@ class Pointer:
 
     def _snapped(self, view: View, held: Sequence[float], offset: Floats, precise: bool) -> Floats:
         step = step_length(view, self.plane.point, held) * (PRECISION if precise else 1.0)
-        snapped: Floats = np.round(offset / step) * step
-        return snapped
+        return np.round(offset / step) * step
 
 
 def step_length(view: View, point: Floats, held: Sequence[float]) -> float:
@@ -157,5 +146,5 @@ def with_axis(offset: Sequence[float], axis: int | None) -> Floats:
 
 
 def distance_to(one: Sequence[float] | None, other: Sequence[float]) -> float:
-    """Return how many pixels lie between two places of the region; infinitely many to None."""
+    """Return the distance in pixels between two places of the region; infinite to None."""
     return float("inf") if one is None else hypot(one[0] - other[0], one[1] - other[1])

@@ -20,15 +20,11 @@ class Typed:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is typed: then the mouse decides."""
+        """Whether nothing is typed, so that the mouse counts."""
         return not any(self.texts)
 
-    def clear(self) -> None:
-        """Forget what was typed."""
-        self.texts, self.active = ["", ""], 0
-
     def take(self, key: str, several: bool) -> bool:
-        """Take a key by Blender's name of it; return whether it was one of ours.
+        """Handle a key by Blender's name of it; return whether it was one of ours.
 
         several: whether there are two numbers, between which Tab switches.
         """
@@ -49,11 +45,11 @@ class Typed:
         return True
 
     def values(self, to_number: Callable[[str], float]) -> list[float]:
-        """Return both numbers; 0 where none is typed, or not yet."""
+        """Return both numbers; 0 for one that is not typed yet."""
         return [to_number(text) if text.strip("-.") else 0.0 for text in self.texts]
 
     def in_words(self, names: Sequence[str]) -> str:
-        """Return what is typed, the number that is being typed between brackets: "X: [1.5]  Y: 0"."""
+        """Return the typed numbers in words, the one being typed in brackets: "X: [1.5|]  Y: 0"."""
         shown = []
         for i, name in enumerate(names):
             text = self.texts[i] or "0"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain as it stands in the viewport now: its plane, joints, limits and target, for whoever draws it.
+"""A chain in the pose that the viewport shows: its plane, joints, limits and target, to be drawn.
 
-It is read from what Blender's depsgraph has written back to the originals, and changes nothing: so it may
-be read while a window is drawn, where no probe can be made and nothing can be evaluated.
+It is read from the values that Blender's depsgraph has written back to the originals, and changes nothing:
+so it can be read while a window is drawn, when nothing can be added or evaluated.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "sto
 
 @dataclass(frozen=True, eq=False)
 class ChainView:
-    """A chain as posed now. What is flat is in its plane's own x and y, the root at the origin."""
+    """A chain in the current pose. Points (2,) are in its plane's x and y, the root at the origin."""
 
     name: str
     bones: tuple[str, ...]  # root to tip
@@ -64,15 +64,15 @@ class ChainView:
 
     @cached_property
     def region(self) -> Region | None:
-        """Where limits let the tip go; None for a chain without limits, and where nobody can tell.
+        """Region that the tip can reach within limits; None without limits, or where it is unknown.
 
-        Of a chain that stretches nobody can: each of its lengths has a region of its own.
+        It is unknown for a chain that stretches: each of its lengths has a region of its own.
         """
         if not self.chain.is_limited or not self.stretch.is_off:
             return None
         try:
             return reachable(self.chain, self.rest)
-        except IK2DError:  # ranges too narrow to tell
+        except IK2DError:  # the ranges are too narrow
             return None
 
     @cached_property
@@ -103,7 +103,7 @@ class ChainView:
     def fan(self, joint: int) -> tuple[float, float, float]:
         """Return the directions in the plane of a joint's least and greatest turn and of the bone as posed.
 
-        Infinite where there is no limit. The number of the third is that which is nearest to their range.
+        Infinite without a limit. The third is given in the turn that is nearest to their range.
         """
         headings = np.arctan2(*np.diff(self.joints, axis=0).T[::-1])
         zero = float(self.rest[joint] + (headings[joint - 1] if joint else 0.0))
@@ -115,7 +115,7 @@ class ChainView:
 
 
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
-    """Return what a chain needs to know of the scene (one frame), as the originals have it."""
+    """Return the samples of a chain on the current frame, read from the original objects."""
     armature, bones, target = rig.armature, rig.pose_bones, rig.target
     place = target.matrix_world.translation
     if rig.subtarget:
@@ -136,7 +136,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
 
 
 def _bases(rig: RigChain) -> Floats:
-    """Return the bones' own matrices (n, 4, 4), without what the chain has slid and stretched."""
+    """Return the bones' basis matrices (n, 4, 4), without the slides and scales of the chain."""
     bases = np.array([bone.matrix_basis for bone in rig.pose_bones], np.float64)
     for bone in rig.slides.channels if rig.slides is not None else ():
         bases[bone, :3, 3] = location_without_slides(rig, bone)
@@ -146,9 +146,9 @@ def _bases(rig: RigChain) -> Floats:
 
 
 def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
-    """Return a chain as it stands now. settings: those that it was read from, which may be animated.
+    """Return a chain in the current pose. settings: those that it was read from, which may be animated.
 
-    Raises IK2DError where the numbers of the rig's bones, or of its target, are no numbers.
+    Raises IK2DError for a bone or a target with no finite place.
     """
     samples = samples_now(rig, settings)
     values = (samples.targets, samples.world, samples.bases, samples.tips)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 RGB = tuple[float, float, float]
 
-# The contrast that lines and signs need to be told from what is behind them (WCAG 2.1, 1.4.11).
+# The contrast that lines and signs need with their background (WCAG 2.1, 1.4.11).
 CONTRAST = 3.0
 # The contrast that words need (1.4.3).
 WORDS = 4.5
@@ -28,7 +28,7 @@ def contrast(one: Sequence[float], other: Sequence[float]) -> float:
 def readable(color: Sequence[float], background: Sequence[float], wanted: float = CONTRAST) -> RGB:
     """Return the colour nearest to one, on the way to white or to black, that has the wanted contrast.
 
-    Where neither has it, that of the two which has more.
+    If neither end has it, the end with more contrast.
     """
     end = farther_end(background)
     for step in range(_STEPS + 1):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawing over the viewport: what rules a chain, so that one sees why its tip stops where it stops.
+"""Drawing over the viewport: what limits a chain, so that you see why its tip stops where it stops.
 
-Batches are made anew only after something has changed, which Blender's handlers tell; where nothing has, a
-redraw looks at a few names and draws three batches. Switched off, there is neither a handler nor a batch.
+Batches are made again only after something has changed, as Blender's handlers say; otherwise a redraw
+compares a few names and draws three batches. Switched off, there is neither a handler nor a batch.
 """
 
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ from .colors import RGB, WORDS, farther_end, readable
 from .figure import Figure
 from .target_path import path_of
 
-# Animated settings that say nothing of how a rig is read: it is kept while time goes on.
+# Animated settings that a rig is not read from: it is kept when the frame changes.
 _OF_FRAMES = {"turn_over", "influence"}
-# How far words stand off what they are about, and the edge round bold lines, in pixels at a scale of 1.
+# The distance of words from their place, and the edge round bold lines, in pixels at a scale of 1.
 _OFFSET, _EDGE = 20.0, 2.5
 # Bold lines get an edge that stands out from them, so that they are seen over anything.
 _EDGE_ALPHA = 0.35
@@ -38,11 +38,11 @@ _EDGE_ALPHA = 0.35
 
 @dataclass
 class _Drawn:
-    """What was drawn last, and of what."""
+    """Figure that was drawn last, with its fingerprint."""
 
     key: tuple = ()  # the armature, the mode, the background
     settings: list[tuple] = field(default_factory=list)  # of the chains, as `_settings_of` reads them
-    rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept while time goes on
+    rigs: dict[tuple, RigChain] = field(default_factory=dict)  # kept when the frame changes
     sights: dict[str, ChainView] = field(default_factory=dict)  # by the chains' names
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
@@ -51,20 +51,20 @@ class _Drawn:
 
 
 _drawn: _Drawn | None = None
-# What the viewport that is being drawn shows of it.
+# The same for the viewport that is being drawn; None if it shows nothing.
 _shown: _Drawn | None = None
 _callbacks: list = []
 # Whether all chains are drawn: asked at each redraw.
 _all_chains = False
-# Why the overlay switched itself off; "" where it did not.
+# Why the overlay switched itself off; "" if it did not.
 problem = ""
 
 
-# --- What is there to see ----------------------------------------------------
+# --- The figure --------------------------------------------------------------
 
 
 def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list[PropertyGroup]]:
-    """Return the armature that the sidebar shows, and its chains that the overlay is to draw."""
+    """Return the armature that the sidebar shows, and those of its chains that the overlay draws."""
     armature = active_armature(context)
     if armature is None or armature.pose is None or not armature.is_property_set("ik2d"):
         return armature, []
@@ -77,9 +77,9 @@ def chains_seen(context: Context, all_chains: bool) -> tuple[Object | None, list
 def sights_of(
     armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
 ) -> list[tuple[PropertyGroup, ChainView]]:
-    """Return the chains that can be read, as they stand; rigs: those read before, by armature and name.
+    """Return the chains in the current pose. rigs: those read before, by armature and name.
 
-    Those that cannot be read the sidebar tells about.
+    Chains that cannot be read are left out: the sidebar tells about them.
     """
     found = []
     for chain in chains:
@@ -100,8 +100,9 @@ def figure_of(
     background: RGB,
     units: str,
 ) -> Figure:
-    """Return all that is drawn of an armature's chains over a background."""
-    figure, colors = Figure(), _colors(settings, background)
+    """Return the figure of an armature's chains over a background."""
+    figure = Figure()
+    colors = {name.removesuffix("_color"): readable(getattr(settings, name), background) for name in COLORS}
     active = armature.data.bones.active
     posed = armature.mode == 'POSE'
     several, chosen_chain = len(sights) > 1, active_chain(armature)
@@ -131,13 +132,8 @@ def figure_of(
     return figure
 
 
-def _colors(settings: PropertyGroup, background: RGB) -> dict[str, RGB]:
-    """Return the colours by what they are for, readable on a background."""
-    return {name.removesuffix("_color"): readable(getattr(settings, name), background) for name in COLORS}
-
-
 def background_of(context: Context) -> RGB:
-    """Return the colour that is behind what the viewport shows, as far as the theme or the user chose it."""
+    """Return the viewport's background colour, as the theme or the shading options set it."""
     shading = context.space_data.shading
     if shading.type in {'WIREFRAME', 'SOLID'} and shading.background_type == 'VIEWPORT':
         return tuple(shading.background_color)
@@ -161,7 +157,7 @@ def _draw_in_view() -> None:
         _shown = _current(context)
         if _shown is not None:
             _draw_batches(context, _shown)
-    except Exception as error:  # whatever it is, it would be the same at each redraw
+    except Exception as error:  # it would come again at each redraw
         _give_up(error)
 
 
@@ -176,7 +172,7 @@ def _draw_in_pixels() -> None:
 
 
 def _current(context: Context) -> _Drawn | None:
-    """Return what is to be drawn, made anew where something has changed; None where there is nothing."""
+    """Return the cached drawing, made again if something has changed; None if there is nothing to draw."""
     global _drawn
     armature, chains = chains_seen(context, _all_chains)
     if not chains or not armature.visible_get(viewport=context.space_data):
@@ -191,7 +187,7 @@ def _current(context: Context) -> _Drawn | None:
 
 
 def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
-    """Return the settings of chains: no handler of Blender tells of what scripts and operators change."""
+    """Return the settings of chains: no handler of Blender tells when scripts and operators change them."""
     return [
         (chain.name, chain.tip, settings_of(chain, _OF_FRAMES), *map(settings_of, chain.joints))
         for chain in chains
@@ -199,7 +195,7 @@ def _settings_of(chains: list[PropertyGroup]) -> list[tuple]:
 
 
 def chain_view_shown(context: Context) -> ChainView | None:
-    """Return how the chain that the sidebar shows stands, as the overlay draws it; None where it does not."""
+    """Return the chain that the sidebar shows, as the overlay draws it; None if it does not draw it."""
     chain = shown_chain(context)
     drawn = _current(context) if _callbacks and not problem and chain is not None else None
     return drawn.sights.get(chain.name) if drawn is not None else None
@@ -208,7 +204,7 @@ def chain_view_shown(context: Context) -> ChainView | None:
 def _made(
     context: Context, armature: Object, chains: list[PropertyGroup], rigs: dict[tuple, RigChain]
 ) -> _Drawn:
-    """Return what is to be drawn of an armature's chains, as all stands now; rigs: those read before."""
+    """Return the drawing of an armature's chains in the current pose. rigs: those read before."""
     background = background_of(context)
     sights = sights_of(armature, chains, rigs)
     units = context.scene.unit_settings.system
@@ -219,7 +215,7 @@ def _made(
 
 
 def _batched(figure: Figure, edge: float) -> _Drawn:
-    """Hand a figure to the graphics card."""
+    """Return the drawing of a figure, in batches for the graphics card."""
     drawn = _Drawn(labels=figure.labels, edge=1.0 - edge)
     points, colors = figures.joined(figure.triangles)
     if len(points):
@@ -259,7 +255,7 @@ def _draw_batches(context: Context, drawn: _Drawn) -> None:
 
 
 def _draw_edges(drawn: _Drawn, viewport, scale: float) -> None:
-    """Draw what bold lines stand out from."""
+    """Draw the edges of bold lines."""
     shader = gpu.shader.from_builtin('POLYLINE_UNIFORM_COLOR')
     shader.bind()
     shader.uniform_float("viewportSize", viewport)
@@ -294,7 +290,7 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
 def free_line(
     taken: list[tuple[float, float, float]], x: float, y: float, width: float, height: float
 ) -> float:
-    """Return the lowest y, from one on, at which words of a width overlap no others, and take it.
+    """Return the lowest y, from one on, at which words of a width overlap no others, and add it to `taken`.
 
     taken: (left, right, y) of the words that are there already, all of one height.
     """
@@ -331,7 +327,7 @@ def _redraw() -> None:
 
 
 def update() -> None:
-    """Draw, or stop drawing, as the settings say, and all of it anew."""
+    """Draw all again, or stop drawing, as the settings say."""
     global _drawn, _all_chains, problem
     settings = overlay_settings()
     _drawn, _all_chains = None, settings.all_chains
@@ -369,14 +365,14 @@ def _anything_changed(*_arguments) -> None:
 
 @persistent
 def _frame_changed(*_arguments) -> None:
-    """The pose is another, the rig is not."""
+    """Draw the new pose; the rigs are kept."""
     if _drawn is not None:
         _drawn.key = ()
 
 
 @persistent
 def _file_loaded(*_arguments) -> None:
-    """What the session keeps of the settings may be another file's."""
+    """Follow the settings of the new file."""
     update()
 
 
@@ -389,14 +385,14 @@ _HANDLERS = (
 
 
 def register() -> None:
-    """Heed the settings."""
+    """Follow the settings."""
     listeners.append(update)
     bpy.app.handlers.load_post.append(_file_loaded)
     update()
 
 
 def unregister() -> None:
-    """Draw nothing any more."""
+    """Stop drawing."""
     bpy.app.handlers.load_post.remove(_file_loaded)
     listeners.remove(update)
     if _callbacks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a chain as it stands to what is drawn of it: coloured lines, triangles and words. Needs no window."""
+"""The coloured lines, triangles and words that are drawn for a chain in a pose. Needs no window."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.inputs import Floats
 from ...core.pops import pop_bands
 from . import shapes
 from .chain_view import NOT_SOLVED, ChainView
-
-Floats = NDArray[np.float64]
-RGB = tuple[float, float, float]
+from .colors import RGB
 
 THIN, BOLD = 1.0, 2.0  # pixels, at a scale of 1
 # The radius of a joint's fan, as a part of its bone, and at most of the reach.
 FAN_OF_BONE, FAN_OF_REACH = 0.45, 0.3
-# Chains whose grounds are kept.
+# Number of chains whose grounds are kept.
 _KEPT = 32
-# A joint nearer than this to an end of its range stands at it (radians).
+# A joint nearer than this to an end of its range is at its limit (radians).
 _AT_LIMIT = np.radians(0.5)
 # Sizes as parts of the reach: a dash with its gap, half a cross.
 _DASH, _CROSS = 0.04, 0.025
@@ -28,7 +27,7 @@ _PATH_CROSS, _TICK = 0.012, 0.008
 
 @dataclass(frozen=True, eq=False)
 class TargetPath:
-    """Where a chain's target was at some frames."""
+    """Path of a chain's target over some frames."""
 
     frames: NDArray[np.int64]  # (m,)
     places: Floats  # (m, 3) in the world
@@ -51,23 +50,12 @@ class Figure:
         """Add triangles (m, 3, 3)."""
         self.triangles.append((triangles.reshape(-1, 3), (*color, alpha)))
 
-    def add(self, other: "Figure") -> None:
-        """Add all that another one holds."""
-        for width, parts in other.lines.items():
-            self.lines[width].extend(parts)
-        self.triangles.extend(other.triangles)
-        self.labels.extend(other.labels)
-
 
 def joined(parts: list[tuple[Floats, tuple]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the points (m, 3) of parts and the colours (m, 4) of these."""
-    counts = [len(points) for points, _ in parts]
-    points, colors = np.zeros((sum(counts), 3), np.float32), np.zeros((sum(counts), 4), np.float32)
-    first = 0
-    for (part, color), count in zip(parts, counts, strict=True):
-        points[first : first + count], colors[first : first + count] = part, color
-        first += count
-    return points, colors
+    """Return the points (m, 3) of parts and their colours (m, 4)."""
+    points = [np.zeros((0, 3)), *(points for points, _ in parts)]
+    colors = [np.zeros((0, 4)), *(np.tile(color, (len(points), 1)) for points, color in parts)]
+    return np.concatenate(points, dtype=np.float32), np.concatenate(colors, dtype=np.float32)
 
 
 def lifted(chain_view: ChainView, flat: Floats) -> Floats:
@@ -80,7 +68,7 @@ def lifted(chain_view: ChainView, flat: Floats) -> Floats:
 
 
 def draw_plane(figure: Figure, chain_view: ChainView, color: RGB) -> None:
-    """Add a quiet patch of the chain's plane."""
+    """Add a faint patch of the chain's plane."""
     outer = chain_view.reach[1]
     figure.fill(lifted(chain_view, shapes.disc(outer)), color, 0.05)
     figure.line(lifted(chain_view, shapes.grid(outer)), color, 0.22)
@@ -88,18 +76,18 @@ def draw_plane(figure: Figure, chain_view: ChainView, color: RGB) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Ground:
-    """What stands still in a chain's plane while the chain moves: flat pieces and triangles."""
+    """Pieces and triangles in a chain's plane that stay while the chain moves."""
 
     outline: Floats  # (m, 2, 2)
     pops: list[tuple[float, float, Floats, Floats]]  # from, to, triangles, strokes
 
 
-# The grounds that were made last, by what they were made of.
+# Cached grounds, by their fingerprints.
 _grounds: OrderedDict[tuple, _Ground] = OrderedDict()
 
 
 def _ground(chain_view: ChainView) -> _Ground:
-    """Return a chain's ground, made anew where its lengths, limits or softness are others than before."""
+    """Return the cached ground of a chain, made again if its lengths, limits or softness have changed."""
     chain = chain_view.chain
     limits = b"" if chain.limits is None else chain.limits.tobytes() + chain.weights.tobytes()
     slides = b"" if chain.slides is None else chain.slides.tobytes()
@@ -134,7 +122,7 @@ def _kept(chain_view: ChainView, parts: Floats) -> Floats:
 
 
 def draw_reach(figure: Figure, chain_view: ChainView, color: RGB) -> None:
-    """Add the outline of where the tip can go: a ring, or what limits leave of it."""
+    """Add the outline of the tip's reach: a ring, or the part of it within limits."""
     figure.line(lifted(chain_view, _ground(chain_view).outline), color, 0.9, BOLD)
 
 
@@ -178,7 +166,7 @@ def draw_bend(figure: Figure, chain_view: ChainView, color: RGB) -> None:
 
 
 def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, words: str) -> None:
-    """Add a dashed line from the tip to a target that it is not on, and words beside the target."""
+    """Add a dashed line from the tip to a target that it is not on, and words next to the target."""
     why = chain_view.why_missed
     if not why:
         return

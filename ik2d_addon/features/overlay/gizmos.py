@@ -18,18 +18,18 @@ from .limit_drag import ENDS
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24
-# What the button's sign is drawn on, whatever the theme.
+# The colour behind the button's icon, in all themes.
 _BACKDROP = (0.1, 0.1, 0.1)
 # Blender's own gizmo is drawn about the same joint: handles keep so many of its radii away from it.
 _CLEAR = 1.5
-# The second handle of a range of nothing, or of a whole turn, stands further out than the first.
+# The second handle of an empty range, or of a whole turn, is further out than the first.
 _ASIDE = 1.3
 
 
 def least_radius(context: Context, place: Vector) -> float:
-    """Return how far from a place in the world, in its units, Blender's own gizmo there leaves room.
+    """Return the least distance, in world units, that handles keep from Blender's own gizmo at a place.
 
-    Infinite where the place is behind the viewer.
+    Infinite for a place behind the viewer.
     """
     region, view = context.region, context.region_data
     right = view.view_matrix.to_3x3().row[0].normalized()
@@ -42,9 +42,9 @@ def least_radius(context: Context, place: Vector) -> float:
 
 
 def handle_places(chain_view: ChainView, joint: int, least: float) -> list[np.ndarray] | None:
-    """Return where the handles (3,) of a joint's two ends are in the world; None where it has no limits.
+    """Return the places (3,) in the world of a joint's two handles; None for a joint without limits.
 
-    They are on the ends of the fan, or further out where it is smaller than `least`, in the world's units.
+    They are on the ends of the fan, or further out if it is smaller than `least`, in the world's units.
     """
     low, high, _ = chain_view.fan(joint)
     if not np.isfinite((low, high)).all():
@@ -61,7 +61,7 @@ def handle_places(chain_view: ChainView, joint: int, least: float) -> list[np.nd
 
 
 def button_place(chain_view: ChainView, least: float) -> np.ndarray | None:
-    """Return where the button on the arrow to the side of the bend is (3,); None where there is no arrow."""
+    """Return the place (3,) of the button on the arrow to the side of the bend; None without an arrow."""
     ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
     if ends is None:
         return None
@@ -133,7 +133,7 @@ class IK2D_GGT_chain(GizmoGroup):
 
 
 def _place(gizmo: Gizmo, place: np.ndarray | None, color: tuple) -> None:
-    """Show a gizmo at a place in the world; not at all where it has none."""
+    """Show a gizmo at a place in the world, if it has a finite one."""
     if place is None or not np.isfinite(place).all():
         return
     gizmo.hide = False

@@ -18,7 +18,7 @@ from .chain_view import ChainView, view_chain
 ENDS = ('MIN', 'MAX')
 # What Ctrl snaps to, and what Shift makes of a move of the mouse.
 _SNAP, _PRECISE = math.radians(5.0), 0.1
-# A plane seen nearer to its edge than this sine: the mouse then says nothing of directions in it.
+# In a plane seen nearer to its edge than this sine, the mouse gives no direction.
 _EDGE_ON = 0.02
 _TURN = 2.0 * math.pi
 
@@ -33,10 +33,10 @@ def set_limit(joint: PropertyGroup, end: str, angle: float) -> None:
 
 
 def direction_at(chain_view: ChainView, joint: int, origin, way) -> float | None:
-    """Return the direction (radians, in the chain's plane) in which a line of sight meets it from a joint.
+    """Return the direction (radians) from a joint to where a line of sight meets the chain's plane.
 
-    origin, way: (3,) a point of the line and its direction, in the world. None where the line nearly
-    lies in the plane, or meets it behind the viewer.
+    origin, way: (3,) a point of the line and its direction, in the world. None if the line nearly
+    lies in the plane, or meets the joint itself.
     """
     normal = np.cross(chain_view.to_world[:3, 0], chain_view.to_world[:3, 1])
     normal /= np.linalg.norm(normal)
@@ -96,14 +96,12 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
 
     def modal(self, context, event):
         if event.type in {'RIGHTMOUSE', 'ESC'} and event.value == 'PRESS':
-            self._restore(context)
+            joint = self._joint(context)
+            joint.limit_min, joint.limit_max, joint.use_limit = self._before
             return self._ended(context, {'CANCELLED'})
         if event.type == 'MOUSEMOVE':
             self._follow(context, event)
-        elif (event.type == 'LEFTMOUSE' and event.value == 'RELEASE') or event.type in {
-            'RET',
-            'NUMPAD_ENTER',
-        }:
+        elif event.type in {'RET', 'NUMPAD_ENTER'} or (event.type, event.value) == ('LEFTMOUSE', 'RELEASE'):
             joint = self._joint(context)
             is_as_before = (joint.limit_min, joint.limit_max, joint.use_limit) == self._before
             return self._ended(context, {'CANCELLED' if is_as_before else 'FINISHED'})
@@ -124,7 +122,7 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         )
 
     def _follow(self, context: Context, event: Event) -> None:
-        """Turn the end by what the mouse has turned about the joint since it was last looked at."""
+        """Turn the end by the angle that the mouse has turned about the joint since the last move."""
         now = self._pointing(context, event)
         if now is None:
             return
@@ -142,10 +140,6 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         context.workspace.status_text_set(
             "Release: confirm   Esc, right click: cancel   Ctrl: 5° steps   Shift: precise"
         )
-
-    def _restore(self, context: Context) -> None:
-        joint = self._joint(context)
-        joint.limit_min, joint.limit_max, joint.use_limit = self._before
 
     @staticmethod
     def _ended(context: Context, result: set[str]) -> set[str]:

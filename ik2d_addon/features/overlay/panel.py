@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the overlay is switched: a panel in the sidebar, and one in the viewport's own overlay popover."""
+"""The panels of the overlay: one in the sidebar, one in the viewport's own overlay popover."""
 
 from bpy.types import Panel
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the overlay draws, as plain numbers: line pieces and triangles in a chain's plane. No Blender here.
+"""The shapes of the overlay, as arrays: pieces of lines and triangles in a chain's plane. No Blender here.
 
 A piece of line is a pair of points, a triangle three: arrays (m, 2, 2) and (m, 3, 2).
 """
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The angle (radians) that one straight piece of a circle stands for, at most.
+# The greatest angle (radians) of one straight piece of a circle.
 STEP = math.radians(4.0)
 # Lines of the grid on each side of the root, about.
 _GRID = 5
@@ -32,7 +32,7 @@ def around(directions: Floats, radius: float) -> Floats:
 
 
 def arc(radius: float, start: float = 0.0, end: float = 2.0 * math.pi) -> Floats:
-    """Return points (m, 2) along an arc about the origin, all round where it is a turn or more."""
+    """Return points (m, 2) along an arc about the origin, a full circle for a turn or more."""
     end = min(end, start + 2.0 * math.pi)
     return around(np.linspace(start, end, 2 + int((end - start) / STEP)), radius)
 
@@ -64,7 +64,7 @@ def grid(radius: float) -> Floats:
 
 
 def round_step(length: float) -> float:
-    """Return the length of 1, 2 or 5 times a power of ten that is nearest, by ratio."""
+    """Return the nearest length, by ratio, that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(length))
     return min((power * part for part in (1.0, 2.0, 5.0, 10.0)), key=lambda one: abs(math.log(one / length)))
 
@@ -89,7 +89,7 @@ def fan(centre: Floats, radius: float, low: float, high: float) -> tuple[Floats,
 
 
 def needle(centre: Floats, radius: float, direction: float, stopped: bool) -> Floats:
-    """Return the pieces (m, 2, 2) of a needle, with a bar across its end where it is stopped."""
+    """Return the pieces (m, 2, 2) of a needle, with a bar across its end if it is stopped."""
     ahead = around(np.array(direction), 1.0)
     end = centre + radius * ahead
     lines = [np.stack((centre, end))]
@@ -110,7 +110,7 @@ def arrow(start: Floats, end: Floats) -> tuple[Floats, Floats]:
 def dashes(start: Floats, end: Floats, length: float, part: float = 0.6) -> Floats:
     """Return the dashes (m, 2, k) of a line between two points (k,), each about so long with its gap.
 
-    part: what a dash takes of that. The line begins and ends with a dash.
+    part: the share of a dash in that. The line begins and ends with a dash.
     """
     distance = float(np.linalg.norm(end - start))
     count = max(1, min(_MOST_DASHES, round(distance / length) if length > 0.0 else 1))
@@ -129,7 +129,7 @@ def crosses(points: Floats, x: Floats, y: Floats) -> Floats:
 def ticks(points: Floats, normal: Floats, size: float) -> Floats:
     """Return a stroke (m, 2, 3) across a line through points (m, 3) at each of these, in a plane.
 
-    size: half of a stroke's length. Where the line stands still its stroke has none.
+    size: half of a stroke's length. Where the line does not move, its stroke has no length.
     """
     ways = np.gradient(points, axis=0) if len(points) > 1 else np.zeros_like(points)
     across = np.cross(normal, ways)
@@ -139,9 +139,9 @@ def ticks(points: Floats, normal: Floats, size: float) -> Floats:
 
 
 def bend_arrow(joints: Floats, bend: float, reach: float) -> tuple[Floats, Floats] | None:
-    """Return where the arrow to the side that a chain bends to begins and ends (2,); None for one bone.
+    """Return the start and the end (2,) of the arrow to the side of the bend; None for one bone.
 
-    joints: (n + 1, 2). It stands off the middle joint, at right angles to the line from root to tip: a
+    joints: (n + 1, 2). The arrow is near the middle joint, at right angles to the line from root to tip: a
     chain that bends to the positive side turns left at its joints, so these lie right of that line.
     """
     if len(joints) < 3 or reach <= 0.0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a chain's target goes over the frames, worked out when asked and kept until the next file."""
+"""The path of a chain's target over the frames, calculated on request and kept until a file is loaded."""
 
 import bpy
 import numpy as np
@@ -17,26 +17,26 @@ from ...rig.scene.samples import finished
 from ...rig.scene.slide_locations import without_slides
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
-from ...ui.registration import register_classes, unregister_classes
+from ...ui.registration import registration
 from ...ui.settings.overlay import listeners, overlay_settings
 from .figure import TargetPath
 
-# More frames than these are not looked at: the path takes every second or third of more.
+# The most frames of a path: of more, it takes every second or third.
 FRAMES = 1000
-# The paths that were worked out, by the armatures' identities and the chains' names.
+# Calculated paths, by the armatures' session UIDs and the chains' names.
 _paths: dict[tuple[int, str], TargetPath] = {}
 
 
 def path_of(chain: PropertyGroup) -> TargetPath | None:
-    """Return a chain's path that was worked out; None where none was."""
+    """Return the calculated path of a chain; None without one."""
     return _paths.get((chain.id_data.session_uid, chain.name))
 
 
 @live_paused()
 def find_path(armature: Object, chain: PropertyGroup, scene: Scene) -> TargetPath:
-    """Return where a chain's target is on the frames of its range, and where the chain cannot follow it.
+    """Return the path of a chain's target on the frames of its range, and the frames that it misses.
 
-    The scene shows afterwards what it showed before. Raises IK2DError as a bake does.
+    The scene is on the same frame afterwards. Raises IK2DError as a bake does.
     """
     first, last, step = chosen_range(armature, scene)
     step = max(step, -(-(last - first + 1) // FRAMES))
@@ -59,25 +59,16 @@ class IK2D_OT_target_path(ChainOperator, Operator):
     def work(self, context):
         armature, chain = active_armature(context), shown_chain(context)
         path = _paths[armature.session_uid, chain.name] = find_path(armature, chain, context.scene)
-        show_overlay("path")
-        return _sentence(chain.name, path)
-
-
-def show_overlay(part: str) -> None:
-    """Switch on a part of the overlay, and all of it where it is off."""
-    settings = overlay_settings()
-    for name in (part, "show"):
-        if not getattr(settings, name):
-            setattr(settings, name, True)
-    for listener in listeners:
-        listener()
-
-
-def _sentence(name: str, path: TargetPath) -> str:
-    missed = int(path.missed.sum())
-    if not missed:
-        return f"Chain '{name}' can follow its target on all {len(path.frames)} frames"
-    return f"Chain '{name}' cannot follow its target on {missed} of {len(path.frames)} frames"
+        settings = overlay_settings()
+        for name in ("path", "show"):
+            if not getattr(settings, name):
+                setattr(settings, name, True)
+        for listener in listeners:
+            listener()
+        missed = int(path.missed.sum())
+        if not missed:
+            return f"Chain '{chain.name}' can follow its target on all {len(path.frames)} frames"
+        return f"Chain '{chain.name}' cannot follow its target on {missed} of {len(path.frames)} frames"
 
 
 class IK2D_OT_target_path_clear(ChainOperator, Operator):
@@ -103,21 +94,22 @@ class IK2D_OT_target_path_clear(ChainOperator, Operator):
 
 @persistent
 def _forget_paths(*_arguments) -> None:
-    """After loading: objects have other identities."""
+    """Forget the paths of the file before: its objects are gone."""
     _paths.clear()
 
 
 classes = (IK2D_OT_target_path, IK2D_OT_target_path_clear)
+_register_classes, _unregister_classes = registration(classes)
 
 
 def register() -> None:
     """Register the operators."""
-    register_classes(classes)
+    _register_classes()
     bpy.app.handlers.load_post.append(_forget_paths)
 
 
 def unregister() -> None:
     """Unregister them, and forget the paths."""
     bpy.app.handlers.load_post.remove(_forget_paths)
-    unregister_classes(classes)
+    _unregister_classes()
     _paths.clear()

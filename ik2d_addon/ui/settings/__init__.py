@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is stored in the file, and the functions that keep it whole."""
+"""The settings stored in the file, and the functions that keep them consistent."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain stores of the IK that it took over."""
+"""Stored state of IK constraints that a chain has adopted."""
 
 from bpy.props import (
     BoolProperty,
@@ -75,7 +75,7 @@ class IK2D_PG_adopted(PropertyGroup):
 
 
 def is_adopted(chain: PropertyGroup) -> bool:
-    """Return whether a chain stands for IK constraints, which it has muted."""
+    """Return whether a chain replaces IK constraints, which it has muted."""
     return len(chain.adopted.constraints) > 0
 
 

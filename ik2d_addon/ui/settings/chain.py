@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rig stores: `Object.ik2d`, its chains and their settings."""
+"""The stored settings of a chain."""
 
 import bpy
 from bpy.props import (
@@ -48,7 +48,7 @@ def _plane_changed(chain, _context):
 
 
 def _target_changed(chain, _context):
-    """Note how the target stands, and its bone, to find that again when it is renamed."""
+    """Store the target's bone, to find it again when it is renamed, and its rotation."""
     RIGS.mark()
     chain.property_unset("subtarget_place")
     if chain.subtarget and chain.target is not None and chain.target.type == 'ARMATURE':
@@ -125,7 +125,7 @@ class IK2D_PG_chain(PropertyGroup):
         **STORED,
     )
     joints: CollectionProperty(name="Joints", type=IK2D_PG_joint, override=GROWING, options=set())
-    # Settings of bones that are out of the chain for now, until they come back.
+    # Settings of bones that have left the chain, kept until they are in it again.
     dormant: CollectionProperty(name="Dormant Joints", type=IK2D_PG_joint, override=GROWING, options=HIDDEN)
     active_joint: IntProperty(
         name="Active Joint",

@@ -31,9 +31,8 @@ def add_chain(
 ):
     """Add a chain that ends in the bone `tip`, make it the active one and return it.
 
-    Without `bone_count` it has two bones, or one where the tip has no parent. It follows the object
-    `target`, or the bone `subtarget` of that. Raises IK2DError, with
-    nothing changed, where there is no such bone or the hierarchy has fewer bones.
+    Without `bone_count` it has two bones, or one if the tip has no parent. It follows the object `target`,
+    or its bone `subtarget`. Raises IK2DError, with nothing changed, for a missing bone or too few of them.
     """
     if bone_count is None:
         bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
@@ -49,7 +48,7 @@ def add_chain(
 
 
 def drop_chain(armature: Object, index: int) -> str:
-    """Remove the chain at a place of the list, and nothing else; return its name."""
+    """Remove only the list's chain at an index; return its name."""
     chains = armature.ik2d.chains
     name = str(chains[index].name)
     try:
@@ -70,7 +69,7 @@ def move_chain(armature: Object, step: int) -> None:
 
 
 def flip(chain: PropertyGroup) -> None:
-    """Have a chain bend to its other side: a native one by its control, at once."""
+    """Bend a chain to its other side; a native one by its control, at once."""
     controls = controls_of(chain)
     if controls is not None:
         controls["bend"] = 1.0 if controls.get("bend", 1.0) < 0.0 else -1.0
@@ -93,9 +92,9 @@ def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> 
 
 
 def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]:
-    """Make Blender's own limits on the bones the chain's: all others become free.
+    """Take the chain's limits from Blender's own limits on the bones; other joints become free.
 
-    Returns how many joints are limited, and the bones whose limits say nothing of turns in the plane.
+    Returns the number of limited joints, and the bones whose limits are not about turns in the plane.
     Raises IK2DError for a chain without bones or without a plane.
     """
     bones = chain_bones(armature, chain.tip, chain.bone_count, chain.name)
@@ -112,10 +111,7 @@ def take_limits(armature: Object, chain: PropertyGroup) -> tuple[int, list[str]]
 
 
 def take_slides(chain: PropertyGroup, bones: list[PoseBone]) -> list[str]:
-    """Make what Limit Location constraints leave to bones their slides; others stay as they are.
-
-    Returns the bones that are limited on one side alone.
-    """
+    """Take slides from Limit Location constraints; return the bones that have a limit on one side only."""
     joints = [chain.joints[bone.name] for bone in bones]
     bases = np.array(
         [

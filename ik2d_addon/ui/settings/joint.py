@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain stores of each joint."""
+"""The stored settings of a joint."""
 
 from math import pi
 from typing import Any
@@ -27,8 +27,8 @@ def solving_changed(_settings, _context):
     RIGS.mark()
 
 
-# What settings have in common: all that a person sets; of these the ones that say how a chain is solved, and
-# those that may be animated; and what the add-on itself notes, which is state.
+# Keywords that properties share: of all that a person sets; of those that say how a chain is solved; of those
+# that can be animated; and of what the add-on itself stores, which is state.
 STORED = {"override": OVERRIDABLE, "options": set()}
 SETTING = {**STORED, "update": solving_changed}
 ANIMATED = {"override": OVERRIDABLE, "update": solving_changed}

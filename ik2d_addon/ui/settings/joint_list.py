@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joints of a chain, kept in step with its bones."""
+"""The joints of a chain, kept the same as its bones."""
 
 from ...core import IK2DError
 from ...rig.chain.chain import chain_bones
@@ -11,7 +11,7 @@ JOINT_SETTINGS = tuple(name for name in IK2D_PG_joint.__annotations__ if name no
 
 
 def joints_wanted(chain) -> list[str]:
-    """Return the names of the chain's bones, root to tip; none where it has no such bones."""
+    """Return the names of the chain's bones, root to tip; [] if it has no such bones."""
     armature = chain.id_data
     if armature.pose is None:  # an armature that no scene has shown yet
         return []
@@ -29,9 +29,9 @@ def joints_missing(chain) -> list[str]:
 def sync_joints(chain) -> None:
     """Give the chain one joint for each of its bones, root to tip; a bone that stays keeps its settings.
 
-    Runs by itself when the tip or the number of bones changes. Settings of bones that leave the chain
-    lie in `chain.dormant` until they are in it again. A chain with no such bones keeps what it has, so
-    that a slip of the pen loses nothing; so does one that comes from a linked library.
+    Runs by itself when the tip or the number of bones changes. Settings of bones that leave the chain are
+    kept in `chain.dormant`. A chain with no such bones keeps all joints, so that a typing error loses none;
+    so does a chain from a linked library.
     """
     follow_joints(chain)
     wanted = joints_wanted(chain)
@@ -49,7 +49,7 @@ def sync_joints(chain) -> None:
 
 
 def _kept(joint) -> dict:
-    """Return what a joint is set to; nothing where it is as a new one."""
+    """Return the values of a joint's settings; {} if none is set."""
     if not any(joint.is_property_set(key) for key in JOINT_SETTINGS):
         return {}
     values = {key: getattr(joint, key) for key in JOINT_SETTINGS}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the overlay shows, and in which colours.
+"""The parts of the overlay that are shown, and their colours.
 
-These are the user's, not the file's: they are kept in the add-on's preferences where these embed the group
-as `overlay`, else on the window manager; so they dirty no file and no undo step takes them back. What is on
-the window manager goes with each file that is loaded, and is put back after it.
+They belong to the user, not to the file: they are stored in the add-on's preferences if these have the group
+as `overlay`, else on the window manager. So they change no file, and undo does not change them. Loading a
+file resets the window manager; then they are put back.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup, UILayout
 
-from ..registration import register_classes, unregister_classes
+from ..registration import registration
 
-# The extension's name in Blender's preferences; "" where the code is run from its folder.
+# The extension's name in Blender's preferences; "" if the code is run from its folder.
 EXTENSION = __package__.partition(".ik2d_addon")[0] if __package__.startswith("bl_ext.") else ""
 # Called, without arguments, after any change here.
 listeners: list[Callable[[], None]] = []
@@ -82,14 +82,14 @@ COLORS = tuple(f"{name}_color" for name in ("plane", "reach", "limit", "bend", "
 
 
 def overlay_settings() -> PropertyGroup:
-    """Return what the overlay shows: the add-on's preferences, or else those of the session."""
+    """Return the overlay's settings: those in the add-on's preferences, else those of the session."""
     addon = bpy.context.preferences.addons.get(EXTENSION) if EXTENSION else None
     stored = getattr(addon.preferences, "overlay", None) if addon is not None else None
     return bpy.context.window_manager.ik2d_overlay if stored is None else stored
 
 
 def draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
-    """Draw what is shown, in two columns of ticks."""
+    """Draw the parts that can be shown, in two columns of ticks."""
     column = layout.column()
     column.active = settings.show
     column.prop(settings, "all_chains")
@@ -105,13 +105,13 @@ def draw_colors(layout: UILayout, settings: PropertyGroup) -> None:
         column.prop(settings, name)
 
 
-# What was set before a file is loaded.
+# The settings before a file is loaded.
 _kept: dict[str, Any] = {}
 
 
 @persistent
 def _keep(*_arguments) -> None:
-    """Before loading."""
+    """Remember the settings before loading."""
     _kept.clear()
     settings = overlay_settings()
     for name in (*SWITCHES, *PARTS, *COLORS):
@@ -122,7 +122,7 @@ def _keep(*_arguments) -> None:
 
 @persistent
 def _put_back(*_arguments) -> None:
-    """After loading: where they were kept with the user's preferences they are there still."""
+    """Put the settings back after loading; those in the user's preferences are still there."""
     settings = overlay_settings()
     for name, value in _kept.items():
         if not settings.is_property_set(name):
@@ -130,13 +130,14 @@ def _put_back(*_arguments) -> None:
 
 
 classes = (IK2D_PG_overlay,)
+_register_classes, _unregister_classes = registration(classes)
 
 
 def register() -> None:
     """Register the settings."""
     with ExitStack() as undo:
-        register_classes(classes)
-        undo.callback(unregister_classes, classes)
+        _register_classes()
+        undo.callback(_unregister_classes)
         bpy.types.WindowManager.ik2d_overlay = PointerProperty(name="IK 2D Overlay", type=IK2D_PG_overlay)
         undo.pop_all()
     bpy.app.handlers.load_pre.append(_keep)
@@ -148,4 +149,4 @@ def unregister() -> None:
     bpy.app.handlers.load_post.remove(_put_back)
     bpy.app.handlers.load_pre.remove(_keep)
     del bpy.types.WindowManager.ik2d_overlay
-    unregister_classes(classes)
+    _unregister_classes()

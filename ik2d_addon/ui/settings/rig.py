@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an armature stores: `Object.ik2d`."""
+"""The stored settings of an armature: `Object.ik2d`."""
 
 from contextlib import ExitStack
 
@@ -32,7 +32,7 @@ def _on_target_keys_changed(settings, _context):
 
 
 def _own_range_changed(settings, context):
-    """Start from the scene's range; but a range that somebody set stays."""
+    """Start from the scene's range, unless a range was set."""
     scene, names = context.scene, ("frame_start", "frame_end")
     if settings.use_custom_range:
         if not any(settings.is_property_set(name) for name in names):
