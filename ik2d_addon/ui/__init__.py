@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender's window shows: properties, operators, panels."""
+"""Properties, operators and panels: the interface that Blender's window shows."""

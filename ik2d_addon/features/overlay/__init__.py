@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn over the viewport, and its handles."""
+"""The drawing over the viewport, and its handles."""

@@ -67,7 +67,7 @@ class Placed:
 
 
 def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> str:
-    """Return what moves the bones or the targets besides their F-Curves, in words; "" for nothing.
+    """Return the causes of motion of the bones or targets other than their F-Curves, in words; "" for nothing.
 
     Anything counts that is not known to be computed exactly as by Blender.
     """
@@ -130,7 +130,7 @@ def _bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
 
 
 def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
-    """Yield what moves an object besides its channels and a simple parent, in words."""
+    """Yield the causes of an object's motion other than its channels and a simple parent, in words."""
     if any(not constraint.mute for constraint in ob.constraints):
         yield "has a constraint"
     if ob.parent is None:
@@ -144,7 +144,7 @@ def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
 
 
 def _bone_hindrances(ob: bpy.types.Object, names: set[str]) -> Iterator[str]:
-    """Yield what moves some of an object's bones besides their channels and their parents, in words."""
+    """Yield the causes of motion of some bones other than their channels and parents, in words."""
     if not names:
         return
     if ob.type != 'ARMATURE' or ob.data.pose_position != 'POSE' or ob.data.is_editmode:
@@ -189,7 +189,7 @@ def _has_animation(block: bpy.types.ID) -> bool:
 
 
 def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
-    """Yield what animates an object or its bones besides F-Curves of its own action, in words."""
+    """Yield the animation of an object or its bones outside its own action, in words."""
     animation = ob.animation_data
     if animation is None:
         return

@@ -63,7 +63,7 @@ class IK2D_PG_place(PropertyGroup):
 
 
 class IK2D_PG_joint(PropertyGroup):
-    """What the joint at one bone's head may do."""
+    """The settings of the joint at one bone's head."""
 
     name: StringProperty(name="Bone", description="Bone that turns about this joint, its head", **STORED)
     use_limit: BoolProperty(

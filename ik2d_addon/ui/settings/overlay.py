@@ -45,7 +45,7 @@ def _color(name: str, description: str, default: tuple[float, float, float]):
 
 
 class IK2D_PG_overlay(PropertyGroup):
-    """What is drawn over the viewport. The colours are told apart with all common kinds of sight."""
+    """The overlay's settings. The colours are told apart with all common kinds of sight."""
 
     show: _part("Show IK 2D", "Draw what rules the active chain over the viewport", False)
     all_chains: _part(
