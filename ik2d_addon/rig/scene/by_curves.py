@@ -67,7 +67,7 @@ class Placed:
 
 
 def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> str:
-    """Return the causes of motion of the bones or targets other than their F-Curves, in words; "" for nothing.
+    """Return the causes of motion of the bones or targets other than their F-Curves; "" for none.
 
     Anything counts that is not known to be computed exactly as by Blender.
     """
