@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ctrl-C and requests to end: noted at once, obeyed where a bake can stop. Needs no Blender.
+"""Ctrl-C and signals to end: noted at once, obeyed where a bake can stop. Needs no Blender.
 
 Nothing is raised inside a handler: Blender swallows errors that are raised while it calls Python.
 """
@@ -26,7 +26,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def heeded() -> Iterator[None]:
-    """Note requests to end inside, rather than end at once; a second request ends the process."""
+    """Note signals to end inside, rather than end at once; a second one ends the process."""
     before = _set_handlers()
     try:
         yield
@@ -38,7 +38,7 @@ def heeded() -> Iterator[None]:
 
 
 def heed_from_now() -> None:
-    """Note requests to end from now on: Blender takes Ctrl-C to stop rendering only."""
+    """Note signals to end from now on: Blender takes Ctrl-C to stop rendering only."""
     _set_handlers()
 
 

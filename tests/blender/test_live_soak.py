@@ -7,7 +7,7 @@ from soak import soak
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("seed", [2, pytest.param(1, marks=pytest.mark.thorough)])
 def test_nothing_that_one_does_makes_live_chains_fail(tmp_path, seed, some):
     actions = some(250, 3)
     animator = soak(actions, seed, str(tmp_path / "soak.blend"))

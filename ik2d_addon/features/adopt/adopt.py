@@ -288,7 +288,7 @@ def adopted_chains(armature: Object) -> list[str]:
 
 
 def release(armature: Object, name: str) -> list[str]:
-    """Restore the IK constraints that a chain was adopted from, and remove the chain unless it is older.
+    """Restore the IK constraints that the chain `name` was adopted from, and remove it unless it is older.
 
     Returns a sentence for each thing that could not be restored. Keys of bakes stay.
     """
