@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rigs for the tests, and Blender's own word on where a tip is."""
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from math import cos, sin
 
 import bpy
@@ -376,3 +377,19 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
 def plays_back_worse(report: ChainReport) -> bool:
     """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
     return report.plays_back_worse_by > PLAYED_BACK * report.reach
+
+
+def calls_of(task: Callable[[], object]) -> int:
+    """Return how many functions a task calls, Python's own among them; of Blender's, none."""
+    calls = []
+
+    def count(_frame, event, _argument):
+        if event in ("call", "c_call"):
+            calls.append(event)
+
+    sys.setprofile(count)
+    try:
+        task()
+    finally:
+        sys.setprofile(None)
+    return len(calls)

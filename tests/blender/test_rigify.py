@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rigify's generated human, 706 bones with their drivers and constraints: chains on its FK limbs."""
 
-from time import process_time
-
 import bpy
 import numpy as np
 import pytest
 from faults import examine
-from rigs import add_chain, add_target, animation_of, evaluated_tip, played_back_errors
+from rigs import add_chain, add_target, animation_of, calls_of, evaluated_tip, played_back_errors
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.features.doctor import operators
@@ -16,6 +14,8 @@ from ik2d_addon.rig.scene import own_scene
 
 PLAYED_BACK = 1e-5  # of reach
 LAST = 13
+# Calls of the panel for one chain: some 1,050, on a rig of 700 bones.
+CALLS = 1500
 EVERY_FRAME = range(1, LAST + 1)
 LIMBS = {
     f"{name}.{side}": (f"{upper}.{side}", f"{lower}.{side}")
@@ -102,16 +102,14 @@ def test_fk_arms_and_legs_reach_their_targets(human):
 
 @pytest.mark.slow
 def test_nothing_is_wrong_with_the_limbs(human):
-    """And the panel is drawn at once: in about a millisecond; at most in twenty, on a slow machine."""
+    """And the panel asks for that in few calls, whatever else the rig has."""
     for limb in LIMBS:
         chain = add_limb(human, limb)
         assert examine(human, chain, 1, LAST) == []
-    seconds = []
-    for _ in range(5):
-        start = process_time()
-        assert operators.findings_of(bpy.context, human, human.ik2d.chains[0]) == []
-        seconds.append(process_time() - start)
-    assert min(seconds) < 0.02
+    operators.findings_of(bpy.context, human, human.ik2d.chains[0])
+    found = []
+    calls = calls_of(lambda: found.extend(operators.findings_of(bpy.context, human, human.ik2d.chains[0])))
+    assert found == [] and calls < CALLS, calls
 
 
 @pytest.mark.slow

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Constraints that rule a chain's bones in place of its keys: found, named, and muted where one bakes."""
 
-from time import process_time
-
 import bpy
 import pytest
-from rigs import add_armature, add_chain, add_leg, add_target, animation_of, evaluated_tip, leg_with_target
+from rigs import (
+    add_armature,
+    add_chain,
+    add_leg,
+    add_target,
+    animation_of,
+    calls_of,
+    evaluated_tip,
+    leg_with_target,
+)
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import IK2DError
@@ -338,7 +345,7 @@ def test_a_mesh_that_plays_the_same_action_gets_no_word():
     assert not bake(armature, frame_start=1, frame_end=3).warnings
 
 
-def test_seven_hundred_bones_are_looked_through_about_as_fast_as_python_goes_through_them():
+def test_seven_hundred_bones_are_looked_through_in_a_few_calls_each():
     """With all of them below the chain and two constraints on each."""
     bones = {
         bone.name: (bone.head_local, bone.tail_local, bone.parent.name if bone.parent else "", 0.0)
@@ -355,12 +362,7 @@ def test_seven_hundred_bones_are_looked_through_about_as_fast_as_python_goes_thr
             own(armature, 'COPY_ROTATION', f"b{i}", target=other)
     add_ik(armature, "b5", 0)
     bpy.context.view_layer.update()
-    looks, reads = [], []
-    for _ in range(20):
-        start = process_time()  # whatever else runs beside
-        assert len(muting.other_controls_of(bpy.context, armature, chain)) == 1
-        middle = process_time()
-        assert sum(not held.mute for bone in armature.pose.bones for held in bone.constraints) == 1381
-        looks.append(middle - start)
-        reads.append(process_time() - middle)
-    assert min(looks) < 8.0 * min(reads)
+    reads = sum(1 + len(bone.constraints) for bone in armature.pose.bones)  # as often as any look must ask
+    found = []
+    assert calls_of(lambda: found.extend(muting.other_controls_of(bpy.context, armature, chain))) < 8 * reads
+    assert len(found) == 1

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is wrong with a chain's rig: each fault is found and named, and nothing on a healthy rig."""
 
-import sys
 from pathlib import Path
 
 import bpy
 import pytest
 from faults import FAULTS, examine, keyed_leg, leg, lost_tip, other_side, zigzag
-from rigs import add_chain, add_target
+from rigs import add_chain, add_target, calls_of
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
@@ -166,22 +165,6 @@ def test_a_range_without_the_pose_that_locks_hold_is_told(low, high, stuck):
     assert found(armature, chain) == (['RANGE', 'HELD'] if stuck else ['HELD'])
     if stuck:
         assert "in which locks hold it" in examine(armature, chain, 1, 40)[0].sentence
-
-
-def calls_of(task):
-    """Return how many functions a task calls, Python's own among them; of Blender's, none."""
-    calls = []
-
-    def count(_frame, event, _argument):
-        if event in ("call", "c_call"):
-            calls.append(event)
-
-    sys.setprofile(count)
-    try:
-        task()
-    finally:
-        sys.setprofile(None)
-    return len(calls)
 
 
 def test_what_the_panel_asks_of_10_chains_reads_and_evaluates_nothing_in_few_calls(monkeypatch):
