@@ -42,3 +42,19 @@ def test_a_root_that_does_not_turn_leaves_the_others_to_reach():
     solution = solve_even(chain, [[1.5, 2.0], [-2.5, -2.5]], rest=rest, root_weight=0.0)
     assert solution.reached.tolist() == [True, False] and (solution.angles[:, 0] == 0.3).all()
     assert solution.residual[1] > 0.5
+
+
+@pytest.mark.parametrize("heading", [0.7, -2.0, 3.0, 8.0])
+@pytest.mark.parametrize(("pinned", "root_weight"), [(0, 0.5), (1, 0.0), (2, 0.0)])
+def test_where_the_root_points_at_rest_turns_the_pose_and_nothing_inside_it(pinned, root_weight, heading):
+    weights = [float(joint >= pinned) for joint in range(5)]
+    chain, rest = Chain([1.0, 0.8, 0.7, 0.6, 0.5], weights=weights), np.array([0.0, 0.2, 0.3, -0.1, 0.2])
+    targets = forward(chain, rest + np.random.default_rng(5).normal(0.0, 0.4, (6, 5)) * weights)[:, -1]
+    targets[0] = forward(chain, rest)[-1]
+    c, s, turn = np.cos(heading), np.sin(heading), np.array([heading, 0.0, 0.0, 0.0, 0.0])
+    level = solve_even(chain, targets, rest=rest, root_weight=root_weight)
+    turned = solve_even(chain, targets @ [[c, s], [-s, c]], rest=rest + turn, root_weight=root_weight)
+    assert level.reached.all() and turned.reached.all()
+    assert np.allclose(turned.angles, level.angles + turn, rtol=0.0, atol=1e-5)
+    assert np.allclose(turned.angles[0], rest + turn, rtol=0.0, atol=1e-6)
+    assert pinned == 0 or (turned.angles[:, 0] == heading).all()

@@ -125,6 +125,22 @@ def test_a_root_that_does_not_turn_leaves_slides_and_joints_to_reach():
     assert solution.reached.all() and (solution.angles[:, 0] == 0.3).all()
 
 
+@pytest.mark.parametrize("heading", [0.7, -2.0, 8.0])
+@pytest.mark.parametrize("root_weight", [0.0, 0.5])
+def test_where_the_root_points_at_rest_turns_a_pose_that_slides_and_changes_nothing_else(
+    root_weight, heading
+):
+    chain, rest = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1))), np.array([0.0, 0.3, 0.1])
+    targets = forward(chain, [rest, [0.0, -0.2, 0.6]], [[0.0] * 3, [0.1, 0.3, 0.0]])[:, -1]
+    c, s, turn = np.cos(heading), np.sin(heading), np.array([heading, 0.0, 0.0])
+    level = solve_even(chain, targets, rest=rest, root_weight=root_weight)
+    turned = solve_even(chain, targets @ [[c, s], [-s, c]], rest=rest + turn, root_weight=root_weight)
+    assert level.reached.all() and turned.reached.all()
+    assert np.allclose(turned.angles, level.angles + turn, rtol=0.0, atol=1e-5)
+    assert np.allclose(turned.slides, level.slides, rtol=0.0, atol=1e-5 * chain.reach[1])
+    assert np.allclose(level.angles[0], rest, rtol=0.0, atol=1e-6)
+
+
 def test_limits_hold_for_chains_that_slide():
     limits = np.array([[-np.inf, np.inf]] + [[-0.5, 0.5]] * 4)
     chain = Chain(np.ones(5), limits=limits, slides=np.tile([-0.4, 0.4], (5, 1)))
