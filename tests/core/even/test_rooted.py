@@ -6,6 +6,7 @@ import pytest
 from chains import annulus, bend_of
 
 from ik2d_addon.core import Chain, forward, solve_even
+from ik2d_addon.core.even import rooted
 from ik2d_addon.core.even.rooted import settled
 
 
@@ -27,6 +28,40 @@ def test_no_turn_that_keeps_the_tip_bends_less(n):
         ways = np.stack((-arms[:, 1], arms[:, 0]))  # of the tip, with each joint
         force, *_ = np.linalg.lstsq(ways.T, pose - rest, rcond=None)
         assert np.abs(ways.T @ force - (pose - rest)).max() < 1e-5
+
+
+def unsettled(monkeypatch, rounds, n=5):
+    """Return a chain's arrays, poses off the least bend, and their points, for so few steps as `rounds`."""
+    monkeypatch.setattr(rooted, "ROUNDS", rounds)
+    rng = np.random.default_rng(n)
+    lengths, rest = rng.uniform(0.5, 1.5, n), np.append(0.0, np.full(n - 1, 0.2))
+    lengths /= lengths.sum()
+    starts = rest + rng.normal(0.0, 0.5, (20, n))
+    return lengths, np.ones(n), rest, starts, forward(Chain(lengths), starts)[:, -1]
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 5])
+def test_a_pose_that_has_not_settled_is_on_its_target_and_bends_less_than_its_start(monkeypatch, rounds):
+    lengths, weights, rest, starts, points = unsettled(monkeypatch, rounds)
+    poses, _, done = settled(lengths, weights, rest, starts, points)
+    assert not done.any()
+    assert np.abs(forward(Chain(lengths), poses)[:, -1] - points).max() < 1e-12
+    assert (bend_of(poses, rest) < 0.99 * bend_of(starts, rest)).all()
+
+
+def test_of_two_poses_on_the_target_the_better_of_both_stays(monkeypatch):
+    lengths, weights, rest, starts, points = unsettled(monkeypatch, rooted.ROUNDS)
+    least, _, _ = settled(lengths, weights, rest, starts, points)
+    one = rooted._mended(lengths, weights, rest, least, starts, points)
+    other = rooted._mended(lengths, weights, rest, starts, least, points)
+    assert np.allclose(one, least, rtol=0.0, atol=1e-12) and np.array_equal(other, least)
+
+
+def test_a_pose_that_bends_less_but_misses_is_no_better_than_its_start(monkeypatch):
+    lengths, weights, rest, starts, _ = unsettled(monkeypatch, rooted.ROUNDS)
+    beyond = np.tile([1.5, 0.0], (len(starts), 1))
+    poses = rooted._mended(lengths, weights, rest, np.tile(rest, (len(starts), 1)), starts, beyond)
+    assert np.array_equal(poses, starts)
 
 
 def test_the_weight_of_the_root_is_relative_to_the_others():
