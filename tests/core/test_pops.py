@@ -34,6 +34,35 @@ def test_the_elbow_turns_faster_inside_a_band_than_outside_of_it(lengths, softne
                 assert turned(chain, distance, softness) < POP
 
 
+@pytest.mark.parametrize("lengths", [(1.6, 1.0), (3.0, 1.0), (1.0, 0.1)])
+@pytest.mark.parametrize("softness", [0.01, 0.1, 0.6, 1.0])
+@pytest.mark.parametrize("most", [1.5, POP])
+def test_at_the_ends_of_a_band_the_elbow_turns_as_fast_as_the_bound(lengths, softness, most) -> None:
+    """But at the inner reach, where a band begins with the annulus."""
+    chain = Chain(lengths)
+    ends = np.array(pop_bands(chain, softness, most)).ravel()[1:]
+    assert ends.size
+    assert [turned(chain, end, softness) for end in ends] == pytest.approx([most] * ends.size, rel=2e-3)
+
+
+@pytest.mark.parametrize("softness", [0.01, 0.1, 0.3])
+def test_a_narrow_band_lies_about_where_softness_begins(softness) -> None:
+    """Equal bones turn fastest there: 0.02 / sqrt(s (2 - s)) radians for each 1 % of reach (softness.py)."""
+    fastest = np.degrees(0.02 / np.sqrt(softness * (2.0 - softness)))
+    ((low, high),) = pop_bands(Chain([0.5, 0.5]), softness, 0.95 * fastest)
+    assert low < 1.0 - softness < high < low + softness
+    assert pop_bands(Chain([0.5, 0.5]), softness, 1.01 * fastest) == []
+
+
+@pytest.mark.parametrize("lengths", [(1.6, 1.0), (1.0, 0.1)])
+def test_softness_wider_than_the_annulus_is_as_wide_as_that(lengths) -> None:
+    chain = Chain(lengths)
+    room = 1.0 - chain.reach[0] / chain.reach[1]
+    for softness in (1.1 * room, 1.0):
+        for most in (1.5, POP):
+            assert pop_bands(chain, softness, most) == pop_bands(chain, room, most) != []
+
+
 @pytest.mark.parametrize("lengths", SHAPES)
 def test_enough_softness_leaves_no_band_near_full_reach(lengths) -> None:
     chain = Chain(lengths)

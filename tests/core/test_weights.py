@@ -90,6 +90,19 @@ def test_two_bones_with_a_rigid_joint_reach_what_it_allows():
     assert np.allclose(solution.angles, pose)
 
 
+@pytest.mark.parametrize("limits", (None, [[-2.0, 2.5], [-1.5, 2.0]]))
+@pytest.mark.parametrize("rigid", (0, 1))
+def test_a_target_on_the_joint_about_which_two_bones_turn_leaves_them_as_they_are(rigid, limits):
+    weights, starts = np.ones(2), np.random.default_rng(7).uniform(-1.5, 2.0, (20, 2))
+    weights[rigid] = 0.0
+    chain = Chain([1.0, 0.7], limits, weights)
+    joints = forward(chain, starts)
+    solution = solve_two_bone(chain, joints[:, 1 - rigid], start=starts)
+    assert np.allclose(solution.angles, starts, rtol=0.0, atol=1e-15)
+    arms = joints[:, 2] - joints[:, 1 - rigid]
+    assert np.allclose(solution.residual, np.hypot(*arms.T), rtol=0.0, atol=1e-15)
+
+
 def test_two_rigid_joints_keep_the_start():
     chain = Chain([1.0, 0.7], weights=[0.0, 0.0])
     solution = solve_two_bone(chain, [[0.5, 0.5], [5.0, 0.0]], start=[0.3, 0.4])

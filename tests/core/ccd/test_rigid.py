@@ -159,6 +159,31 @@ def test_of_two_bones_with_limits_a_rigid_one_stays():
     assert (solution.status == Status.LIMITED).all()
 
 
+@pytest.mark.parametrize("limits", (None, [-3.5, 3.5]))
+@pytest.mark.parametrize(
+    ("lengths", "turning", "start", "pose", "residual"),
+    [
+        ([1.0, 0.75], 1, [0.0, 0.7], [0.0, 0.7], 0.75),
+        ([0.5, 0.5, 0.25], 2, [0.0, 0.0, -2.0], [0.0, 0.0, -2.0], 0.25),
+        ([1.0, 1.0, 0.5], 1, [0.0, 0.7, 0.4], [0.0, 0.7, np.pi], 0.5),
+        ([1.0, 0.75, 0.75], 1, [0.0, 0.7, 0.4], [0.0, 0.7, np.pi], 0.0),
+    ],
+    ids=("of two bones", "of three bones", "folds", "closes"),
+)
+def test_a_target_on_the_first_joint_that_turns_turns_it_nowhere(
+    lengths, turning, start, pose, residual, limits
+):
+    """Every direction is as good there; a second bone that turns folds back along the first."""
+    n = len(lengths)
+    weights = [float(joint >= turning) for joint in range(n)]
+    chain = Chain(lengths, None if limits is None else [limits] * n, weights)
+    pivot = forward(chain, start)[turning]
+    for solution in (solve_ccd(chain, pivot, start=start), solve_ccd_path(chain, [pivot], start=start)):
+        assert np.allclose(solution.angles, pose, rtol=0.0, atol=1e-7)
+        assert solution.residual == pytest.approx(residual, abs=1e-9)
+        assert (solution.status == (Status.LIMITED if residual else Status.REACHED)).all()
+
+
 @pytest.mark.parametrize("with_limits", (False, True))
 def test_rigid_joints_hold_along_a_path(with_limits):
     limits = [[-2.0, 2.0], [-2.0, 2.0], [0.4, 0.4], [-2.0, 2.0]] if with_limits else None

@@ -246,6 +246,22 @@ def test_limited_is_said_only_where_limits_or_rigid_joints_keep_the_tip_away():
     assert held.limited.all()
 
 
+@pytest.mark.parametrize(
+    ("limits", "weights"),
+    [(None, [1.0, 0.0, 1.0]), ([[-4.0, 4.0], [1.5, 2.5], [-1.0, 1.0]], None)],
+    ids=["pinned", "limits"],
+)
+def test_a_target_is_limited_where_the_tip_misses_it_by_more_than_the_tolerance(limits, weights):
+    """The second joint is at 1.5, or no straighter: the tip is farthest with the third bone straight on."""
+    chain = Chain([1.0, 1.0, 1.0], limits, weights)
+    limit, off = 1e-4 * chain.reach[1], np.array([0.0, 0.6, 0.95, 1.05, 1.9, 3.0])
+    targets = np.outer(2.0 * np.cos(0.75) + 1.0 + off * limit, [0.6, 0.8])
+    for solve in (solve_ccd, solve_ccd_path):
+        solution = solve(chain, targets, start=[0.0, 1.5, 0.2], tolerance=limit)
+        assert solution.status.tolist() == [Status.REACHED] * 3 + [Status.LIMITED] * 3
+        assert np.allclose(solution.residual[3:], off[3:] * limit, rtol=0.0, atol=0.01 * limit)
+
+
 @pytest.mark.parametrize("n", (3, 20, 100))
 def test_below_what_rounding_leaves_no_corrections_are_wasted(n):
     rng = np.random.default_rng(n)

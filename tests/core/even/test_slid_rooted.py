@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, forward
+from ik2d_addon.core.even import rooted
 from ik2d_addon.core.even.slid_rooted import Slider
 
 
@@ -49,3 +50,14 @@ def test_a_slide_leaves_its_end_where_that_costs_less():
     slider = Slider(np.array([0.5]), np.zeros(1), np.array([0.5]), np.ones(2), np.zeros(2), True)
     poses, _, done = slider.settled(np.array([[0.0, 0.5], [0.0, 0.0]]), np.array([[0.6, 0.0], [0.0, 0.8]]))
     assert done.all() and np.allclose(poses, [[0.0, 0.1], [np.pi / 2.0, 0.3]])
+
+
+@pytest.mark.parametrize("n", [3, 8])
+def test_a_pose_that_has_not_settled_is_put_back_onto_its_point(n, monkeypatch):
+    monkeypatch.setattr(rooted, "ROUNDS", 3)
+    slider, starts, points = slider_of(n)
+    poses, _, done = slider.settled(starts, points)
+    tips = forward(Chain(slider.lengths), poses[:, :n], poses[:, n:])[:, -1]
+    assert not done.any() and (np.abs(tips - points).max(axis=1) < 1e-12).mean() > 0.9  # as far as that goes
+    assert (poses[:, n:] >= slider.least).all() and (poses[:, n:] <= slider.most).all()
+    assert (slider.bend(poses) < slider.bend(starts)).all()

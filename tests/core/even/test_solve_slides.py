@@ -3,11 +3,12 @@
 
 import numpy as np
 import pytest
-from chains import annulus, smooth_path
+from chains import annulus, bend_of, smooth_path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_even
+from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_even
+from ik2d_addon.core.even.slid_rooted import Slider
 
 
 @st.composite
@@ -120,11 +121,62 @@ def test_a_counted_root_costs_no_more_than_a_free_one():
     assert (costs[1] <= costs[0] + 1e-9).all() and costs[1].mean() < 0.8 * costs[0].mean()
 
 
+@pytest.mark.parametrize("worse", ["off the target", "wound up"])
+def test_a_counted_root_keeps_the_better_of_a_free_ones_pose_and_the_one_that_steps_find(worse, monkeypatch):
+    chain, rest = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1))), np.full(3, 0.3)
+    targets = annulus(np.random.default_rng(4), chain, 8)
+    free = solve_even(chain, targets, rest=rest)
+    found = np.tile(np.append(rest, np.zeros(3)), (len(targets), 1))
+    if worse == "wound up":
+        found = np.hstack((free.angles, free.slides / chain.reach[1]))
+        found[:, 0] += np.where(found[:, 0] > rest[0], 2.0 * np.pi, -2.0 * np.pi)
+
+    def settled(slider, start, points):
+        assert ((slider.bend(found) < slider.bend(start)) == (worse == "off the target")).all()
+        return found, np.ones(len(start), np.int32), np.ones(len(start), np.bool_)
+
+    monkeypatch.setattr(Slider, "settled", settled)
+    counted = solve_even(chain, targets, rest=rest, root_weight=1.0)
+    assert np.array_equal(counted.angles, free.angles) and np.array_equal(counted.slides, free.slides)
+
+
 def test_a_root_that_does_not_turn_leaves_slides_and_joints_to_reach():
     chain = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1)))
     targets = forward(chain, [[0.3, 0.4, 0.2], [0.3, -0.5, 0.9]], [[0.1, 0.3, 0.0], [0.4, 0.2, 0.3]])[:, -1]
     solution = solve_even(chain, targets, rest=[0.3, 0.1, 0.1], root_weight=0.0)
     assert solution.reached.all() and (solution.angles[:, 0] == 0.3).all()
+
+
+def test_a_root_that_does_not_turn_leaves_the_least_bend_to_slides_and_joints():
+    chain, rest = Chain(np.ones(4), slides=np.tile([-0.3, 0.5], (4, 1))), np.array([0.3, 0.4, 0.4, 0.4])
+    rng = np.random.default_rng(6)
+    poses = rest + rng.normal(0.0, 0.5, (12, 4)) * [0.0, 1.0, 1.0, 1.0]
+    targets = forward(chain, poses, rng.uniform(-0.3, 0.5, (12, 4)))[:, -1]
+    solution = solve_even(chain, targets, rest=rest, root_weight=0.0)
+    held = Chain(chain.lengths, weights=[0.0, 1.0, 1.0, 1.0], slides=chain.slides)
+    other = solve_ccd(held, targets, start=rest)
+    costs = [
+        bend_of(one.angles, rest) + ((one.slides / chain.reach[1]) ** 2).sum(axis=1)
+        for one in (solution, other)
+    ]
+    assert solution.reached.all() and other.reached.all()
+    assert (costs[0] <= costs[1] + 1e-9).all() and costs[0].mean() < 0.9 * costs[1].mean()
+
+
+@pytest.mark.parametrize("heading", [0.7, -2.0, 8.0])
+@pytest.mark.parametrize("root_weight", [0.0, 0.5])
+def test_where_the_root_points_at_rest_turns_a_pose_that_slides_and_changes_nothing_else(
+    root_weight, heading
+):
+    chain, rest = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1))), np.array([0.0, 0.3, 0.1])
+    targets = forward(chain, [rest, [0.0, -0.2, 0.6]], [[0.0] * 3, [0.1, 0.3, 0.0]])[:, -1]
+    c, s, turn = np.cos(heading), np.sin(heading), np.array([heading, 0.0, 0.0])
+    level = solve_even(chain, targets, rest=rest, root_weight=root_weight)
+    turned = solve_even(chain, targets @ [[c, s], [-s, c]], rest=rest + turn, root_weight=root_weight)
+    assert level.reached.all() and turned.reached.all()
+    assert np.allclose(turned.angles, level.angles + turn, rtol=0.0, atol=1e-5)
+    assert np.allclose(turned.slides, level.slides, rtol=0.0, atol=1e-5 * chain.reach[1])
+    assert np.allclose(level.angles[0], rest, rtol=0.0, atol=1e-6)
 
 
 def test_limits_hold_for_chains_that_slide():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ik2d_addon.core import Chain, IK2DError, Region, forward, reachable
+from ik2d_addon.core.region import as_points
 from ik2d_addon.core.region import region as module
 
 SIXTY = np.radians(60.0)
@@ -99,6 +100,34 @@ def test_just_outside_the_border_is_out_and_just_inside_is_in(off):
             assert np.mean(contained == expected) >= (1.0 if off <= 1e-4 else 0.8)
 
 
+@pytest.mark.parametrize("limits", [None, [[-3.0, 3.0], [-3.2, 3.2]]])
+@pytest.mark.parametrize(("hole", "is_in"), [(3e-10, True), (2e-9, False), (1e-8, False)])
+def test_a_hole_as_narrow_as_its_border_is_wide_is_one_all_the_same(hole, is_in, limits):
+    """Two bones that are not quite equal do not reach the root, but all around it."""
+    region = reachable(Chain([0.5 + 0.5 * hole, 0.5 - 0.5 * hole], limits))
+    assert region.contains([0.0, 0.0]) == is_in
+    assert region.nearest([0.0, 0.0])[1] == pytest.approx(0.0 if is_in else hole, abs=1e-14)
+
+
+def test_a_point_no_farther_than_the_border_is_wide_is_in():
+    region = reachable(Chain([1.0], [[-0.5, 0.5]]))
+    off = np.array([-6.0, -4.0, 4.0, 6.0]) * 1e-10  # of the reach; BORDER is 5e-10
+    points, is_in = (1.0 + off) * np.exp(0.2j), np.array([False, True, True, False])
+    places = np.stack((points.real, points.imag), axis=-1)
+    assert np.array_equal(region.contains(places), is_in)
+    found, away = region.nearest(places)
+    assert np.allclose(away, np.where(is_in, 0.0, np.abs(off)), rtol=0.0, atol=1e-15)
+    assert np.array_equal(found[is_in], places[is_in])
+    assert np.array_equal(region.posed(points, np.zeros((4, 1))).away == 0.0, is_in)
+    away = region.distances(points, 0.0)  # how wide a border is that has each just in it
+    assert (away > 0.0).all()
+    for point, width in zip(points, away, strict=True):
+        own, no_angles = np.array([point]), np.zeros((1, 1))
+        assert region.distances(own, width) == region.posed(own, no_angles, width).away == 0.0
+        less = np.nextafter(width, 0.0)
+        assert region.distances(own, less) == region.posed(own, no_angles, less).away == width
+
+
 def brought_near(chain, angles, target, sweeps):
     """Turn one joint after the other so that the tip is nearest to a target: all poses (m, n) at once."""
     angles = angles.copy()
@@ -183,6 +212,36 @@ def test_limits_some_turns_on_leave_the_same_region_with_other_numbers(turns):
     low, high = turned.limits.T
     assert ((angles >= low) & (angles <= high)).all()
     assert np.abs(tips_of(chain, angles) - tips).max() <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_angle_at_an_end_of_its_range_is_the_limit_itself(seed):
+    """Ranges are kept with their middles within half a turn of zero; to bring one there and back rounds."""
+    rng = np.random.default_rng([17, seed])
+    small = rng.uniform(0.1, 1.0, 6) * 10.0 ** rng.integers(-6.0, 0.0, 6)
+    limits = np.stack((small, np.full(6, 2.0 * np.pi)), axis=-1)
+    limits[::2] = -limits[::2, ::-1]
+    region = reachable(Chain(np.ones(6), limits))
+    sets, like = region.sets, np.zeros((1, 6))
+    assert np.array_equal(region._numbers(sets.low[np.newaxis], like)[0], limits[:, 0])
+    assert np.array_equal(region._numbers(sets.high[np.newaxis], like)[0], limits[:, 1])
+    for beyond in (-1.0, 1.0):
+        for end in (sets.low, sets.high):
+            (found,) = region._numbers(np.nextafter(end, 9.0 * beyond)[np.newaxis], like)
+            assert ((found >= limits[:, 0]) & (found <= limits[:, 1])).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_joint_with_room_for_one_turn_has_each_number_within_it(seed):
+    rng = np.random.default_rng([18, seed])
+    low = rng.uniform(-20.0, 20.0, 6)
+    limits = np.stack((low, np.nextafter(low + 2.0 * np.pi, np.inf)), axis=-1)
+    region = reachable(Chain(np.ones(6), limits))
+    for angles in (low, np.nextafter(low, -99.0), np.nextafter(low, 99.0), rng.uniform(-3.0, 3.0, 6)):
+        for like in (low, limits[:, 1], np.zeros(6)):
+            (found,) = region._numbers(angles[np.newaxis], like[np.newaxis])
+            assert ((found >= limits[:, 0]) & (found <= limits[:, 1])).all()
+            assert np.allclose(np.cos(found - angles), 1.0, rtol=0.0, atol=1e-12)
 
 
 def test_a_free_chain_reaches_its_annulus():
@@ -487,6 +546,22 @@ def test_poses_stay_near_the_slides_asked_for():
         without = region.slid_poses(target, angles)
         assert np.abs(without[1] - slide).max() >= 2.0 * np.abs(found[1] - slide).max()
         assert np.array_equal(region.poses(target, angles), without[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slide_at_an_end_of_its_range_is_no_farther_out(seed):
+    """For places far ahead all bones are long, and for those behind short; in reaches and back they round."""
+    rng = np.random.default_rng([19, seed])
+    lengths = rng.uniform(0.5, 3.0, 5)
+    slides = np.stack((-lengths * rng.uniform(0.1, 0.9, 5), rng.uniform(0.1, 2.0, 5)), axis=-1)
+    region = reachable(Chain(lengths, [[-0.05, 0.05]] * 5, slides=slides))
+    places = np.concatenate((100.0 * rng.normal(size=(10, 2)), [[0.0, 0.0], [0.1, 0.1], [-0.1, 0.0]]))
+    _, found = region.slid_poses(places)
+    least, most = slides.T
+    assert ((found >= least) & (found <= most)).all()
+    assert (found == most).any() and (found == least).any()
+    posed = region.posed(as_points(places, region.scale), np.zeros((13, 5)))
+    assert ((posed.slides >= least / region.scale) & (posed.slides <= most / region.scale)).all()
 
 
 def test_slides_without_room_are_lengths():

@@ -8,7 +8,7 @@ from chains import awkward_chain, drained
 from ik2d_addon.core.region import poses
 from ik2d_addon.core.region.elements import Elements, unit
 from ik2d_addon.core.region.sets import set_steps
-from ik2d_addon.core.region.turned import OUT, Turn, moved
+from ik2d_addon.core.region.turned import OUT, Turn, _exposed, moved
 
 
 def turned(outer, length, low, high):
@@ -68,6 +68,29 @@ def test_elements_consist_of_poses_and_border_on_what_is_not_reached(seed):
         if sets.high[k] - sets.low[k] > 1e-9:
             outside = ~sets.ways[k].cover(points + OUT * unit(normals), sets.low[k], sets.high[k])
             assert outside.reshape(-1, 3).any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    ("ends", "kept"),
+    [
+        ((-1.0, 0.0), False),  # covered all along
+        ((-1.5, -1.2), True),  # bare all along
+        ((-1.205, -0.2), True),  # bare at its start alone
+        ((0.5, 1.505), True),  # at its end
+        ((-0.35, 0.65), True),  # in its middle, in a gap
+    ],
+)
+def test_a_piece_stays_where_the_set_leaves_it_bare_at_its_middle_or_next_to_an_end(ends, kept):
+    """A circle is turned by -0.5 to 0.8: about the joint it covers two arcs with a gap between them.
+
+    On the joint's circle of radius 0.6 it lies at +-0.68, so these are -1.18 to 0.12, and 0.18 to 1.48.
+    """
+    circle, _ = turned(Elements.tip(), 0.4, -np.pi, np.pi)
+    _, ways = turned(circle, 0.6, -0.5, 0.8)
+    start, end = (np.array([angle]) for angle in ends)
+    none, first = np.zeros(1), np.zeros(1, np.intp)
+    piece = Elements(none + 0j, none + 0.6, start, end, first, none, none, start, end)
+    assert _exposed(piece, first, start, end, ways, -0.5, 0.8).tolist() == [kept]
 
 
 @pytest.mark.slow
