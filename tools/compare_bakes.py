@@ -112,7 +112,7 @@ def dump(place: Path, chains: int, seed: int) -> None:
 
 
 def tell(name: str, armature: object, options: dict) -> None:
-    """Solve, then bake an armature; print what came of it."""
+    """Solve, then bake an armature; print the results."""
     from ik2d_addon.bake import BakeOptions, bake, solve
     from ik2d_addon.core import IK2DError
 

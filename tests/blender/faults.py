@@ -29,7 +29,7 @@ class Fault:
 def examine(
     armature: bpy.types.Object, settings: bpy.types.PropertyGroup, first: float, last: float
 ) -> list[Finding]:
-    """Return what is wrong with a chain on the frames from `first` to `last`, the gravest first."""
+    """Return the findings of a chain on the frames from `first` to `last`, the gravest first."""
     return findings(armature, settings, reading(armature, settings), first, last)
 
 

@@ -150,7 +150,7 @@ def upwards(
 
 
 def below(order: Sequence[str]) -> Callable[[str], Sequence[str]]:
-    """Return what gives the rooms to the right of one."""
+    """Return a function from a room to itself and the rooms to its right."""
     return lambda own: order[order.index(own) :]
 
 
