@@ -198,15 +198,17 @@ class ChainReport:
 
     def _cause(self, i: int) -> str:
         """Return why the i-th frame missed its target."""
-        if self.status[i] != Status.REACHED:
-            return _STATUS_IN_WORDS[Status(int(self.status[i]))]
-        if self.turning is not None and self.turning[i]:
-            return TURNING
-        if self.distance[i] > self.tolerance and self.distance[i] >= 0.5 * self.errors[i]:
-            if self.off_plane[i] >= self.residual[i]:
-                return OFF_THE_PLANE
-            return BLENDED if self.blended is not None and self.blended[i] else EASED
-        return MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS
+        turning = self.turning is not None and bool(self.turning[i])
+        blended = self.blended is not None and bool(self.blended[i])
+        cause = cause_of(
+            int(self.status[i]),
+            float(self.errors[i]),
+            float(self.distance[i]),
+            self.off_plane[i] >= self.residual[i],
+            self.tolerance,
+            TURNING if turning else BLENDED if blended else EASED,
+        )
+        return cause or (MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS)
 
     def _length(self, length: float) -> str:
         return length_text(length, self.unit_system)
@@ -341,6 +343,23 @@ class BakeReport:
             "left_out": list(self.left_out),
             "chains": [chain.to_dict() for chain in self.chains],
         }
+
+
+def cause_of(
+    status: int, distance: float, solved: float, off_plane: bool, tolerance: float, on_purpose: str
+) -> str:
+    """Return why a tip is so far from its target, in words; "" where the solve does not explain it.
+
+    solved: that distance as solved. off_plane: whether most of it is along the plane's normal. on_purpose:
+    why the solver may leave the tip off a target within reach, in words.
+    """
+    if status != Status.REACHED:
+        return _STATUS_IN_WORDS[Status(status)]
+    if on_purpose == TURNING:
+        return TURNING
+    if solved <= tolerance or solved < 0.5 * distance:
+        return ""
+    return OFF_THE_PLANE if off_plane else on_purpose
 
 
 def length_text(length: float, unit_system: str) -> str:

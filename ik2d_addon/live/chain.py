@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import hypot
 from typing import Any
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ..bake.report import BLENDED, EASED, TURNING
 from ..bake.solving.frames import SolvedChain, solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import IK2DError
 from ..core.plain import PlainSolver
-from ..rig.animation.bone_channels import BoneChannels, BoneRotation, values_of
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property, values_of
+from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
-from ..rig.pose.kinematics import rest_to_pose, rotations_of
+from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
 from ..rig.pose.target_plane import facing_target
+from ..rig.scene.bone_constraints import OtherControl, is_animated, possible_controls
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
@@ -29,7 +34,7 @@ from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
 from .plain_solve import read_plain_solver
-from .status import MEMORY, NATIVE, Outcome
+from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
     changes_lengths,
     write,
@@ -41,6 +46,8 @@ from .writing import (
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
 # chain's line: 32 bits hold no more.
 _IN_PLANE = 1e-6
+# A tip further than this from where it was solved, as a part of the reach, is moved by something else.
+_ASTRAY = 1e-4
 
 
 class LiveChain:
@@ -57,7 +64,10 @@ class LiveChain:
         if rig.has_memory:
             raise IK2DError(f"Chain '{rig.name}' {MEMORY}")
         refuse_moved_target(rig)
+        _refuse_driven(rig)
         self.rig = rig
+        self._controls = possible_controls(rig)
+        self._rests = _acts_at_times(rig, self._controls) and not _is_keyed(rig)
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
         self.straight: PlainSolver | None = None  # of a straight chain, in its own plane
@@ -69,6 +79,7 @@ class LiveChain:
         self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # by what hides it: kind and view layer
         self._owner = 0  # the scene that posed it last
         self._poses_in: dict[int, list[float]] = {}  # by scene
+        self._refreshed: list[float] = []  # the turns for which Blender was asked to evaluate the bones anew
 
     def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
         """Return the turns (n,) that bring the tip to its target as a depsgraph shows it now.
@@ -90,9 +101,39 @@ class LiveChain:
         self.outcome, self._frame = held.outcome, frame
         return turns
 
+    def other_controls(self, depsgraph: bpy.types.Depsgraph) -> list[OtherControl]:
+        """Return the constraints that move the chain's bones now, in place of its target."""
+        if not self._controls:
+            return []
+        bones = self.armature.evaluated_get(depsgraph).pose.bones
+        found = [
+            (control, bones[control.owner].constraints[control.constraint]) for control in self._controls
+        ]
+        return [control for control, there in found if not there.mute and there.influence > 0.0]
+
+    def pause(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Leave the bones to other controls; return whether any had to be turned.
+
+        Where these act at some times only they find the bones at rest, so that what they start from, and with
+        it the pose of the frame, does not depend on the frames before.
+        """
+        if not self._rests:
+            return False
+        shown = self.armature.evaluated_get(depsgraph).pose.bones
+        bones = [shown[name] for name in self.rig.bones]
+        return write(self.armature, bones, writers_of(self.rig), [0.0] * len(bones))
+
+    def place_of_target(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
+        """Return the target's place as a depsgraph shows it, or by its F-Curves if that hides it."""
+        if self.is_unseen(depsgraph):
+            return place_by_curves(self.rig, scene, depsgraph)
+        return shown_place(self.rig.target, self.rig.subtarget, depsgraph)
+
     def is_unseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return the cached `is_unseen` of the target: whether a depsgraph may not move it."""
         target = self.rig.target
+        if not target.evaluated_get(depsgraph).is_evaluated:
+            return True
         own = target.hide_viewport, target.hide_render, depsgraph.mode, depsgraph.view_layer.name
         if own not in self._unseen:
             self._unseen[own] = is_unseen(target, depsgraph)
@@ -105,7 +146,7 @@ class LiveChain:
     def may_pose(self, scene: bpy.types.Scene, turns: list[float], frame_changed: bool) -> bool:
         """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
 
-        Otherwise each would pose it again after another, for ever.
+        Otherwise each would pose it again after another, for ever. One that no window shows does not count.
         """
         own = scene.session_uid
         beside = self._held.beside if self._held else []
@@ -114,7 +155,7 @@ class LiveChain:
             pose = [*pose, *(value for hand in self._hands for value in hand.values[0].tolist())]
         same = self._poses_in.get(own) == pose
         self._poses_in[own] = pose
-        if same and not frame_changed and self._owner not in (0, own):
+        if same and not frame_changed and self._owner not in (0, own) and _is_shown(self._owner):
             return False
         self._owner = own
         return True
@@ -128,7 +169,23 @@ class LiveChain:
         turned = write(self.armature, frame.own, held.writers, turns)
         if self._hands:
             turned |= write_hands(held.rig, frame.bones, self._hands)
-        return bool(held.beside) and write_lengths(held.rig, frame.bones, held.beside) or turned
+        written = bool(held.beside) and write_lengths(held.rig, frame.bones, held.beside) or turned
+        if not written:
+            self._refresh(frame, turns)
+        return written
+
+    def _refresh(self, frame: "_FrameState", turns: list[float]) -> None:
+        """Have the bones evaluated anew, once, where their channels are right and the tip is elsewhere.
+
+        After a file was opened, Blender may show a stored pose until something moves the armature.
+        """
+        if self.outcome is None or turns == self._refreshed:
+            return
+        distance = (frame.world @ frame.own[-1].tail - frame.target).length
+        solved = hypot(*self.outcome.lengths())
+        if abs(distance - solved) > _ASTRAY * shown_reach(frame.world, frame.own):
+            self._refreshed = list(turns)
+            self.armature.update_tag(refresh={'OBJECT', 'DATA'})
 
 
 class _FrameState:
@@ -149,17 +206,14 @@ class _FrameState:
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig
         target = rig.target.evaluated_get(depsgraph)
-        follow = rig.hands is not None and rig.hands.follow
-        self.aim: Matrix | None = target.matrix_world.to_3x3() if follow else None
-        if not target.is_evaluated or chain.is_unseen(depsgraph):
-            self.target = place_by_curves(rig, scene, depsgraph)
-            self.aim = turn_by_curves(rig, scene) if follow else None
-        elif rig.subtarget:
-            bone = target.pose.bones[rig.subtarget]
-            self.target = target.matrix_world @ bone.head
-            self.aim = (target.matrix_world @ bone.matrix).to_3x3() if follow else None
-        else:
-            self.target = target.matrix_world.translation
+        self.target = chain.place_of_target(scene, depsgraph)
+        self.aim: Matrix | None = None
+        if rig.hands is not None and rig.hands.follow:
+            if chain.is_unseen(depsgraph):
+                self.aim = turn_by_curves(rig, scene)
+            else:
+                own = target.pose.bones[rig.subtarget].matrix if rig.subtarget else Matrix()
+                self.aim = (target.matrix_world @ own).to_3x3()
 
 
 class _RigState:
@@ -197,6 +251,8 @@ class _RigState:
         """Keep the chain's plane, and the matrix from its rest space to the space of the bone above it."""
         rig = self.rig
         alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
+        self._unturned = alone
+        self._tip_height: float | None = None  # over the plane; calculated on request
         self._base_to_rest: Affine = tuple(rest_to_pose(rig, alone)[0, :3].ravel().tolist())
         plane = rig.plane
         self._origin: list[float] = plane.origin.tolist()
@@ -239,7 +295,8 @@ class _RigState:
         answer = self.plain.solve(flat_x, flat_y, frame.bend, frame.softness)
         if answer is None:
             return self._whole(chain, frame)
-        self.outcome = Outcome(answer.status, self._outside, (answer.residual, height, answer.softened))
+        measures = answer.residual, height
+        self.outcome = Outcome(answer.status, self._outside, measures, EASED if answer.softened else "")
         self._seen, self._turns = seen, answer.turns
         return answer.turns
 
@@ -262,12 +319,17 @@ class _RigState:
         """Return the target in the chain's rest space."""
         return moved(self._into, *frame.target)
 
-    def _outside(self, measures: tuple[float, float, bool]) -> tuple[float, float]:
-        """Return lengths in the plane and along its normal in the world's units."""
-        in_plane, height, _ = measures
+    def _outside(self, measures: tuple[float, float]) -> tuple[float, float]:
+        """Return lengths in the world's units: in the plane, and from the tip along its normal.
+
+        measures: in the chain's units, in the plane and from the plane on.
+        """
+        in_plane, height = measures
+        if self._tip_height is None:
+            self._tip_height = float(read_linkage(self.rig, self._unturned).heights)
         along, _, normal = self._axes
         scales = [sum(v * v for v in turned(self._to_world, *axis)) ** 0.5 for axis in (along, normal)]
-        return in_plane * scales[0], abs(height) * scales[1]
+        return in_plane * scales[0], abs(height - self._tip_height) * scales[1]
 
     def hands_turned(self, chain: LiveChain, frame: _FrameState, turns: list[float]) -> list[BoneRotation]:
         """Return the hands' rotations for turns (n,) of the bones, by plain matrices where that is enough."""
@@ -298,13 +360,55 @@ class _RigState:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
-        eased = frame.softness > 0.0 or frame.influence < 1.0 or abs(frame.bend) < 1.0
-        self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height, eased))
+        on_purpose = TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED
+        self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height), on_purpose)
         return solved.turns[0].tolist()
 
 
-def _as_it_is(measures: tuple[float, float, bool]) -> tuple[float, float]:
-    return measures[:2]
+def _as_it_is(measures: tuple[float, float]) -> tuple[float, float]:
+    return measures
+
+
+def shown_place(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.Depsgraph) -> Vector:
+    """Return the place of a target, an object or the head of its bone, as a depsgraph shows it."""
+    shown = target.evaluated_get(depsgraph)
+    if subtarget:
+        return shown.matrix_world @ shown.pose.bones[subtarget].head
+    return shown.matrix_world.translation
+
+
+def _refuse_driven(rig: RigChain) -> None:
+    """Raise IK2DError for a bone whose rotation, or length, a driver sets."""
+    animation = rig.armature.animation_data
+    if animation is None or not len(animation.drivers):
+        return
+    driven = {curve.data_path for curve in animation.drivers if not curve.mute}
+    for i, bone in enumerate(rig.pose_bones):
+        names = [] if rig.joints.fixed[i] else [rotation_property(bone.rotation_mode)]
+        names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)
+        if not driven.isdisjoint(map(bone.path_from_id, names)):
+            raise IK2DError(
+                f"Chain '{rig.name}': a driver moves bone '{bone.name}' in place of this chain; remove or"
+                " mute the driver"
+            )
+
+
+def _acts_at_times(rig: RigChain, controls: Sequence[OtherControl]) -> bool:
+    """Return whether some controls act at some times and not at others."""
+    bones = rig.armature.pose.bones
+    return any(is_animated(rig.armature, bones[one.owner].constraints[one.constraint]) for one in controls)
+
+
+def _is_keyed(rig: RigChain) -> bool:
+    """Return whether bones of a chain have rotation keys, from which each frame starts anew."""
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in rig.pose_bones}
+    holder = existing_channels(rig.armature)
+    return holder is not None and any(curve.data_path in paths for curve in holder.fcurves)
+
+
+def _is_shown(scene: int) -> bool:
+    """Return whether a window shows a scene, of that session UID."""
+    return any(window.scene.session_uid == scene for window in bpy.context.window_manager.windows)
 
 
 class _Faces:

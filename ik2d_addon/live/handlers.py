@@ -9,6 +9,7 @@ from bpy.app.handlers import persistent
 
 from ..core import IK2DError
 from ..rig.scene import live_pause
+from ..rig.scene.bone_constraints import sentences
 from .chain import LiveChain
 from .registry import RIGS, live_settings
 
@@ -69,7 +70,12 @@ def _follow(
     """Pose one chain; return whether it had to be turned."""
     data = chain.armature.data
     if data.is_editmode or data.pose_position == 'REST':
+        shown = "is in Edit Mode" if data.is_editmode else "is in Rest Position"
+        RIGS.problems[chain.key] = f"'{chain.armature.name}' {shown}, where it shows its rest pose"
         return False
+    if controls := chain.other_controls(depsgraph):
+        RIGS.problems[chain.key] = " ".join(sentences(chain.name, controls))
+        return chain.pause(depsgraph)
     turns = chain.follow(scene, depsgraph)
     chain.is_fresh = False
     if RIGS.problems:
@@ -171,7 +177,7 @@ def tell_windows() -> None:
     says: list[object] = [*RIGS.problems.items(), *RIGS.failures.items()]
     for chain in RIGS.chains.values():
         outcome = chain.outcome
-        says.append(outcome and (outcome.status, f"{outcome.measures[0]:.4g} {outcome.measures[1]:.1e}"))
+        says.append(outcome and (outcome.status, *(f"{length:.4g}" for length in outcome.measures)))
     if says == _told:
         return
     for window in bpy.context.window_manager.windows:

@@ -6,12 +6,15 @@ from typing import Any
 
 import bpy
 
+from ..bake.report import PLAYED_BACK, length_text
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
-from .chain import LiveChain
-from .status import Outcome
+from ..rig.chain.renames import bones_of
+from ..rig.scene.bone_constraints import state_of_controls
+from .chain import LiveChain, shown_place
+from .status import ON_TARGET, Look, shown_reach
 
 # A chain: the session UID of its armature, and its name.
 Key = tuple[int, str]
@@ -67,7 +70,9 @@ class Rigs:
             self.known |= {armature, armature.data}
             if settings.target is not None:
                 self.known.add(settings.target)
-            fingerprints[key] = (index, fingerprint(armature, settings))
+            bones = bones_of(armature.data, settings.tip, settings.bone_count)
+            controls = state_of_controls(armature, bones) if armature.pose else []
+            fingerprints[key] = (index, fingerprint(armature, settings), controls)
             is_same = fingerprints[key] == self._fingerprints.get(key)
             if is_same and (key in self.chains or key in before):
                 if key in self.chains:
@@ -131,23 +136,66 @@ def key_of(settings: bpy.types.PropertyGroup) -> Key:
     return settings.id_data.session_uid, settings.name
 
 
-def outcome_of(settings: bpy.types.PropertyGroup) -> Outcome | None:
-    """Return the outcome of a live chain's last frame; None if it was not solved."""
-    chain = RIGS.chains.get(key_of(settings))
-    return chain.outcome if chain is not None and key_of(settings) not in RIGS.problems else None
-
-
 def problem_of_live(settings: bpy.types.PropertyGroup) -> str:
     """Return why a live chain is not solved, or why Live was turned off; "" without a reason."""
     found = RIGS.problems if settings.live else RIGS.failures
     return found.get(key_of(settings), "")
 
 
+def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
+    """Return how far a chain's tip is from its target where Blender shows both; None where it does not."""
+    layer, armature = bpy.context.view_layer, settings.id_data.original
+    depsgraph = layer and (layer.depsgraph or bpy.context.evaluated_depsgraph_get())
+    if not depsgraph or settings.target is None or armature.pose is None:
+        return None
+    shown, chain = armature.evaluated_get(depsgraph), RIGS.chains.get(key_of(settings))
+    if not shown.is_evaluated:
+        return None
+    try:
+        bones = [
+            shown.pose.bones[name] for name in bones_of(armature.data, settings.tip, settings.bone_count)
+        ]
+        if chain is not None:
+            place = chain.place_of_target(bpy.context.scene, depsgraph)
+        else:
+            place = shown_place(settings.target, settings.subtarget, depsgraph)
+        distance = (shown.matrix_world @ bones[-1].tail - place).length
+    except (
+        IK2DError,
+        LookupError,
+        AttributeError,
+        ReferenceError,
+    ):  # a bone or the target is gone, or hidden
+        return None
+    reach = shown_reach(shown.matrix_world, bones)
+    own = settings.tolerance * max(shown.matrix_world.to_scale())
+    return Look(distance, max(own, PLAYED_BACK * reach))
+
+
 def status_of(settings: bpy.types.PropertyGroup) -> str:
     """Return the status of a live chain in words: its problem, or its outcome; "" for another chain."""
     problem = problem_of_live(settings)
-    outcome = outcome_of(settings) if settings.live and settings.enabled and not problem else None
-    return outcome.sentence(bpy.context.scene.unit_settings.system) if outcome else problem
+    chain = RIGS.chains.get(key_of(settings))
+    if problem or not (settings.live and settings.enabled) or chain is None or chain.outcome is None:
+        return problem
+    look = look_at(settings)
+    if look is None:
+        return f"'{chain.armature.name}' or the target is not shown here"
+    if look.reached:
+        return ON_TARGET
+    far = length_text(look.distance, bpy.context.scene.unit_settings.system)
+    return f"{far} off its target: {chain.outcome.cause(look.distance, look.tolerance)}"
+
+
+def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
+    """Return whether a live chain follows its target, and Blender shows its tip there."""
+    return status_of(settings) == ON_TARGET
+
+
+def distance_of(settings: bpy.types.PropertyGroup) -> float:
+    """Return the distance from a live chain's tip to its target as shown; -1 for another chain."""
+    look = look_at(settings) if settings.live and settings.enabled else None
+    return look.distance if look else -1.0
 
 
 RIGS = Rigs()

@@ -1,50 +1,57 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status of a live chain."""
+"""The status of a live chain: the distance that Blender shows between tip and target, and its cause."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import hypot
 
-from ..bake.report import length_text
-from ..core import Status
+import bpy
+from mathutils import Matrix
+
+from ..bake.report import cause_of
 
 MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
     " Start From to Rest Pose, or bake it"
 )
 NATIVE = "is native: its own drivers bring it to its target already; turn Live off, or press Remove Native"
-_MISSED = {
-    Status.TOO_FAR: "Target too far: {} short of it",
-    Status.TOO_CLOSE: "Target too close: {} off it",
-    Status.LIMITED: "Limits keep it {} off its target",
-    Status.STALLED: "Stops {} off its target",
-}
+MOVED_ELSE = "moved by something else than this chain"
+ON_TARGET = "On its target"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a live chain on a frame; lengths are calculated on request."""
+    """Outcome of a live chain's solve on a frame; lengths are calculated on request."""
 
     status: int  # Status
-    measured: Callable[[tuple[float, float, bool]], tuple[float, float]]
-    # Tip to target in the plane, and along its normal; whether the tip eases in on purpose.
-    measures: tuple[float, float, bool]
-
-    @property
-    def reached(self) -> bool:
-        """Whether the target could be reached, in the chain's plane."""
-        return self.status == Status.REACHED
+    measured: Callable[[tuple[float, float]], tuple[float, float]]
+    measures: tuple[float, float]  # tip to target in the plane, and along its normal
+    on_purpose: str  # why the tip may be off a target within reach, in words; "" for no reason
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""
         return self.measured(self.measures)
 
-    def sentence(self, unit_system: str) -> str:
-        """Return the outcome in words: "Target too far: 0.12 m short of it"."""
+    def cause(self, distance: float, tolerance: float) -> str:
+        """Return why a tip is so far off its target, in words."""
         in_plane, height = self.lengths()
-        if not self.reached:
-            return _MISSED[Status(self.status)].format(length_text(in_plane, unit_system))
-        if self.measures[2] and in_plane > 0.0:
-            return f"Eases in {length_text(in_plane, unit_system)} before its target"
-        if length_text(height, unit_system) != length_text(0.0, unit_system):
-            return f"Target {length_text(height, unit_system)} off the chain's plane"
-        return "On its target"
+        solved, off_plane = hypot(in_plane, height), height >= in_plane
+        return cause_of(self.status, distance, solved, off_plane, tolerance, self.on_purpose) or MOVED_ELSE
+
+
+@dataclass(frozen=True)
+class Look:
+    """A chain's tip and its target, as Blender has evaluated them for the view layer that is shown."""
+
+    distance: float  # from the tip to its target, in the world
+    tolerance: float  # the distance that counts as reached
+
+    @property
+    def reached(self) -> bool:
+        """Whether the tip is on its target."""
+        return self.distance <= self.tolerance
+
+
+def shown_reach(world: Matrix, bones: Iterable[bpy.types.PoseBone]) -> float:
+    """Return the length of evaluated bones in the world, at most, by the matrix of their armature."""
+    return sum((bone.tail - bone.head).length for bone in bones) * max(world.to_scale())

@@ -709,7 +709,7 @@ def test_scenes_that_do_not_hold_the_armature_leave_it_alone():
     assert np.abs(joints(armature) - before).max() == 0.0
 
 
-def test_of_two_scenes_that_hold_it_the_armature_follows_where_something_moved_last():
+def test_of_two_scenes_that_hold_it_the_armature_follows_in_the_one_that_is_shown():
     armature, target, chain = arm_with_target(2, live=True)
     first, second = bpy.context.scene, bpy.data.scenes.new("Second")
     second.collection.objects.link(armature)
@@ -720,11 +720,10 @@ def test_of_two_scenes_that_hold_it_the_armature_follows_where_something_moved_l
     layer = second.view_layers[0]
     in_second = joints(armature, layer.depsgraph)
     assert np.abs(in_first - in_second).max() > 0.1
-    written = [tuple(bone.rotation_quaternion) for bone in armature.pose.bones]
-    for _ in range(4):  # neither poses it anew because the other did
+    for _ in range(4):  # the other does not pose it anew because this one did
         first.view_layers[0].update()
         layer.update()
-    assert [tuple(bone.rotation_quaternion) for bone in armature.pose.bones] == written
+        assert np.abs(joints(armature) - in_first).max() < SAME
 
 
 # --- What is wrong ---------------------------------------------------------------
@@ -793,8 +792,8 @@ def test_what_it_reached_is_told():
     target.animation_data_clear()
     for place, said in (
         ((2.0, 0.0, 1.0), "On its target"),
-        ((0.0, 0.0, 5.0), "Target too far: 2 m short of it"),
-        ((2.0, 0.5, 1.0), "Target 50 cm off the chain's plane"),
+        ((0.0, 0.0, 5.0), "2 m off its target: out of reach"),
+        ((2.0, 0.5, 1.0), "50 cm off its target: off the plane"),
     ):
         target.location = place
         update()
@@ -869,7 +868,7 @@ def test_a_chain_that_is_turning_over_does_not_say_that_it_is_on_its_target():
     chain.turn_over = 0.5
     update()
     assert missed(armature, chain) > 0.01 * 3.0
-    assert chain.live_status.startswith("Eases in"), chain.live_status
+    assert chain.live_status.endswith("off its target: turning over"), chain.live_status
 
 
 def test_after_loading_a_live_chain_follows_its_target_to_its_keys(tmp_path):

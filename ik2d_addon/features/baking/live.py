@@ -3,7 +3,6 @@
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
-from ...live.registry import outcome_of
 from ...ui.context import shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
@@ -29,9 +28,7 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
     said = chain.live_status
     if said and not (problem and chain.live):
-        outcome = outcome_of(chain) if chain.live else None
-        icon = 'CHECKMARK' if outcome and outcome.reached else 'ERROR'
-        draw_text(column.box(), context, said, icon)
+        draw_text(column.box(), context, said, 'CHECKMARK' if chain.live_reached else 'ERROR')
     if not chain.live:
         return
     if has_memory(chain):

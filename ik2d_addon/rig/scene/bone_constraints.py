@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -18,6 +18,7 @@ from ..animation.fcurves import column
 from ..animation.times import animation_times
 from ..animation.value_keys import acting_driver, curve_of
 from ..chain.chain import RigChain
+from ..chain.fingerprint import settings_of
 from ..chain.joints import ALIGNED, own_axis
 from ..chain.native_state import own_constraints
 from .slide_locations import location_without_slides
@@ -28,6 +29,11 @@ Held: TypeAlias = tuple[bpy.types.PoseBone, bpy.types.Constraint]
 _REACHING = ('IK', 'SPLINE_IK')
 # Constraints that leave a bone's rotation and the place of its tail as they are.
 _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
+# The properties that switch a constraint, and all that say how much it acts.
+_SWITCHES = ("mute", "enabled")
+_STRENGTH = (*_SWITCHES, "influence")
+# Properties of a constraint that do not say which bones it moves, and how.
+_NOT_EXTENT = {"influence", "active", "show_expanded", "is_valid", "error_location", "error_rotation"}
 # Angles (radians) within this are the same.
 _SAME_ANGLE = 1e-5
 # The rounding of a slide and of the limit that it was taken from, as a part of the slide.
@@ -62,24 +68,44 @@ def other_controls(
     Without those that are muted or have no influence or target, and limits that cannot stop a turn in
     the plane. reaching: those of the armature that reach up, where they are known.
     """
-    scene = bpy.context.scene
-    times = animation_times(scene, (first, last))
+    times = animation_times(bpy.context.scene, (first, last))
+    bones = rig.armature.pose.bones
+    return [
+        control
+        for control in possible_controls(rig, reaching)
+        if is_active(rig.armature, bones[control.owner].constraints[control.constraint], times)
+    ]
+
+
+def possible_controls(rig: RigChain, reaching: Sequence[Held] | None = None) -> list[OtherControl]:
+    """Return the constraints that move a chain's bones where they act, whether they do at any time or not."""
     reaching = reaching_of(rig.armature) if reaching is None else reaching
-    found = []
-    for bone, constraint, bones in _candidates(rig, reaching):
-        if is_active(rig.armature, constraint, times):
-            found.append(
-                OtherControl(
-                    kind=constraint.type,
-                    label=_label(constraint),
-                    owner=bone.name,
-                    constraint=constraint.name,
-                    bones=bones,
-                    below=bone.name not in rig.bones,
-                    driven=acting_driver(rig.armature, constraint.path_from_id("influence")) is not None,
-                )
-            )
-    return found
+    return [
+        OtherControl(
+            kind=constraint.type,
+            label=_label(constraint),
+            owner=bone.name,
+            constraint=constraint.name,
+            bones=bones,
+            below=bone.name not in rig.bones,
+            driven=acting_driver(rig.armature, constraint.path_from_id("influence")) is not None,
+        )
+        for bone, constraint, bones in _candidates(rig, reaching)
+        if _has_targets(constraint)
+    ]
+
+
+def state_of_controls(armature: bpy.types.Object, names: Sequence[str]) -> list[Any]:
+    """Return the state of the constraints and drivers that may move some bones, to see it change."""
+    bones = armature.pose.bones
+    animation = armature.animation_data
+    drivers = [(curve.data_path, curve.mute) for curve in animation.drivers] if animation else []
+    own = [(bone, one) for bone in map(bones.get, names) if bone for one in bone.constraints]
+    held = [
+        (bone.name, one.name, getattr(one, "target", None), settings_of(one, _NOT_EXTENT))
+        for bone, one in (*own, *reaching_of(armature))
+    ]
+    return [drivers, held]
 
 
 def with_other_controls(
@@ -220,12 +246,7 @@ def _limits_place(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bo
 
 def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
     """Return whether a constraint acts between two times: it has its targets, and some influence then."""
-    if not _has_targets(constraint):
-        return False
-    paths = [constraint.path_from_id(name) for name in ("mute", "enabled")]
-    if constraint.mute and not any(
-        curve_of(armature, path) or acting_driver(armature, path) for path in paths
-    ):
+    if not _has_targets(constraint) or constraint.mute and not is_animated(armature, constraint, _SWITCHES):
         return False
     path = constraint.path_from_id("influence")
     if acting_driver(armature, path):
@@ -234,6 +255,14 @@ def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, time
     if curve is None or not versions.plays(armature, curve):
         return bool(constraint.influence > 0.0)
     return _largest(curve, times) > 0.0
+
+
+def is_animated(
+    armature: bpy.types.Object, constraint: bpy.types.Constraint, names: Sequence[str] = _STRENGTH
+) -> bool:
+    """Return whether F-Curves or drivers set some of a constraint's properties: its strength, if not told."""
+    paths = [constraint.path_from_id(name) for name in names]
+    return any(curve_of(armature, path) or acting_driver(armature, path) for path in paths)
 
 
 def _has_targets(constraint: bpy.types.Constraint) -> bool:

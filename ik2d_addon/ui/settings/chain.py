@@ -14,7 +14,7 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
-from ...live.registry import RIGS, key_of, status_of
+from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
 from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
@@ -106,6 +106,18 @@ class IK2D_PG_chain(PropertyGroup):
         name="Live Status",
         description="What the chain reached on the frame that is shown, or what keeps it from being live",
         get=status_of,
+        options=HIDDEN,
+    )
+    live_reached: BoolProperty(
+        name="Live Reached",
+        description="Whether the chain is live, and its tip on its target in the pose that is shown",
+        get=is_on_target,
+        options=HIDDEN,
+    )
+    live_distance: FloatProperty(
+        name="Live Distance",
+        description="Distance from tip to target in the pose that is shown; -1 where the chain is not live",
+        get=distance_of,
         options=HIDDEN,
     )
     tip: StringProperty(
