@@ -175,16 +175,18 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
 def status_of(settings: bpy.types.PropertyGroup) -> str:
     """Return the status of a live chain in words: its problem, or its outcome; "" for another chain."""
     problem = problem_of_live(settings)
-    chain = RIGS.chains.get(key_of(settings))
-    if problem or not (settings.live and settings.enabled) or chain is None or chain.outcome is None:
+    if problem or not (settings.live and settings.enabled):
         return problem
     look = look_at(settings)
     if look is None:
-        return f"'{chain.armature.name}' or the target is not shown here"
+        return "The armature or the target is not shown here"
     if look.reached:
         return ON_TARGET
-    far = length_text(look.distance, bpy.context.scene.unit_settings.system)
-    return f"{far} off its target: {chain.outcome.cause(look.distance, look.tolerance)}"
+    off = f"{length_text(look.distance, bpy.context.scene.unit_settings.system)} off its target"
+    chain = RIGS.chains.get(key_of(settings))
+    if chain is None or chain.outcome is None:  # nothing has moved since it became live
+        return off
+    return f"{off}: {chain.outcome.cause(look.distance, look.tolerance)}"
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:

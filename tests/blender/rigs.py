@@ -9,9 +9,6 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ik2d_addon.bake import ChainReport
-from ik2d_addon.bake.report import PLAYED_BACK
-
 Point = Sequence[float]
 
 
@@ -374,8 +371,10 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
     return pose_bone.bone.select
 
 
-def plays_back_worse(report: ChainReport) -> bool:
+def plays_back_worse(report) -> bool:
     """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
+    from ik2d_addon.bake.report import PLAYED_BACK
+
     return report.plays_back_worse_by > PLAYED_BACK * report.reach
 
 

@@ -26,6 +26,7 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 
 import ik2d_addon
 from ik2d_addon.bake import bake, solve
+from ik2d_addon.chains import adopt, release, remove_native
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay import draw
@@ -37,6 +38,7 @@ REACH = 5.0
 # How far a tip may be from its target, and a joint from where it was, in parts of the reach.
 CLOSE, SAME = 2e-5, 1e-5
 PRESETS = sorted(str(path) for path in Path(chain_presets.FOLDER).glob("presets/**/*.py"))
+CONSTRAINTS = ('COPY_ROTATION', 'DAMPED_TRACK', 'LIMIT_ROTATION', 'COPY_LOCATION', 'CHILD_OF')
 GREY = (0.24, 0.24, 0.24)
 
 
@@ -338,6 +340,104 @@ class Animator:
         figure = draw.figure_of(armature, draw.sights_of(armature, chains, {}), settings, GREY, 'METRIC')
         assert all(np.isfinite(place).all() for place, _words, _color in figure.labels)
 
+    def do_make_native(self) -> None:
+        self.enter('POSE')
+        self.press("make_native")
+
+    def do_remove_native(self) -> None:
+        for armature in self.armatures:
+            for chain in armature.ik2d.chains:
+                with contextlib.suppress(IK2DError):
+                    remove_native(armature, chain)
+
+    def do_adopt(self) -> None:
+        """Give a chain's bones an IK constraint in its place, and adopt that."""
+        armature = self.armature
+        chain = self.random.choice(armature.ik2d.chains)
+        bone, target = armature.pose.bones.get(chain.tip), chain.target
+        if bone is None or target is None or chain.subtarget or self.random.random() < 0.6:
+            return
+        constraint = bone.constraints.new('IK')
+        constraint.target, constraint.chain_count = target, chain.bone_count
+        armature.ik2d.chains.remove(list(armature.ik2d.chains).index(chain))
+        with contextlib.suppress(IK2DError):
+            adopt(armature)
+        for chain in armature.ik2d.chains:
+            chain.live = True
+
+    def do_release(self) -> None:
+        for armature in self.armatures:
+            for chain in list(armature.ik2d.chains):
+                with contextlib.suppress(IK2DError):
+                    release(armature, chain.name)
+
+    # --- Other controls -----------------------------------------------------
+
+    def do_constrain(self) -> None:
+        bone = self.random.choice(self.armature.pose.bones)
+        constraint = bone.constraints.new(self.random.choice(CONSTRAINTS))
+        for name, value in (("target", self.chain.target), ("use_limit_y", True), ("max_y", 0.3)):
+            if hasattr(constraint, name):
+                setattr(constraint, name, value)
+        constraint.influence = self.random.choice((0.5, 1.0))
+        if self.random.random() < 0.3:
+            for frame, value in ((5, 0.0), (15, 1.0)):
+                constraint.influence = value
+                constraint.keyframe_insert("influence", frame=frame)
+
+    def do_drive(self) -> None:
+        bone = self.random.choice(self.armature.pose.bones)
+        with contextlib.suppress(TypeError):
+            self.armature.driver_add(bone.path_from_id("rotation_quaternion"), 1).driver.expression = "0.2"
+
+    def do_mute_controls(self) -> None:
+        for armature in self.armatures:
+            for bone in armature.pose.bones:
+                for constraint in bone.constraints:
+                    constraint.mute = self.random.random() < 0.8
+            for curve in armature.animation_data.drivers if armature.animation_data else ():
+                curve.mute = curve.mute or curve.data_path.endswith("rotation_quaternion")
+
+    def do_remove_controls(self) -> None:
+        for armature in self.armatures:
+            for bone in armature.pose.bones:
+                for constraint in list(bone.constraints):
+                    if constraint.type in CONSTRAINTS:
+                        bone.constraints.remove(constraint)
+                with contextlib.suppress(TypeError):
+                    armature.driver_remove(bone.path_from_id("rotation_quaternion"), 1)
+
+    # --- Scenes, and what is hidden ------------------------------------------
+
+    def do_second_scene(self) -> None:
+        """Show a rig and its targets in a second scene too, at another frame."""
+        other = bpy.data.scenes.get("Second") or bpy.data.scenes.new("Second")
+        armature = self.armature
+        for ob in (armature, *(chain.target for chain in armature.ik2d.chains)):
+            if ob is not None and ob.name not in other.collection.objects:
+                other.collection.objects.link(ob)
+        other.frame_set(self.random.randint(1, 20))
+
+    def do_hide(self) -> None:
+        for ob in bpy.context.scene.objects:
+            ob.hide_viewport = self.random.random() < 0.2
+            ob.hide_set(self.random.random() < 0.2)
+
+    def do_unhide(self) -> None:
+        for ob in bpy.context.scene.objects:
+            ob.hide_viewport = False
+            ob.hide_set(False)
+
+    def do_duplicate(self) -> None:
+        if len(self.armatures) < 2:
+            self.leave_modes()
+            armature = self.armature
+            armature.hide_viewport = False
+            bpy.ops.object.select_all(action='DESELECT')
+            armature.select_set(True)
+            bpy.context.view_layer.objects.active = armature
+            bpy.ops.object.duplicate(linked=self.random.random() < 0.5)
+
     # --- Keys ---------------------------------------------------------------
 
     def do_solve(self) -> None:
@@ -384,20 +484,28 @@ class Animator:
             far = float(np.abs(joints - after[name]).max(initial=0.0))
             assert far < SAME * REACH, (name, far, when)
 
+    def check_words(self, chain) -> None:
+        """A live chain's distance is that of the evaluated tip, and its cause is known."""
+        said, far = chain.live_status, chain.live_distance
+        assert chain.live_reached == (said == "On its target"), (said, far)
+        assert said and "something else" not in said, (chain.name, said, far)
+        target = chain.target
+        if far >= 0.0 and target is not None and target.visible_get():
+            off = evaluated_tip(chain.id_data, chain.tip) - evaluated_place(target, chain.subtarget)
+            assert abs(off.length - far) < CLOSE * REACH, (chain.name, said, far, off.length)
+            assert not chain.live_reached or off.length < CLOSE * REACH, (chain.name, said, off.length)
+            self.checked += chain.live_reached
+
     def check(self) -> None:
         """What is said is so."""
         bpy.context.view_layer.update()
         assert not RIGS.failures, RIGS.failures
+        for armature in self.armatures:
+            for chain in armature.ik2d.chains:
+                if chain.live and chain.enabled:
+                    self.check_words(chain)
         if bpy.context.mode.startswith('EDIT'):
             return
-        for armature in self.armatures:
-            if not armature.visible_get() or armature.data.pose_position == 'REST':
-                continue
-            for chain in armature.ik2d.chains:
-                if chain.live and chain.live_status == "On its target":
-                    off = evaluated_tip(armature, chain.tip) - evaluated_place(chain.target, chain.subtarget)
-                    assert off.length < CLOSE * REACH, (chain.name, off.length)
-                    self.checked += 1
         before = self.posed()["joints"]
         assert all(np.isfinite(joints).all() for joints in before.values()), before
         RIGS.drop()
