@@ -39,6 +39,8 @@ REACH = 5.0
 CLOSE, SAME = 2e-5, 1e-5
 PRESETS = sorted(str(path) for path in Path(chain_presets.FOLDER).glob("presets/**/*.py"))
 CONSTRAINTS = ('COPY_ROTATION', 'DAMPED_TRACK', 'LIMIT_ROTATION', 'COPY_LOCATION', 'CHILD_OF')
+# What is done more often than the rest: what live chains follow, and what lets them follow again.
+USUAL = ["do_move", "do_scrub", "do_unhide", "do_unset", "do_remove_controls"]
 GREY = (0.24, 0.24, 0.24)
 
 
@@ -73,7 +75,7 @@ class Animator:
     def act(self) -> None:
         """Do something."""
         names = [name for name in dir(self) if name.startswith("do_")]
-        name = self.random.choice(names + ["do_move", "do_scrub"] * 6)
+        name = self.random.choice(names + USUAL * 4)
         self.done.append(name)
         self.told(name)
         getattr(self, name)()
