@@ -17,7 +17,7 @@ from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, controls_of
-from ...rig.chain.renames import bones_of
+from ...rig.chain.renames import bones_of, chain_named
 from ...rig.pose.target_moves import TargetMove, why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
@@ -241,7 +241,7 @@ def take_hold(
     if armature.pose is None or armature.mode == 'EDIT':
         raise IK2DError(f"'{armature.name}' is in no mode to be posed; switch to Pose Mode")
     if chain_name:
-        chain = armature.ik2d.chains.get(chain_name)
+        chain = chain_named(armature, chain_name)
         if chain is None:
             raise IK2DError(f"Armature '{armature.name}' has no chain '{chain_name}'")
         return Drag(scene, armature, chain)
