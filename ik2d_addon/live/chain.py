@@ -21,6 +21,7 @@ from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
+from ..rig.chain.renames import chain_named
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
 from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
@@ -201,7 +202,7 @@ class _FrameState:
         self.base: Matrix | None = bones[chain._above].matrix if chain._above else None
         if chain.armature.ik2d.chains[chain.index].name != chain.name:
             raise LookupError(f"chain '{chain.name}' is not where it was")
-        settings = shown.ik2d.chains[chain.name]
+        settings: Any = chain_named(shown, chain.name)
         self.bend = bend_of(settings)
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig

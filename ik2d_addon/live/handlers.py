@@ -8,6 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core import IK2DError
+from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import sentences
 from .chain import LiveChain
@@ -87,8 +88,10 @@ def _follow(
 
 def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> None:
     """Turn Live off for a chain that fails, and say so once."""
-    with suppress(ReferenceError, KeyError):  # the chain is gone too
-        chain.armature.ik2d.chains[chain.name].live = False
+    with suppress(ReferenceError):  # the armature is gone too
+        settings = chain_named(chain.armature, chain.name)
+        if settings is not None:
+            settings.live = False
     RIGS.failures[chain.key] = (
         f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
         f" {error}. Solve and Bake may tell more; please report it"

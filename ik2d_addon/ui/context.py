@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
+from ..rig.chain.renames import chain_named
 
 # The armature that was found last by one of its targets: the first one to check.
 _last_found = ""
@@ -74,7 +75,7 @@ def named_chain(context: Context, name: str) -> PropertyGroup:
     Raises IK2DError where there is none.
     """
     armature = active_armature(context)
-    chain = armature.ik2d.chains.get(name) if name else shown_chain(context)
+    chain = chain_named(armature, name) if name else shown_chain(context)
     if chain is None:
         missing = f"'{name}'" if name else "to take"
         raise IK2DError(f"Armature '{armature.name}' has no chain {missing}")

@@ -13,7 +13,7 @@ from ...rig.animation.fcurves import column
 from ...rig.animation.times import action_time
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
-from ...rig.chain.renames import bones_of
+from ...rig.chain.renames import bones_of, chain_named
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.slide_locations import put_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
@@ -168,10 +168,7 @@ def clear(
     chain: a name, "" for all. frame_start, frame_end: both included; None has no end. Keys made by hand
     stay. Raises IK2DError for an unknown chain and for a linked action.
     """
-    stored = armature.ik2d.chains
-    if chain and chain not in stored:
-        raise IK2DError(f"Armature '{armature.name}' has no chain '{chain}'")
-    chains = [stored[chain]] if chain else list(stored)
+    chains = chains_to_clear(armature, chain)
     start, end = (
         None if frame is None else action_time(armature, bpy.context.scene, frame)
         for frame in (frame_start, frame_end)
@@ -182,6 +179,16 @@ def clear(
         for cleared in chains:
             forget_bake(cleared)
     return removed
+
+
+def chains_to_clear(armature: Object, name: str) -> list[PropertyGroup]:
+    """Return the chain of a name, or for "" all; raise IK2DError for an unknown one."""
+    if not name:
+        return list(armature.ik2d.chains)
+    chain = chain_named(armature, name)
+    if chain is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain '{name}'")
+    return [chain]
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

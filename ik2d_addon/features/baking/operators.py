@@ -8,7 +8,7 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import all_bones, clear, locked_channels
+from ...bake.keys.clearing import all_bones, chains_to_clear, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
@@ -199,8 +199,7 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
     def work(self, context):
         armature = active_armature(context)
         frames = self._frames(armature)
-        chains = armature.ik2d.chains
-        bones = all_bones([chains[self.chain]] if self.chain in chains else chains)
+        bones = all_bones(chains_to_clear(armature, self.chain))
         locked = locked_channels(armature, bones)
         removed = clear(armature, self.chain, *frames)
         if not removed:

@@ -2,6 +2,7 @@
 """Dragging a tip: it is taken hold of, moved, then keyed or put back exactly as it was."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -17,7 +18,7 @@ from ...rig.animation.remembered import Remembered, remembered
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.chain import RigChain, chain_bones, read_chain
 from ...rig.chain.native_state import acts, controls_of
-from ...rig.chain.renames import bones_of
+from ...rig.chain.renames import bones_of, chain_named
 from ...rig.pose.target_moves import TargetMove, why_fixed
 from ...rig.scene.bone_constraints import with_other_controls
 from ...rig.scene.missing_inputs import with_inputs_checked
@@ -82,7 +83,9 @@ class Drag:
 
         Raises IK2DError for what cannot be held.
         """
-        self.scene, self.armature, self.chain = scene, armature, chain
+        self.scene, self.armature = scene, armature
+        # By its place and name: Blender does not say of a reference that the chain has been removed.
+        self._named = None if chain is None else (list(armature.ik2d.chains).index(chain), chain.name)
         self.tip = chain.tip if chain is not None else tip
         self._kept: dict[tuple[str, str], tuple[float, ...]] = {}
         self._bend = chain.bend if chain is not None else ""
@@ -92,8 +95,34 @@ class Drag:
         self.solved: SolvedChain | None = None
         self._take(bone_count or (0 if chain is not None else usual_count(armature, tip)))
         self._side = self.bend
+        objects = armature, self.held_chain.rig.target
+        self._in_scene = [ob for ob in objects if scene in ob.users_scene]
         point = self.held_chain.held_point() if self.target is not None else self.held_chain.tip
         self.plane = DragPlane.of(point, self.held_chain.normal)
+
+    @property
+    def chain(self) -> PropertyGroup | None:
+        """The settings of the chain that is held; None where the bones are no chain, or it was removed."""
+        if self._named is None:
+            return None
+        place, name = self._named
+        chains = self.armature.ik2d.chains
+        return chains[place] if place < len(chains) and chains[place].name == name else None
+
+    def is_there(self) -> bool:
+        """Return whether all that is held is still there: the armature, its bones, the chain, the target."""
+        try:
+            bones = all(bone in self.armature.pose.bones for bone, _ in self._kept)
+            in_scene = all(self.scene in ob.users_scene for ob in self._in_scene)
+            chain = self._named is None or self.chain is not None
+            return bones and in_scene and chain and self._has_target()
+        except ReferenceError:
+            return False
+
+    def _has_target(self) -> bool:
+        """Return whether the target's bone is there; raise ReferenceError for an object that is not."""
+        target, subtarget = self.held_chain.rig.target, self.held_chain.rig.subtarget
+        return bool(target.name) and (not subtarget or subtarget in target.pose.bones)
 
     def _take(self, bone_count: int) -> None:
         """Read the chain, or so many bones, in the current pose."""
@@ -165,17 +194,25 @@ class Drag:
             self.to(self.offset)
 
     def put_back(self) -> None:
-        """Put all back exactly as it was."""
-        self._put_bones_back()
-        if self.target is not None:
-            self.target.put_back()
-        if self.chain is not None and self.chain.bend != self._bend:
-            self.chain.bend = self._bend
-        if self._control_now() != self._control:
-            controls = controls_of(self.chain)
+        """Put all back exactly as it was, as far as it is still there."""
+        with suppress(ReferenceError):
+            self._put_bones_back()
+            self._put_settings_back()
+        with suppress(ReferenceError):
+            if self.target is not None and self._has_target():
+                self.target.put_back()
+        bpy.context.view_layer.update()
+
+    def _put_settings_back(self) -> None:
+        chain = self.chain
+        if chain is None:
+            return
+        if chain.bend != self._bend:
+            chain.bend = self._bend
+        controls = controls_of(chain)
+        if controls is not None and self._control_now() != self._control:
             controls["bend"] = self._control
             controls.update_tag()
-        bpy.context.view_layer.update()
 
     def _control_now(self) -> float:
         """Return the bend control of a native chain; 0 without one."""
@@ -190,9 +227,12 @@ class Drag:
         return remembered([*noted, (self.chain, "hands_posed")])
 
     def _put_bones_back(self) -> None:
+        bones = self.armature.pose.bones
         for (bone, name), values in self._kept.items():
-            getattr(self.armature.pose.bones[bone], name)[:] = values
-        for (owner, name, now), (*_, before) in zip(self._noted_now(), self._noted, strict=True):
+            if bone in bones:
+                getattr(bones[bone], name)[:] = values
+        noted = self._noted_now()  # none once the chain is removed
+        for (owner, name, now), (*_, before) in zip(noted, self._noted[: len(noted)], strict=True):
             if now != before:
                 setattr(owner, name, before)
 
@@ -241,7 +281,7 @@ def take_hold(
     if armature.pose is None or armature.mode == 'EDIT':
         raise IK2DError(f"'{armature.name}' is in no mode to be posed; switch to Pose Mode")
     if chain_name:
-        chain = armature.ik2d.chains.get(chain_name)
+        chain = chain_named(armature, chain_name)
         if chain is None:
             raise IK2DError(f"Armature '{armature.name}' has no chain '{chain_name}'")
         return Drag(scene, armature, chain)

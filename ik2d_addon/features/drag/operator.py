@@ -159,19 +159,27 @@ class IK2D_OT_drag(ChainOperator, Operator):
         return {'RUNNING_MODAL'}
 
     def modal(self, context, event):
+        # A script may remove what is held: a drag keeps all that a person does waiting.
+        if not self._drag.is_there():
+            return self._end_without(context)
         try:
             return self._answer(context, event)
         except IK2DError as error:
             self.cancel(context)
             return self.refuse(error)
-        except ReferenceError:  # by a script: a drag keeps all that a person does waiting
-            self._stop(context)
-            return self.refuse("What was dragged is no longer there")
+        except (ReferenceError, LookupError):
+            if self._drag.is_there():
+                raise
+            return self._end_without(context)
+
+    def _end_without(self, context: Context) -> set[str]:
+        """End where what was held is no longer there; the rest is put back."""
+        self.cancel(context)
+        return self.refuse("What was dragged is no longer there", 'WARNING')
 
     def cancel(self, context):
         """Put all back as it was, as far as it is still there."""
-        with suppress(ReferenceError):
-            self._drag.put_back()
+        self._drag.put_back()
         self._stop(context)
 
     def _answer(self, context: Context, event: Event) -> set[str]:

@@ -16,6 +16,7 @@ from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
 from ...rig.chain.planes import bend_plane
+from ...rig.chain.renames import chain_named
 from ...ui.settings.chain_list import add_chain, add_target, flip
 from ...ui.settings.joint_list import sync_joints
 from .chain_presets import VALUES
@@ -62,7 +63,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     other = next((one for one in chains if one.tip == tip and one.bone_count == chain.bone_count), None)
     if other is None:
         other = add_chain(armature, tip, chain.bone_count)
-        chain = chains[name]  # the list may have moved
+        chain = chain_named(armature, name)  # the list may have moved
         other.target, other.subtarget = _other_target(armature, chain, tip)
     sync_joints(chain)
     sync_joints(other)

@@ -10,7 +10,7 @@ from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...core.words import number_of, quoted
-from ...rig.chain.renames import bones_of
+from ...rig.chain.renames import bones_of, chain_named
 from ...ui.context import active_armature, active_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import register_classes, unregister_classes
@@ -92,17 +92,17 @@ class IK2D_OT_mirror(ChainOperator, Operator):
 
     def execute(self, context):
         armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]
-        chains = armature.ik2d.chains
-        if chosen[0] not in chains:
+        if chain_named(armature, chosen[0]) is None:
             return self.refuse(f"There is no chain '{chosen[0]}'")
         if self.all:
-            chosen = [chain.name for chain in chains if chain.enabled]
+            chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
         made = []
         for name in chosen:
-            if chains[name].tip in {chain.tip for chain in made}:
+            chain = chain_named(armature, name)
+            if chain.tip in {other.tip for other in made}:
                 continue  # itself the result of a mirrored chain before it
             try:
-                made.append(mirror_chain(armature, chains[name]))
+                made.append(mirror_chain(armature, chain))
             except IK2DError as error:
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:
@@ -148,11 +148,11 @@ class IK2D_OT_chain_activate(ChainOperator, Operator):
         return why_not_edit(context) or ("" if chain_here(context) else "The active bone is in no chain")
 
     def work(self, context):
-        settings = active_armature(context).ik2d
-        name = self.chain or chain_here(context).name
-        if name not in settings.chains:
-            raise IK2DError(f"There is no chain '{name}'")
-        settings.active_index = settings.chains.find(name)
+        armature = active_armature(context)
+        chain = chain_named(armature, self.chain) if self.chain else chain_here(context)
+        if chain is None:
+            raise IK2DError(f"There is no chain '{self.chain}'")
+        armature.ik2d.active_index = list(armature.ik2d.chains).index(chain)
 
 
 def chain_here(context: Context) -> PropertyGroup | None:

@@ -14,7 +14,7 @@ from ...core.affine import crossed
 from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
-from .renames import bones_of
+from .renames import bones_of, chain_named
 
 # A hand's orientation: as in rest, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
@@ -170,7 +170,7 @@ def hands_remembered(chains: Iterable[Any]) -> Iterator[None]:
     found = [
         (settings, rig.hands.bones)
         for rig in chains
-        if rig.hands is not None and (settings := rig.armature.ik2d.chains.get(rig.name)) is not None
+        if rig.hands is not None and (settings := chain_named(rig.armature, rig.name)) is not None
     ]
     with put_back_on_error((settings, "hands_posed") for settings, _ in found):
         for settings, bones in found:

@@ -159,6 +159,14 @@ def _readable(data: bpy.types.ID | None) -> bool:
 # --- Names of chains ---------------------------------------------------------
 
 
+def chain_named(armature: bpy.types.Object, name: str) -> Settings | None:
+    """Return the settings of an armature's chain of that name; None for none.
+
+    Blender's own look-up misses a chain that shows the default name and was never given one.
+    """
+    return next((chain for chain in armature.ik2d.chains if chain.name == name), None)
+
+
 def unique_name(name: str, taken: set[str], avoided: set[str] | frozenset[str] = frozenset()) -> str:
     """Return `name`, or `name.001` and so on where it is taken: no number that makes an avoided name."""
     stem, dot, digits = name.rpartition(".")

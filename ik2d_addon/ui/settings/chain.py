@@ -32,7 +32,8 @@ def _keep_name_unique(chain, _context):
         chain.name = name
 
 
-def _live_changed(chain, _context):
+def _live_changed(chain, context):
+    _keep_name_unique(chain, context)  # two that were never named have one default name
     RIGS.failures.pop(key_of(chain), None)
     RIGS.mark()
 
