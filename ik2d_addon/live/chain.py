@@ -77,7 +77,7 @@ class LiveChain:
         self._held: _RigState | None = None
         self._frame: _FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
-        self._unseen: dict[tuple[bool, bool, str, str], bool] = {}  # by what hides it: kind and view layer
+        self._unseen: dict[tuple[Any, ...], bool] = {}  # by what hides it: kind, scene and view layer
         self._owner = 0  # the scene that posed it last
         self._poses_in: dict[int, list[float]] = {}  # by scene
         self._refreshed: list[float] = []  # the turns for which Blender was asked to evaluate the bones anew
@@ -135,7 +135,8 @@ class LiveChain:
         target = self.rig.target
         if not target.evaluated_get(depsgraph).is_evaluated:
             return True
-        own = target.hide_viewport, target.hide_render, depsgraph.mode, depsgraph.view_layer.name
+        layer = depsgraph.scene.session_uid, depsgraph.view_layer.name
+        own = target.hide_viewport, target.hide_render, depsgraph.mode, *layer
         if own not in self._unseen:
             self._unseen[own] = is_unseen(target, depsgraph)
         return self._unseen[own]

@@ -14,7 +14,7 @@ from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.renames import bones_of
 from ..rig.scene.bone_constraints import state_of_controls
 from .chain import LiveChain, shown_place
-from .status import ON_TARGET, Look, shown_reach
+from .status import MOVED_ELSE, ON_TARGET, Look, shown_reach
 
 # A chain: the session UID of its armature, and its name.
 Key = tuple[int, str]
@@ -186,7 +186,9 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
     chain = RIGS.chains.get(key_of(settings))
     if chain is None or chain.outcome is None:  # nothing has moved since it became live
         return off
-    return f"{off}: {chain.outcome.cause(look.distance, look.tolerance)}"
+    cause = chain.outcome.cause(look.distance, look.tolerance)
+    is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
+    return f"{off}: {'the armature is hidden, and Blender may not move it' if is_hidden else cause}"
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
