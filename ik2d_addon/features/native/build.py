@@ -13,7 +13,7 @@ from ...core.inputs import Floats
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, read_chain
-from ...rig.chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
+from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.planes import FIRST_X, FIRST_Z
 from ...rig.chain.renames import bones_of
@@ -33,7 +33,8 @@ from .refusals import is_animated, refuse_unfit
 
 # A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
 _FRAMES = 50
-_NAME = "IK 2D"
+# Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
+_LONGEST = 53
 # A bone turned by less (radians) is at rest.
 _TURNED = 1e-5
 
@@ -75,6 +76,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     _note(settings, empties, had_animation)
     try:
         native = _built(rig, settings, plan, empties)
+        settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
         return replace(native, warnings=_warnings(settings))
     except BaseException as error:
@@ -109,7 +111,7 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
 def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     """Return a warning if the influence blends with a bake's keys or with an unkeyed pose."""
     armature, controls = settings.id_data, settings.native_stand
-    if controls["influence"] == 1.0 and not is_animated(controls, path_of("influence")):
+    if controls.get("influence", 1.0) == 1.0 and not is_animated(controls, path_of("influence")):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     start = f"Chain '{settings.name}': its Influence blends with"
@@ -141,9 +143,10 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
     """Store the empties, the constraints' name and the state before on the chain."""
     armature = settings.id_data
     taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
-    name, number = f"{_NAME} {settings.name}", 1
+    stem = f"{PREFIX}{settings.name}".encode()[:_LONGEST].decode(errors="ignore")
+    name, number = stem, 1
     while {name, scale_name(name)} & taken:
-        name, number = f"{_NAME} {settings.name}.{number:03d}", number + 1
+        name, number = f"{stem}.{number:03d}", number + 1
     before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
     settings.native_stand, settings.native_probe = empties.controls, empties.target_copy
     settings.native_constraint, settings.native_before = name, " ".join(before)
@@ -204,7 +207,9 @@ def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> 
 
 
 def _constraint(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+    active = bone.constraints.active
     constraint = bone.constraints.new(kind)
+    bone.constraints.active = active or constraint
     constraint.name, constraint.owner_space = name, 'LOCAL'
     constraint.show_expanded = False
     return constraint
