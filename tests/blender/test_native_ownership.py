@@ -139,3 +139,21 @@ def test_a_users_driver_that_reads_the_controls_stays():
         "influence",
         "max_x",
     ]
+
+
+# --- What a native chain says and keeps --------------------------------------
+
+
+def test_a_target_off_the_plane_is_told_with_the_distance():
+    armature, target = leg_with_target()
+    bpy.context.scene.unit_settings.system = 'METRIC'
+    bpy.context.scene.unit_settings.scale_length = 1.0
+    chain = armature.ik2d.chains[0]
+    assert make_native(armature, chain).warnings == ()
+    remove_native(armature, chain)
+    parent = bpy.data.objects.new("aside", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.location.x = 0.3  # across the leg's plane
+    target.parent = parent
+    (warning,) = make_native(armature, chain).warnings
+    assert warning.startswith("Chain 'shin': its target is up to 30 cm off the chain's plane (frame ")

@@ -8,20 +8,21 @@ import bpy
 import numpy as np
 
 from ...bake.keys.clearing import baked_keys
+from ...bake.report import length_text
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
-from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
-from ...rig.chain.planes import FIRST_X, FIRST_Z
 from ...rig.chain.renames import bones_of
-from ...rig.pose.target_plane import facing_target
+from ...rig.pose.kinematics import read_linkage
+from ...rig.pose.target_plane import facing_target, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
-from ...rig.scene.samples import finished
+from ...rig.scene.samples import ChainSamples, finished
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
@@ -65,7 +66,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     refuse_moved_target(rig)
     refuse_unfit(rig, scene)
     refuse_unreadable(settings)
-    rig = _facing(rig, scene)
+    rig, samples, times = _facing(rig, scene)
     try:
         shape = shape_of(rig)
         plan = planner(shape)(shape)
@@ -78,7 +79,9 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         native = _built(rig, settings, plan, empties)
         settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
-        return replace(native, warnings=_warnings(settings))
+        return replace(
+            native, warnings=(*_target_off_plane(rig, samples, times, scene), *_warnings(settings))
+        )
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
@@ -129,14 +132,32 @@ def _left_posed(bone: bpy.types.PoseBone) -> bool:
     return not keyed and bone.matrix_basis.to_quaternion().angle > _TURNED
 
 
-def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
-    """Return the chain, a straight one in the plane that a bake of the scene's frames would choose."""
-    if rig.plane_taken not in (FIRST_X, FIRST_Z):
-        return rig
+def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSamples, list[float]]:
+    """Return the chain, a straight one in the plane that a bake of the scene's frames would choose.
+
+    And its samples at some of these frames, and the frames.
+    """
     first, last = scene.frame_start, scene.frame_end
     times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    sampling = finished(sample_steps(scene, [rig], times))
-    return facing_target(rig, sampling.chains[0])
+    samples = finished(sample_steps(scene, [rig], times)).chains[0]
+    return facing_target(rig, samples), samples, times
+
+
+def _target_off_plane(
+    rig: RigChain, samples: ChainSamples, times: list[float], scene: bpy.types.Scene
+) -> Iterator[str]:
+    """Yield a warning if the target leaves the chain's plane on the sampled frames."""
+    joints, normal = rest_joints(rig.pose_bones), rig.plane.normal
+    to_world = samples.world @ read_linkage(rig, samples).to_pose
+    across = np.linalg.norm(to_world[:, :3, :3] @ normal, axis=1)
+    off = np.nan_to_num(np.abs((target_points(rig, samples) - joints[-1]) @ normal))
+    worst = int(np.argmax(off * across))
+    if off[worst] > FAR_OFF_PLANE * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum():
+        far = length_text(off[worst] * across[worst], scene.unit_settings.system)
+        yield (
+            f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
+            f" {times[worst]:g}); the tip follows it within the plane"
+        )
 
 
 def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
