@@ -157,3 +157,25 @@ def test_a_target_off_the_plane_is_told_with_the_distance():
     target.parent = parent
     (warning,) = make_native(armature, chain).warnings
     assert warning.startswith("Chain 'shin': its target is up to 30 cm off the chain's plane (frame ")
+
+
+@pytest.mark.parametrize("expression", ["frame>5 # left", "(frame >\n5) # ) left", "frame>len('#####') # #"])
+def test_a_comment_in_the_bends_driver_swallows_nothing(expression):
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    driver = chain.driver_add("bend").driver
+    driver.expression = expression
+
+    def bends():
+        found = []
+        for frame in (1, 9):
+            bpy.context.scene.frame_set(frame)
+            controls = chain.native_stand
+            found.append(controls["bend"] > 0.0 if controls else chain.bend == 'POSITIVE')
+        return found
+
+    assert bends() == [True, False]
+    controls = make_native(armature, chain).controls
+    assert bends() == [True, False] and controls.animation_data.drivers[0].driver.is_valid
+    remove_native(armature, chain)
+    assert bends() == [True, False] and driver.expression == expression and driver.is_valid
