@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...rig.animation.value_keys import is_broken
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import (
     BARE,
@@ -111,17 +112,8 @@ def _own_drivers(
         curve
         for curve in drivers
         if curve.data_path.startswith(existing)
-        or (any(path in curve.data_path for path in deleted) and _is_broken(armature, curve))
+        or (any(path in curve.data_path for path in deleted) and is_broken(armature, curve))
     ]
-
-
-def _is_broken(armature: bpy.types.Object, curve: bpy.types.FCurve) -> bool:
-    """Return whether the property that a driver drives is gone."""
-    try:
-        armature.path_resolve(curve.data_path)
-    except ValueError:
-        return True
-    return False
 
 
 def _own_empties(
