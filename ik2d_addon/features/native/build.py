@@ -16,6 +16,7 @@ from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
 from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
+from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.target_plane import facing_target, target_points
@@ -59,6 +60,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     again. The bones' channels and keys stay; `remove_native` removes all that is made here. Raises IK2DError,
     with nothing changed, for a chain that cannot be native.
     """
+    refuse_no_text(armature)
     if is_native(settings):
         return _resumed(settings)
     scene = bpy.context.scene

@@ -18,6 +18,7 @@ from ...rig.chain.native_state import (
     objects_read,
     scale_name,
 )
+from ...rig.chain.readable import refuse_no_text
 from .drivers import Empties, path_of
 
 # Their size, as a part of the first bone's length.
@@ -74,10 +75,11 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     """Remove a native chain's drivers, constraints and empties, as far as they still exist, and nothing else.
 
     Nothing happens to a chain that is not native. If the armature was duplicated without its empties, they
-    belong to the original and stay.
+    belong to the original and stay. Raises IK2DError, with nothing changed, for names that are no text.
     """
     if not is_native(settings):
         return
+    refuse_no_text(armature)
     constraints = list(constraints_of(settings))
     drivers = _own_drivers(settings, [constraint for _, constraint in constraints])
     empties = _own_empties(settings, drivers)
