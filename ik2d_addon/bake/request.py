@@ -13,6 +13,7 @@ from ..core import IK2DError
 from ..rig.animation import key_faults
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
+from ..rig.chain.readable import in_words
 from ..rig.chain.renames import straighten
 from ..rig.pose.measures import channels_at_rest
 from ..rig.scene.bone_constraints import reaching_of, with_other_controls
@@ -223,6 +224,8 @@ def _is_there(ob: bpy.types.Object) -> bool:
         return bool(ob.name is not None)
     except ReferenceError:
         return False
+    except UnicodeDecodeError as error:
+        raise IK2DError(in_words(error)) from None
 
 
 def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy.types.PropertyGroup]:

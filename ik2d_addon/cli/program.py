@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import bpy
 
 from ..core import IK2DError
+from ..rig.chain.readable import in_words
 from .commands import check, gather, list_chains, native
 from .commands.bake import bake_file
 from .commands.several_files import bake_each
@@ -45,6 +46,9 @@ def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:
             return _do(parsed(arguments, opens_scene), opens_scene)
         except IK2DError as error:
             complain(f"ik2d: error: {error}")
+            return EXIT_BAD_INPUT
+        except UnicodeDecodeError as error:
+            complain(f"ik2d: error: {in_words(error)}")
             return EXIT_BAD_INPUT
         except Interrupted as interrupted:
             complain("ik2d: interrupted; nothing is changed")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..core import IK2DError
-from .context import why_no_chain
+from ..rig.chain.readable import in_words
+from .context import active_armature, why_no_chain
 
 
 class ChainOperator:
@@ -19,7 +20,11 @@ class ChainOperator:
 
     @classmethod
     def poll(cls, context):
-        reason = cls.why_not(context)
+        try:
+            reason = cls.why_not(context)
+            _ = getattr(active_armature(context), "name", "")  # which reports name
+        except UnicodeDecodeError as error:
+            reason = in_words(error)
         if reason:
             cls.poll_message_set(reason)
         return not reason
@@ -29,6 +34,8 @@ class ChainOperator:
             sentence = self.work(context)
         except IK2DError as error:
             return self.refuse(error)
+        except UnicodeDecodeError as error:
+            return self.refuse(in_words(error))
         if sentence:
             self.report({'INFO'}, sentence)
         return {'FINISHED'}

@@ -3,6 +3,7 @@
 
 from bpy.types import Context, Object, PropertyGroup, UILayout
 
+from ..rig.chain.readable import unreadable
 from .context import active_armature, shown_chain
 
 # --- The sidebar -------------------------------------------------------------
@@ -19,7 +20,7 @@ class ChainSidebar(Sidebar):
 
     @classmethod
     def poll(cls, context):
-        return shown_chain(context) is not None
+        return shown_chain(context) is not None and not unreadable(active_armature(context))
 
     def settings(self, context: Context) -> tuple[UILayout, Object, PropertyGroup]:
         """Return the layout for settings, the armature and the chain that is shown."""
@@ -34,4 +35,4 @@ class RigSidebar(Sidebar):
     @classmethod
     def poll(cls, context):
         armature = active_armature(context)
-        return armature is not None and len(armature.ik2d.chains) > 0
+        return armature is not None and len(armature.ik2d.chains) > 0 and not unreadable(armature)

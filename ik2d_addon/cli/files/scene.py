@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import bpy
 
 from ...core import IK2DError
+from ...rig.chain.readable import refuse_no_text
 from .. import console
 from . import files
 from .blend_files import is_whole
@@ -60,9 +61,15 @@ def open_scene(path: str, *, trusted: bool, forced: bool) -> None:
 
 
 def check_opened(*, forced: bool) -> None:
-    """Raise IK2DError where no file is open, or one that a newer Blender saved, unless that is forced."""
+    """Raise IK2DError where no file is open, one with names that are no text, or one that is newer.
+
+    forced: whether a newer Blender may have saved it.
+    """
     if not bpy.data.filepath:
         raise IK2DError("no .blend file is open; name an existing one")
+    for ob in bpy.data.objects:
+        if ob.type == 'ARMATURE' and ob.is_property_set("ik2d"):
+            refuse_no_text(ob)
     if bpy.data.version[:2] <= bpy.app.version_file[:2]:
         return
     newer, this = (".".join(map(str, version[:2])) for version in (bpy.data.version, bpy.app.version))

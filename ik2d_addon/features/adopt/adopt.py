@@ -290,7 +290,8 @@ def adopted_chains(armature: Object) -> list[str]:
 def release(armature: Object, name: str) -> list[str]:
     """Restore the IK constraints that the chain `name` was adopted from, and remove it unless it is older.
 
-    Returns a sentence for each thing that could not be restored. Keys of bakes stay.
+    Returns a sentence for each thing that is gone, or could not be restored: then the chain stays adopted.
+    Keys of bakes stay.
     """
     settings = armature.ik2d
     chain = settings.chains[name]
@@ -304,7 +305,7 @@ def release(armature: Object, name: str) -> list[str]:
     if acts(chain):
         sentences.append(f"Chain '{name}' is native beside the IK that is back: Remove Native, or mute that")
     sentences += give_back(chain)
-    if made:
+    if made and not is_adopted(chain):
         drop_chain(armature, settings.chains.find(name))
         settings.active_index = max(0, min(index, len(settings.chains) - 1))
     return sentences

@@ -106,7 +106,7 @@ def _remove_levels(
 ) -> None:
     """Remove the levels that were made and are empty, from the inside out; or the whole action."""
     animation = armature.animation_data
-    if "ACTION" in levels:
+    if "ACTION" in levels and action.users < 2:
         animation.action = None
         if hasattr(animation, "last_slot_identifier"):
             animation.last_slot_identifier = last

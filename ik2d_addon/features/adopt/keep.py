@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep the IK constraints that a chain was adopted from, with its bones' settings, and restore them."""
 
-from bpy.types import Constraint, PropertyGroup
+import re
+from math import isfinite
 
+from bpy.types import Constraint, PoseBone, PropertyGroup
+
+from ...core.words import listed
+from ...rig.animation.remembered import plain
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
-from ...rig.chain.renames import bones_of, straighten
+from ...rig.chain.renames import bones_of, found_bone, remember, straighten
 from .animation import LEVELS, levels_of, take_away
-from .muting import silence, unsilence
+from .muting import Unrestored, silence, unsilence
 
 # A bone's properties to restore: its rotation mode first, since setting that converts the rest.
 _KEPT = (
@@ -20,6 +25,8 @@ _KEPT = (
     "lock_rotations_4d",
     "lock_scale",
 )
+# A path to a chain.
+_PATH = re.compile(r'ik2d\.chains\[(\d+|"([^"\\]|\\.)*")\]')
 
 
 # --- Keeping -----------------------------------------------------------------
@@ -27,9 +34,15 @@ _KEPT = (
 
 def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
     """Mute a bone's constraint and note how to restore it; raise IK2DError as `silence` does."""
-    note = silence(chain.id_data, constraint)
+    armature = chain.id_data
+    note, actions = silence(armature, constraint)
     taken = chain.adopted.constraints.add()
     taken.bone, taken.constraint, taken.note = bone, constraint.name, note
+    remember(taken.place, armature.data, bone)
+    own = armature.pose.bones[bone].constraints
+    taken.index, taken.count = list(own).index(constraint), len(own)
+    for action in actions:
+        taken.actions.add().action = action
 
 
 def keep_bones(chain: PropertyGroup) -> None:
@@ -55,71 +68,90 @@ def keep_animation(chain: PropertyGroup, before: set[str], groups: set[str], las
 # --- Giving back -------------------------------------------------------------
 
 
-def give_back(chain: PropertyGroup) -> list[str]:
+def give_back(chain: PropertyGroup, for_good: bool = False) -> list[str]:
     """Restore the constraints and the bones of an adopted chain, and remove the channels that it made.
 
-    Returns a sentence for each thing that is gone. The chain itself stays, and no longer counts as adopted.
+    Returns a sentence for each thing that is gone, or could not be restored: the chain then still counts as
+    adopted, with its channels, unless it is for good. The chain itself stays.
     """
     armature, adopted = chain.id_data, chain.adopted
     straighten(armature)
-    gone = []
-    for taken in adopted.constraints:
-        found = _found(chain, taken)
-        if found is None:
-            gone.append(
-                f"The IK constraint '{taken.constraint}' of bone '{taken.bone}' is gone: there is nothing to"
-                " unmute"
-            )
-        else:
-            gone += unsilence(armature, found, taken.note)
-    gone += _give_back_bones(chain)
+    sentences = []
+    for i in reversed(range(len(adopted.constraints))):
+        left = _give_back_constraint(chain, adopted.constraints[i])
+        sentences += (*left.gone, *left.held)
+        if not left.held:
+            adopted.constraints.remove(i)
+    sentences += _give_back_bones(chain)
+    armature.update_tag()
+    if len(adopted.constraints) and not for_good:
+        adopted.bones.clear()
+        return sentences
     if adopted.made:
         others = {other.path_from_id() for other in armature.ik2d.chains if other != chain}
         for path in dict.fromkeys((chain.path_from_id(), adopted.path)):
-            if path == chain.path_from_id() or path not in others:
+            if path == chain.path_from_id() or (path not in others and _PATH.fullmatch(path)):
                 take_away(armature, f"{path}.", adopted.group, adopted.levels.split(), adopted.last_slot)
     chain.property_unset("adopted")
-    armature.update_tag()
-    return gone
+    return sentences
 
 
-def _found(chain: PropertyGroup, taken: PropertyGroup) -> Constraint | None:
-    """Return the muted constraint of the bone it was on, or of a renamed bone of the limb; None if gone."""
-    bones = chain.id_data.pose.bones
-    names = [taken.bone]
-    if taken.bone not in bones:
-        own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-        below = [child.name for name in own[-1:] for child in bones[name].children_recursive]
-        names = [*reversed(own), *below]
-    for name in names:
-        bone = bones.get(name)
-        constraint = bone.constraints.get(taken.constraint) if bone is not None else None
-        if constraint is not None and constraint.type == 'IK':
-            return constraint
-    return None
+def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unrestored:
+    """Restore a constraint of the bone it was on, or of a renamed bone of the limb."""
+    data, bones = chain.id_data.data, chain.id_data.pose.bones
+    names = [found_bone(data, taken.bone, taken.place)]
+    if not names[0]:
+        own = bones_of(data, chain.tip, chain.bone_count)
+        names = [*reversed(own), *(one.name for name in own[-1:] for one in bones[name].children_recursive)]
+    which = f"The IK constraint '{taken.constraint}' of bone '{taken.bone}'"
+    found, others = None, []
+    for own in (bones[name].constraints for name in names):
+        named = own.get(taken.constraint)
+        renamed = own[taken.index] if 0 <= taken.index < len(own) == taken.count else None
+        found = found or next((one for one in (named, renamed) if one is not None and one.type == 'IK'), None)
+        others += [one.name for one in own if one.type == 'IK' and one.mute]
+    if found is not None:
+        return unsilence(chain.id_data, found, taken.note, [each.action for each in taken.actions])
+    if others:
+        way_out = "give that its name back and Release again, or remove the chain if it is none"
+        return Unrestored(held=(f"{which} is not found, and may be {listed(others)}: {way_out}",))
+    return Unrestored((f"{which} is gone: there is nothing to unmute",))
 
 
 def _give_back_bones(chain: PropertyGroup) -> list[str]:
     bones, kept = chain.id_data.pose.bones, [each for each in chain.adopted.bones if not each.hangs]
     now = [joint.name for joint in chain.joints]
-    gone = []
+    sentences = []
     for i, each in enumerate(kept):
         bone = bones.get(each.name)
         if bone is None and len(now) == len(kept):  # joints follow bones that are renamed
             bone = bones.get(now[i])
         if bone is None:
-            gone.append(f"Bone '{each.name}' is gone: its locks and its pose stay as they are")
-            continue
-        for key in _KEPT:
-            setattr(bone, key, getattr(each, key))
+            sentences.append(f"Bone '{each.name}' is gone: its locks and its pose stay as they are")
+        elif _is_damaged(each):
+            sentences.append(
+                f"The note on bone '{each.name}' is damaged: its locks and its pose stay as they are"
+            )
+        else:
+            for key in _KEPT:
+                setattr(bone, key, getattr(each, key))
     if chain.adopted.made:
         _give_back_hands(chain)
-    return gone
+    return sentences
+
+
+def _is_damaged(kept: PropertyGroup) -> bool:
+    """Return whether a kept bone holds what no bone can be."""
+    modes = PoseBone.bl_rna.properties["rotation_mode"].enum_items.keys()
+    values = (value for key in _KEPT[1:6] for value in plain(getattr(kept, key)))
+    return kept.rotation_mode not in modes or not all(map(isfinite, values))
 
 
 def _give_back_hands(chain: PropertyGroup) -> None:
     """Restore the pose of the hands that the chain has turned, unless they have keys."""
     kept = {each.name: each for each in chain.adopted.bones if each.hangs}
     for bone in unkeyed_bones(chain.id_data, [name for name in posed_hands(chain) if name in kept]):
+        if _is_damaged(kept[bone.name]):
+            continue
         for key in REST:
             setattr(bone, key, getattr(kept[bone.name], key))

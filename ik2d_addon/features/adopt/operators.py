@@ -117,7 +117,8 @@ class IK2D_OT_release(ChainOperator, Operator):
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
-        return f"Released {', '.join(map(repr, names))}"
+        released = [name for name in names if name not in adopted_chains(armature)]
+        return f"Released {', '.join(map(repr, released))}" if released else ""
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:

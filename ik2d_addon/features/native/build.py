@@ -8,20 +8,22 @@ import bpy
 import numpy as np
 
 from ...bake.keys.clearing import baked_keys
+from ...bake.report import length_text
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
-from ...rig.chain.chain import RigChain, read_chain
-from ...rig.chain.native_state import BARE, LIVE, acts, constraints_of, is_native, scale_name
+from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
+from ...rig.chain.native_state import BARE, LIVE, PREFIX, acts, constraints_of, is_native, scale_name
 from ...rig.chain.order import refuse_moved_target
-from ...rig.chain.planes import FIRST_X, FIRST_Z
+from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
-from ...rig.pose.target_plane import facing_target
+from ...rig.pose.kinematics import read_linkage
+from ...rig.pose.target_plane import facing_target, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
-from ...rig.scene.samples import finished
+from ...rig.scene.samples import ChainSamples, finished
 from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
@@ -33,7 +35,8 @@ from .refusals import is_animated, refuse_unfit
 
 # A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
 _FRAMES = 50
-_NAME = "IK 2D"
+# Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
+_LONGEST = 53
 # A bone turned by less (radians) is at rest.
 _TURNED = 1e-5
 
@@ -57,6 +60,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     again. The bones' channels and keys stay; `remove_native` removes all that is made here. Raises IK2DError,
     with nothing changed, for a chain that cannot be native.
     """
+    refuse_no_text(armature)
     if is_native(settings):
         return _resumed(settings)
     scene = bpy.context.scene
@@ -64,7 +68,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     refuse_moved_target(rig)
     refuse_unfit(rig, scene)
     refuse_unreadable(settings)
-    rig = _facing(rig, scene)
+    rig, samples, times = _facing(rig, scene)
     try:
         shape = shape_of(rig)
         plan = planner(shape)(shape)
@@ -75,8 +79,11 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     _note(settings, empties, had_animation)
     try:
         native = _built(rig, settings, plan, empties)
+        settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
-        return replace(native, warnings=_warnings(settings))
+        return replace(
+            native, warnings=(*_target_off_plane(rig, samples, times, scene), *_warnings(settings))
+        )
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
@@ -109,7 +116,7 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
 def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     """Return a warning if the influence blends with a bake's keys or with an unkeyed pose."""
     armature, controls = settings.id_data, settings.native_stand
-    if controls["influence"] == 1.0 and not is_animated(controls, path_of("influence")):
+    if controls.get("influence", 1.0) == 1.0 and not is_animated(controls, path_of("influence")):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
     start = f"Chain '{settings.name}': its Influence blends with"
@@ -127,23 +134,42 @@ def _left_posed(bone: bpy.types.PoseBone) -> bool:
     return not keyed and bone.matrix_basis.to_quaternion().angle > _TURNED
 
 
-def _facing(rig: RigChain, scene: bpy.types.Scene) -> RigChain:
-    """Return the chain, a straight one in the plane that a bake of the scene's frames would choose."""
-    if rig.plane_taken not in (FIRST_X, FIRST_Z):
-        return rig
+def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSamples, list[float]]:
+    """Return the chain, a straight one in the plane that a bake of the scene's frames would choose.
+
+    And its samples at some of these frames, and the frames.
+    """
     first, last = scene.frame_start, scene.frame_end
     times = np.unique(np.linspace(first, last, min(_FRAMES, last - first + 1)).round()).tolist()
-    sampling = finished(sample_steps(scene, [rig], times))
-    return facing_target(rig, sampling.chains[0])
+    samples = finished(sample_steps(scene, [rig], times)).chains[0]
+    return facing_target(rig, samples), samples, times
+
+
+def _target_off_plane(
+    rig: RigChain, samples: ChainSamples, times: list[float], scene: bpy.types.Scene
+) -> Iterator[str]:
+    """Yield a warning if the target leaves the chain's plane on the sampled frames."""
+    joints, normal = rest_joints(rig.pose_bones), rig.plane.normal
+    to_world = samples.world @ read_linkage(rig, samples).to_pose
+    across = np.linalg.norm(to_world[:, :3, :3] @ normal, axis=1)
+    off = np.nan_to_num(np.abs((target_points(rig, samples) - joints[-1]) @ normal))
+    worst = int(np.argmax(off * across))
+    if off[worst] > FAR_OFF_PLANE * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum():
+        far = length_text(off[worst] * across[worst], scene.unit_settings.system)
+        yield (
+            f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
+            f" {times[worst]:g}); the tip follows it within the plane"
+        )
 
 
 def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bool) -> None:
     """Store the empties, the constraints' name and the state before on the chain."""
     armature = settings.id_data
     taken = {one.name for bone in armature.pose.bones for one in bone.constraints}
-    name, number = f"{_NAME} {settings.name}", 1
+    stem = f"{PREFIX}{settings.name}".encode()[:_LONGEST].decode(errors="ignore")
+    name, number = stem, 1
     while {name, scale_name(name)} & taken:
-        name, number = f"{_NAME} {settings.name}.{number:03d}", number + 1
+        name, number = f"{stem}.{number:03d}", number + 1
     before = [word for word, is_so in ((LIVE, settings.live), (BARE, not had_animation)) if is_so]
     settings.native_stand, settings.native_probe = empties.controls, empties.target_copy
     settings.native_constraint, settings.native_before = name, " ".join(before)
@@ -204,7 +230,9 @@ def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> 
 
 
 def _constraint(bone: bpy.types.PoseBone, kind: str, name: str) -> bpy.types.Constraint:
+    active = bone.constraints.active
     constraint = bone.constraints.new(kind)
+    bone.constraints.active = active or constraint
     constraint.name, constraint.owner_space = name, 'LOCAL'
     constraint.show_expanded = False
     return constraint

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ...rig.chain.chain import chosen_solver, rest_joints
-from ...rig.chain.native_state import acts, constraints_of, is_native
+from ...rig.chain.native_state import acts, constraints_of, controls_of, is_native, is_own_empty
 from ...rig.chain.renames import bones_of
 
 # Edit Mode changes rest matrices a little; within this part of the reach they are the same.
@@ -25,14 +25,14 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     armature, names = settings.id_data, _bones(settings)
     if not is_native(settings) or not names:
         return ""
-    if settings.native_stand is None or settings.native_probe is None:
+    if controls_of(settings) is None or not is_own_empty(settings.native_probe):
         return "parts of it are gone"
     if settings.native_stand.parent != armature:
         return "its empties are those of another armature"
     made = settings.native_print.split()
     if made and len(made) - 1 != len(_numbers(armature, names)):
         return "it has other bones"
-    turned = {bone.name for bone, one in constraints_of(settings) if one.name == settings.native_constraint}
+    turned = {bone.name for bone, one in constraints_of(settings) if one.type == 'LIMIT_ROTATION'}
     if not turned.issuperset(names):
         return "parts of it are gone"
     if not _follows(settings.native_probe, settings.target, settings.subtarget):
@@ -79,7 +79,7 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
         yield chosen_solver(len(names)) if settings.solver == 'AUTO' else settings.solver
         yield settings.root_turns_freely
     yield settings.plane, settings.plane == 'CUSTOM' and settings.plane_normal[:], settings.hand_rotation
-    if settings.native_stand is not None and "stretch" in settings.native_stand:
+    if "stretch" in (controls_of(settings) or ()):
         yield settings.stretch_bones
     for joint in map(settings.joints.get, names):
         if joint is not None:

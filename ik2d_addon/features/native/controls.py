@@ -9,6 +9,7 @@ import bpy
 from ...core import IK2DError
 from ...rig.animation import actions, keys, versions
 from .drivers import path_of
+from .expressions import checked, without_comments
 
 
 @dataclass(frozen=True)
@@ -132,4 +133,4 @@ def _carry_driver(owner: bpy.types.Object, settings: bpy.types.PropertyGroup, co
     curve = animation.drivers.from_existing(src_driver=source)
     curve.data_path = path_of(control.name)
     if control is BEND:
-        curve.driver.expression = f"1-2*({curve.driver.expression})"
+        curve.driver.expression = checked(f"1-2*({without_comments(curve.driver.expression)})")

@@ -5,8 +5,20 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...rig.animation.value_keys import is_broken
 from ...rig.chain.chain import RigChain
-from ...rig.chain.native_state import BARE, LIVE, SETTINGS, constraints_of, is_native, scale_name
+from ...rig.chain.native_state import (
+    BARE,
+    LIVE,
+    MARK,
+    SETTINGS,
+    constraints_of,
+    is_native,
+    is_own_empty,
+    objects_read,
+    scale_name,
+)
+from ...rig.chain.readable import refuse_no_text
 from .drivers import Empties, path_of
 
 # Their size, as a part of the first bone's length.
@@ -49,6 +61,7 @@ def remove_empties(*empties: bpy.types.Object | None) -> None:
 def _empty(rig: RigChain, what: str) -> bpy.types.Object:
     """Return a new hidden empty in a collection of the armature."""
     empty = bpy.data.objects.new(f"{rig.armature.name} {rig.name} {what}", None)
+    empty[MARK] = what
     empty.empty_display_size = _SIZE * rig.pose_bones[0].bone.length
     empty.hide_viewport = empty.hide_render = True
     for collection in (*rig.armature.users_collection, bpy.context.scene.collection):
@@ -59,23 +72,28 @@ def _empty(rig: RigChain, what: str) -> bpy.types.Object:
 
 
 def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
-    """Remove a native chain's drivers, constraints and empties, as far as they still exist.
+    """Remove a native chain's drivers, constraints and empties, as far as they still exist, and nothing else.
 
     Nothing happens to a chain that is not native. If the armature was duplicated without its empties, they
-    belong to the original and stay.
+    belong to the original and stay. Raises IK2DError, with nothing changed, for names that are no text.
     """
     if not is_native(settings):
         return
-    _remove_drivers(armature, settings.native_constraint)
-    for bone, constraint in list(constraints_of(settings)):
+    refuse_no_text(armature)
+    constraints = list(constraints_of(settings))
+    drivers = _own_drivers(settings, [constraint for _, constraint in constraints])
+    empties = _own_empties(settings, drivers)
+    for driver in drivers:
+        armature.animation_data.drivers.remove(driver)
+    for bone, constraint in constraints:
+        active = bone.constraints.active
+        active = None if active == constraint else active
         bone.constraints.remove(constraint)
-    controls, target_copy = settings.native_stand, settings.native_probe
+        bone.constraints.active = active  # which removing leaves without one
     before = settings.native_before.split()
-    own = controls is not None and controls.parent in (armature, None)
     for name in SETTINGS:
         settings.property_unset(name)
-    if own or controls is None:
-        remove_empties(target_copy, controls)
+    remove_empties(*empties)
     animation = armature.animation_data
     if BARE in before and animation is not None:
         if not (animation.action or len(animation.drivers) or len(animation.nla_tracks)):
@@ -84,10 +102,37 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
         settings.live = True
 
 
-def _remove_drivers(armature: bpy.types.Object, constraint: str) -> None:
-    """Remove the drivers of a chain's constraints, also of deleted ones."""
-    animation = armature.animation_data
-    own = tuple(f".constraints{path_of(name)}." for name in (constraint, scale_name(constraint)))
-    for curve in list(animation.drivers) if animation else ():
-        if any(path in curve.data_path for path in own):
-            animation.drivers.remove(curve)
+def _own_drivers(
+    settings: bpy.types.PropertyGroup, constraints: list[bpy.types.Constraint]
+) -> list[bpy.types.FCurve]:
+    """Return the drivers of a chain's constraints, also of deleted ones."""
+    armature, name = settings.id_data, settings.native_constraint
+    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    existing = tuple(f"{constraint.path_from_id()}." for constraint in constraints)
+    deleted = tuple(f".constraints{path_of(each)}." for each in (name, scale_name(name)))
+    return [
+        curve
+        for curve in drivers
+        if curve.data_path.startswith(existing)
+        or (any(path in curve.data_path for path in deleted) and is_broken(armature, curve))
+    ]
+
+
+def _own_empties(
+    settings: bpy.types.PropertyGroup, drivers: list[bpy.types.FCurve]
+) -> list[bpy.types.Object]:
+    """Return a chain's empties: of those that it names and its drivers read, the ones made for it."""
+    armature = settings.id_data
+    others = [chain for chain in armature.ik2d.chains if chain != settings]
+    taken = {empty for chain in others for empty in (chain.native_stand, chain.native_probe)}
+    named = dict.fromkeys((settings.native_stand, *(ob for driver in drivers for ob in objects_read(driver))))
+    for controls in filter(is_own_empty, [*named]):
+        steps = controls.animation_data.drivers if controls.animation_data else ()
+        named |= dict.fromkeys(ob for driver in steps for ob in objects_read(driver))
+    named[settings.native_probe] = None
+    return [ob for ob in named if is_own_empty(ob) and ob not in taken and _stands_with(armature, ob)]
+
+
+def _stands_with(armature: bpy.types.Object, empty: bpy.types.Object) -> bool:
+    controls = empty.parent if is_own_empty(empty.parent) else empty
+    return controls.parent in (armature, None)

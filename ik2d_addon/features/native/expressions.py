@@ -6,6 +6,9 @@ divides by zero, or takes the root of a negative number, never works again: such
 """
 
 import re
+from contextlib import suppress
+from io import StringIO
+from tokenize import COMMENT, TokenError, generate_tokens
 
 import numpy as np
 
@@ -44,6 +47,17 @@ def checked(expression: str) -> str:
             f"a driver would need {len(expression)} characters, more than the {LONGEST} that it takes"
         )
     return expression
+
+
+def without_comments(expression: str) -> str:
+    """Return an expression of Python's without its comments, which would swallow what is put after them."""
+    lines = expression.splitlines()
+    with suppress(TokenError, SyntaxError):  # of what is no Python
+        for token in generate_tokens(StringIO(expression).readline):
+            if token.type == COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column].rstrip()
+    return "\n".join(lines)
 
 
 def euler_angles(axis: Floats, turn: str) -> tuple[str, str, str]:

@@ -81,7 +81,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     index = list(settings.chains).index(chain)
     remove_native(armature, chain)
     if is_adopted(settings.chains[index]):
-        give_back(settings.chains[index])
+        give_back(settings.chains[index], for_good=True)
     name = drop_chain(armature, index)
     last = len(settings.chains) - 1
     settings.active_index = max(0, min(settings.active_index - (index < settings.active_index), last))

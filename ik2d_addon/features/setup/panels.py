@@ -9,6 +9,7 @@ from ...live.registry import problem_of_live
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import controls_of
+from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
@@ -94,6 +95,9 @@ class IK2D_PT_main(Sidebar, Panel):
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
+        if armature is not None and (words := unreadable(armature)):
+            draw_text(layout, context, words, 'ERROR')
+            return
         if armature is None or not armature.ik2d.chains:
             self._draw_start(context, armature)
             return
@@ -177,7 +181,9 @@ class IK2D_PT_stretch(ChainSidebar, Panel):
     @classmethod
     def poll(cls, context):
         chain = shown_chain(context)
-        return chain is not None and controls_of(chain) is None  # a native chain has controls for it
+        if chain is None or unreadable(chain.id_data):
+            return False
+        return controls_of(chain) is None  # a native chain has controls for it
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
@@ -304,7 +310,8 @@ class IK2D_PT_rig(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context):
-        return active_armature(context) is not None
+        armature = active_armature(context)
+        return armature is not None and not unreadable(armature)
 
     def draw(self, context):
         for draw_row in ROWS:

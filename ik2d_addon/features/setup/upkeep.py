@@ -2,10 +2,12 @@
 """Handlers that follow renamed bones, keep results with their rig and prepare library overrides."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import bpy
 from bpy.app.handlers import persistent
 
+from ...core import IK2DError
 from ...rig.chain.renames import straighten
 from ...ui.context import active_chain, followers, follows
 from ..baking.results import drop_copied, keep_results
@@ -28,7 +30,8 @@ def _for_all_rigs(work: Callable[[bpy.types.Object], object]) -> Callable[..., N
     @persistent
     def handler(*_arguments) -> None:
         for rig in list(rigs()):
-            work(rig)
+            with suppress(IK2DError, UnicodeDecodeError):  # the panel says it
+                work(rig)
 
     return handler
 
@@ -72,7 +75,8 @@ def _follow_edits(_scene, depsgraph) -> None:
     for rig in list(rigs()):
         needed = {rig.data, *(chain.target.data for chain in rig.ik2d.chains if chain.target is not None)}
         if needed & edited:
-            straighten(rig)
+            with suppress(IK2DError):
+                straighten(rig)
 
 
 _straighten_all = _for_all_rigs(straighten)

@@ -45,6 +45,15 @@ def driver_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.F
     return animation.drivers.find(path, index=index) if animation is not None else None
 
 
+def is_broken(owner: bpy.types.Object, curve: bpy.types.FCurve) -> bool:
+    """Return whether the property that an F-Curve or a driver is of is gone."""
+    try:
+        owner.path_resolve(curve.data_path)
+    except ValueError:
+        return True
+    return False
+
+
 def acting_driver(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
     """Return the driver of a channel, unless it is muted."""
     driver = driver_of(owner, path, index)

@@ -7,10 +7,17 @@ from typing import Any
 
 import bpy
 
+from .renames import bones_of
+
 # The settings that make a chain native; and the words in native_before: it was live, its armature had no
 # animation.
 SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before", "native_print")
 LIVE, BARE = "live", "bare"
+# What is made carries a mark: the empties this custom property, the constraints this start of their names.
+MARK, PREFIX = "ik2d_native", "IK 2D "
+# The kinds of the constraints, and the properties of one that may have drivers.
+_KINDS = ('LIMIT_ROTATION', 'LIMIT_SCALE')
+_DRIVEN = ("influence", "min_x", "min_y", "min_z")
 
 
 def is_native(settings: bpy.types.PropertyGroup) -> bool:
@@ -23,7 +30,20 @@ def controls_of(settings: bpy.types.PropertyGroup) -> bpy.types.Object | None:
 
     An armature that was duplicated without its empties shares that of the original.
     """
-    return settings.native_stand if is_native(settings) else None
+    controls = settings.native_stand if is_native(settings) else None
+    return controls if is_own_empty(controls) else None
+
+
+def is_own_empty(ob: bpy.types.Object | None) -> bool:
+    """Return whether an object is an empty that was made for a native chain: a file may name another."""
+    if ob is None or ob.type != 'EMPTY':
+        return False
+    return MARK in ob or _has_controls(ob) or _has_controls(ob.parent)
+
+
+def _has_controls(ob: bpy.types.Object | None) -> bool:
+    """Return whether an object is an empty with controls and no mark, as in the first files."""
+    return ob is not None and MARK not in ob and all(name in ob for name, _ in _DEFAULTS)
 
 
 def shown(settings: bpy.types.PropertyGroup, name: str) -> Any:
@@ -43,19 +63,46 @@ def give(settings: bpy.types.PropertyGroup, name: str, value: Any) -> None:
 
 def own_constraints(armature: bpy.types.Object) -> set[str]:
     """Return the names of the constraints that turn the bones of an armature's native chains."""
-    names = [chain.native_constraint for chain in armature.ik2d.chains if is_native(chain)]
-    return {*names, *map(scale_name, names)}
+    return {constraint.name for chain in armature.ik2d.chains for _, constraint in constraints_of(chain)}
 
 
 def constraints_of(
     settings: bpy.types.PropertyGroup,
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
-    """Yield the constraints of a native chain, each with its bone, on any bone of the armature."""
-    armature, name = settings.id_data, settings.native_constraint
-    for bone in armature.pose.bones if armature.pose is not None and name else ():
+    """Yield the constraints of a native chain, each with its bone, on any bone of the armature.
+
+    They are those whose drivers read the chain's controls, whatever their names. Where there are no such
+    drivers, the names count; of controls that two chains name, only constraints on the chain's own bones.
+    """
+    armature = settings.id_data
+    if armature.pose is None or not is_native(settings):
+        return
+    own = bones_of(armature.data, settings.tip, settings.bone_count)
+    for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            if constraint.name in (name, scale_name(name)):
+            if constraint.type in _KINDS and _is_of(settings, constraint, bone.name in own):
                 yield bone, constraint
+
+
+def _is_of(settings: bpy.types.PropertyGroup, constraint: bpy.types.Constraint, on_own_bone: bool) -> bool:
+    armature, path = settings.id_data, constraint.path_from_id()
+    animation = armature.animation_data
+    found = [animation.drivers.find(f"{path}.{name}") for name in _DRIVEN] if animation else []
+    drivers = [driver for driver in found if driver is not None]
+    read = {ob for driver in drivers for ob in objects_read(driver)}
+    others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
+    controls, name = controls_of(settings), settings.native_constraint
+    if controls is not None and controls in read and len(drivers) > 1:
+        return on_own_bone or controls not in others
+    if not (on_own_bone or constraint.name in (name, scale_name(name))):
+        return False
+    unclaimed = all(ob is None or (is_own_empty(ob) and others.isdisjoint((ob, ob.parent))) for ob in read)
+    return unclaimed and constraint.name.startswith(PREFIX)
+
+
+def objects_read(driver: bpy.types.FCurve) -> set[bpy.types.ID | None]:
+    """Return the objects that a driver reads; among them None for those that are gone."""
+    return {target.id for variable in driver.driver.variables for target in variable.targets}
 
 
 def scale_name(name: str) -> str:

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import bpy
 from mathutils import Vector
 
+from .readable import mend_texts, refuse_no_text
+
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
 # adds, less than anybody moves a bone by.
 _SAME_PLACE = 1e-4
@@ -22,9 +24,14 @@ BoneOrders: TypeAlias = dict[bpy.types.Armature, dict[str, int]]
 
 
 def straighten(armature: bpy.types.Object) -> bool:
-    """Make the names of an armature's chains unique and follow renamed bones; return whether any changed."""
+    """Make the names of an armature's chains unique and follow renamed bones; return whether any changed.
+
+    Raises IK2DError for a bone's or a constraint's name that is no text.
+    """
     if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
         return False
+    mend_texts(armature.ik2d)
+    refuse_no_text(armature)
     changed = _make_names_unique(armature.ik2d.chains)
     orders: BoneOrders = {}
     for chain in armature.ik2d.chains:

@@ -8,20 +8,37 @@ from bpy.props import (
     FloatProperty,
     FloatVectorProperty,
     IntProperty,
+    PointerProperty,
     StringProperty,
 )
-from bpy.types import PropertyGroup
+from bpy.types import Action, PropertyGroup
 
-from ..registration import registration
-from .joint import GROWING, HIDDEN, NOTE
+from .joint import GROWING, HIDDEN, NOTE, IK2D_PG_place
+
+
+class IK2D_PG_muted_in(PropertyGroup):
+    """An action in which the F-Curve of a constraint's mute was muted."""
+
+    action: PointerProperty(name="Action", description="Action that has the F-Curve", type=Action, **NOTE)
 
 
 class IK2D_PG_taken(PropertyGroup):
     """One IK constraint that was muted."""
 
     bone: StringProperty(name="Bone", description="Bone that has the constraint", **NOTE)
+    place: PointerProperty(
+        name="Place",
+        description="Where the bone stood, to find it again when it is renamed",
+        type=IK2D_PG_place,
+        **NOTE,
+    )
     constraint: StringProperty(name="Constraint", description="Name of the constraint", **NOTE)
+    index: IntProperty(name="Index", description="Its place among the bone's constraints", **NOTE)
+    count: IntProperty(name="Count", description="How many constraints the bone had", **NOTE)
     note: StringProperty(name="Note", description="What was muted, and how it was before", **NOTE)
+    actions: CollectionProperty(
+        name="Actions", type=IK2D_PG_muted_in, override=GROWING, options=HIDDEN
+    )  # of the F-Curves in the note, in their order
 
 
 class IK2D_PG_kept_bone(PropertyGroup):
@@ -79,5 +96,4 @@ def is_adopted(chain: PropertyGroup) -> bool:
     return len(chain.adopted.constraints) > 0
 
 
-classes = (IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)
-register, unregister = registration(classes)
+classes = (IK2D_PG_muted_in, IK2D_PG_taken, IK2D_PG_kept_bone, IK2D_PG_adopted)

@@ -138,13 +138,18 @@ class IK2D_PG_settings(PropertyGroup):
     )
 
 
-classes = (IK2D_PG_place, IK2D_PG_joint, IK2D_PG_ccd_walk, IK2D_PG_chain, IK2D_PG_settings)
+classes = (
+    IK2D_PG_place,
+    *adopted.classes,
+    IK2D_PG_joint,
+    IK2D_PG_ccd_walk,
+    IK2D_PG_chain,
+    IK2D_PG_settings,
+)
 
 
 def register() -> None:
     with ExitStack() as undo:
-        adopted.register()
-        undo.callback(adopted.unregister)
         register_classes(classes)
         undo.callback(unregister_classes, classes)
         bpy.types.Object.ik2d = PointerProperty(name="IK 2D", type=IK2D_PG_settings, **STORED)
@@ -154,4 +159,3 @@ def register() -> None:
 def unregister() -> None:
     del bpy.types.Object.ik2d
     unregister_classes(classes)
-    adopted.unregister()

@@ -9,7 +9,7 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.adopt.muting import silence, unsilence
+from ik2d_addon.features.adopt.muting import Unrestored, silence, unsilence
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 
@@ -24,7 +24,7 @@ def test_it_acts_on_no_frame_and_comes_back_to_the_bit(make):
         bpy.context.scene.frame_set(frame)
         assert (evaluated_tip(armature, "shin") - rest).length < 1e-6
     bpy.context.scene.frame_set(1)
-    assert unsilence(armature, constraint, note) == []
+    assert unsilence(armature, constraint, *note) == Unrestored()
     bpy.context.view_layer.update()
     assert not differences(before, whole_rig(armature))
 
@@ -38,7 +38,7 @@ def test_in_strips_of_the_nla_it_is_silent_too():
     note = silence(armature, constraint)
     bpy.context.scene.frame_set(10)
     assert constraint.mute
-    assert unsilence(armature, constraint, note) == []
+    assert unsilence(armature, constraint, *note) == Unrestored()
     bpy.context.scene.frame_set(11)
     assert not constraint.mute
 
@@ -48,7 +48,7 @@ def test_a_driver_that_is_gone_is_said():
     constraint = armature.pose.bones["shin"].constraints[0]
     note = silence(armature, constraint)
     constraint.driver_remove("mute")
-    (line,) = unsilence(armature, constraint, note)
+    (line,) = unsilence(armature, constraint, *note).gone
     assert "driver" in line and "gone" in line and not constraint.mute
 
 
