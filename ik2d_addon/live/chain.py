@@ -26,7 +26,8 @@ from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
 from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
 from ..rig.pose.target_plane import facing_target
-from ..rig.scene.bone_constraints import OtherControl, is_animated, possible_controls
+from ..rig.scene.bone_constraints import OtherControl, carry, is_animated, not_followed, possible_controls
+from ..rig.scene.carried import carried_now
 from ..rig.scene.missing_inputs import with_inputs_checked
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
@@ -68,6 +69,7 @@ class LiveChain:
         _refuse_driven(rig)
         self.rig = rig
         self._controls = possible_controls(rig)
+        self._carried = False  # whether constraints carry the first bone on the frame that is followed
         self._rests = _acts_at_times(rig, self._controls) and not _is_keyed(rig)
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
@@ -104,13 +106,16 @@ class LiveChain:
 
     def other_controls(self, depsgraph: bpy.types.Depsgraph) -> list[OtherControl]:
         """Return the constraints that move the chain's bones now, in place of its target."""
+        self._carried = False
         if not self._controls:
             return []
         bones = self.armature.evaluated_get(depsgraph).pose.bones
         found = [
             (control, bones[control.owner].constraints[control.constraint]) for control in self._controls
         ]
-        return [control for control, there in found if not there.mute and there.influence > 0.0]
+        acting = [control for control, there in found if not there.mute and there.influence > 0.0]
+        self._carried = carry(self.rig, acting)
+        return not_followed(self.rig, acting)
 
     def pause(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Leave the bones to other controls; return whether any had to be turned.
@@ -193,7 +198,19 @@ class LiveChain:
 class _FrameState:
     """State of a chain's armature, bones and target in a depsgraph."""
 
-    __slots__ = ("aim", "base", "bend", "bones", "influence", "own", "scene", "softness", "target", "world")
+    __slots__ = (
+        "aim",
+        "base",
+        "bend",
+        "bones",
+        "carried",
+        "influence",
+        "own",
+        "scene",
+        "softness",
+        "target",
+        "world",
+    )
 
     def __init__(self, chain: LiveChain, scene: Any, depsgraph: Any, shown: bpy.types.Object) -> None:
         self.scene = scene
@@ -208,6 +225,7 @@ class _FrameState:
         self.softness, self.influence = settings.softness, settings.influence
         rig = chain.rig
         target = rig.target.evaluated_get(depsgraph)
+        self.carried = carried_now(self.own[0]) if chain._carried else None
         self.target = chain.place_of_target(scene, depsgraph)
         self.aim: Matrix | None = None
         if rig.hands is not None and rig.hands.follow:
@@ -285,7 +303,7 @@ class _RigState:
 
     def turns(self, chain: LiveChain, frame: _FrameState) -> list[float]:
         """Return the turns (n,), by the plain solver if it can solve the chain."""
-        is_plain = frame.influence == 1.0 and abs(frame.bend) == 1.0
+        is_plain = frame.influence == 1.0 and abs(frame.bend) == 1.0 and frame.carried is None
         if self.plain is None or not is_plain or not self._settle(frame):
             return self._whole(chain, frame)
         x, y, z = self._in_rest(frame)
@@ -303,8 +321,8 @@ class _RigState:
         return answer.turns
 
     def _settle(self, frame: _FrameState) -> bool:
-        """Follow the armature and the bone above the chain; return False if their scale is zero."""
-        if self.plain is None:
+        """Follow the armature and the bone above the chain; return False where these do not hold it alone."""
+        if self.plain is None or frame.carried is not None:
             return False
         if self._into and frame.world == self._world and frame.base == self._base:
             return True
@@ -449,4 +467,5 @@ def _samples(chain: LiveChain, frame: _FrameState) -> ChainSamples:
         tips=np.zeros((1, 3)),
         settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
         aims=None if frame.aim is None else np.array([frame.aim], np.float64),
+        carried=frame.carried,
     )

@@ -3,7 +3,15 @@
 
 import bpy
 import pytest
-from rigs import add_chain, add_target, animation_of, every_bit_of_animation, leg_with_target
+from rigs import (
+    add_chain,
+    add_target,
+    animation_of,
+    every_bit_of_animation,
+    leg_with_target,
+    settings_of,
+    stretching_arm,
+)
 
 from ik2d_addon.bake import bake, clear
 from ik2d_addon.bake.keys.clearing import clear_keys
@@ -107,6 +115,33 @@ def test_without_keys_there_is_nothing_to_clear():
     with pytest.raises(RuntimeError, match="no baked keys"):
         bpy.ops.ik2d.clear_bake()
     assert clear_keys(armature, ["thigh", "shin"]) == 0
+
+
+def everything(armature):
+    """Return all that a refused Clear Bake must leave as it was."""
+    chain = armature.ik2d.chains[0]
+    owners = [armature.ik2d, chain, *chain.joints, *armature.pose.bones]
+    return [settings_of(owner) for owner in owners], animation_of(armature)
+
+
+REFUSED = [(False, {}), (False, {"frame_end": 9}), (True, {"frame_start": 80}), (True, {"chain": "gone"})]
+
+
+@pytest.mark.parametrize(("is_baked", "arguments"), REFUSED)
+def test_a_refused_clear_changes_nothing(is_baked, arguments):
+    armature, _chain = stretching_arm()
+    bpy.context.view_layer.objects.active = armature
+    armature.keyframe_insert("location", frame=1)
+    bpy.context.scene.frame_set(20)
+    if is_baked:
+        bpy.ops.ik2d.bake(frame_start=1, frame_end=3)
+    else:
+        bpy.ops.ik2d.solve()
+        assert armature.pose.bones["bone0"].scale.y > 1.01
+    before = everything(armature)
+    with pytest.raises(RuntimeError, match="no baked keys|no chain"):
+        bpy.ops.ik2d.clear_bake(**arguments)
+    assert everything(armature) == before
 
 
 def test_keys_of_a_linked_action_are_refused(tmp_path):

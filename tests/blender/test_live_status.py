@@ -158,6 +158,23 @@ def test_a_constraint_that_acts_at_times_gives_the_same_pose_on_a_frame_however_
     assert "'Other'" in chain.live_status
 
 
+@pytest.mark.parametrize("kind", ['COPY_LOCATION', 'CHILD_OF'])
+def test_a_root_that_a_constraint_carries_is_followed_live(kind):
+    armature, _target, chain = live_leg()
+    held = constrain(armature, kind)
+    held.target.animation_data_clear()
+    held.target.location = (0.0, -0.2, 1.9) if kind == 'COPY_LOCATION' else (0.0, -0.05, -0.1)
+    held.target.rotation_euler = (0.2, 0.0, 0.0)
+    before = evaluated_tip(armature, "thigh")
+    for frame in (10, 20, 33, 12):
+        bpy.context.scene.frame_set(frame)
+        assert_true(chain)
+        assert chain.live_reached, chain.live_status
+    held.influence = 0.4
+    assert_true(chain)
+    assert chain.live_reached and (evaluated_tip(armature, "thigh") - before).length > 0.01 * REACH
+
+
 def reopened(tmp_path):
     path = str(tmp_path / "live.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

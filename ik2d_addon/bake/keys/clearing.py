@@ -35,7 +35,8 @@ def clear_keys(
     if holder is None:
         return 0
     removed = _clear(armature, _baked(armature, bones, holder.fcurves), frame_start, frame_end)
-    put_scales_back(armature, bones)
+    if removed:
+        put_scales_back(armature, bones)
     return removed
 
 

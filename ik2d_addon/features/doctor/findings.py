@@ -19,7 +19,7 @@ from ...rig.chain.chain import (
     rest_joints,
 )
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.chain.native_state import is_flipped
+from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
 from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
@@ -79,7 +79,7 @@ def findings(
         _shared(settings),
         _rest_position(rig),
         _channel_findings(rig, blocks=True),
-        _controlled(rig, first, last),
+        _controlled(rig, first, last, carrying=settings.live or acts(settings)),
         _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),
@@ -162,8 +162,8 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
         yield Finding(rig.name, kind, f"{lines[0]}{more}", offered, blocks)
 
 
-def _controlled(rig: RigChain, first: float, last: float) -> Iterator[Finding]:
-    controls = other_controls(rig, first, last)
+def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Iterator[Finding]:
+    controls = other_controls(rig, first, last, carrying=carrying)
     lines = sentences(rig.name, controls)
     if not lines:
         return

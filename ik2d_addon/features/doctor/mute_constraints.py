@@ -7,6 +7,7 @@ from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.words import number_of
 from ...rig.chain.chain import read_chain
+from ...rig.chain.native_state import acts
 from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
@@ -17,7 +18,7 @@ def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) 
     """Return the other controls of a chain's bones on the sidebar's frames; [] for a faulty chain."""
     first, last, _step = chosen_range(armature, context.scene)
     try:
-        return other_controls(read_chain(armature, chain), first, last)
+        return other_controls(read_chain(armature, chain), first, last, carrying=chain.live or acts(chain))
     except IK2DError:
         return []
 

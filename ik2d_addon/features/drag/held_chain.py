@@ -21,6 +21,7 @@ from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, keyed_pose_now
 from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.target_plane import facing_target
+from ...rig.scene.carried import carried_now
 from ...rig.scene.sampler import sample_now
 from ...rig.scene.samples import ChainSamples, finished
 from ...rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
@@ -159,6 +160,9 @@ class HeldChain:
         above = self.rig.pose_bones[0].parent
         if above is not None and self.samples.parent is not None:
             pairs.append((self.samples.parent[0], evaluated.pose.bones[above.name].matrix))
+        root = evaluated.pose.bones[self.rig.bones[0]]
+        if self.samples.carried is not None:
+            pairs.append((self.samples.carried[0], carried_now(root)[0]))
         return any(np.abs(one - np.array(other)).max() > _SAME * np.abs(one).max() for one, other in pairs)
 
     def read_again(self) -> None:

@@ -147,7 +147,7 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
 def _of_other_controls(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     """Yield the other controls of the chain's bones, above all the IK constraints that it replaces."""
     prefix = f"Chain '{rig.name}': "
-    for line in sentences(rig.name, other_controls(rig, scene.frame_start, scene.frame_end)):
+    for line in sentences(rig.name, other_controls(rig, scene.frame_start, scene.frame_end, carrying=True)):
         yield line.removeprefix(prefix)
 
 

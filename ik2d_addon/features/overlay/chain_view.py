@@ -19,6 +19,8 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.target_plane import facing_target
+from ...rig.scene.bone_constraints import is_carried
+from ...rig.scene.carried import carried_now
 from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import location_without_slides
 
@@ -124,6 +126,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
     controls = controls_of(settings)
+    frame = bpy.context.scene.frame_float
     own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
     return ChainSamples(
         targets=np.array([place], np.float64),
@@ -132,6 +135,7 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
         settings=np.array([own if controls is None else sampled_controls(controls)]),
+        carried=carried_now(bones[0]) if is_carried(rig, frame, frame) else None,
     )
 
 

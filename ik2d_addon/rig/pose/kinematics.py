@@ -7,7 +7,6 @@ from functools import partial
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core import Plane
@@ -17,6 +16,7 @@ from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
+from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 
 # Offsets {bone: (frames, 3)} of the locations of some bones of a chain, by their numbers.
@@ -201,7 +201,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     """
     bases = _constant(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
-        still = samples.parent is None
+        still = samples.parent is None and samples.carried is None
         there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
         return replace(known, to_pose=there)
     bones = rig.pose_bones
@@ -238,7 +238,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
         local, upright = following, above @ following
     # For bones that do not simply follow their parents, Blender removes noise in the matrices on the way.
     exact = all(map(_takes_all, bones[1:], locations[1:]))
-    tips = None if exact else partial(_blender_tips, rig, samples.parent, locations, owns, inverse(to_pose))
+    tips = None if exact else partial(_blender_tips, rig, samples, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
     joints = rig.joints
@@ -265,13 +265,15 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
         held = moved if parent is None else parent @ (inverse(_rest(root.parent)) @ moved)
     else:
         held = _held(root, parent, location) @ inverse(rest)
+    if samples.carried is not None:
+        held = _constant(samples.carried) @ held
     held, frames = held.reshape(-1, 4, 4), len(samples.targets)
     return held if len(held) == frames else repeated(held[0], frames)
 
 
 def _blender_tips(
     rig: RigChain,
-    parent: Floats | None,
+    samples: ChainSamples,
     locations: Sequence[Floats],
     owns: Sequence[Floats],
     into_rest: Floats,
@@ -279,11 +281,12 @@ def _blender_tips(
     offsets: Offsets | None = None,
 ) -> Floats:
     """Return the tips (frames, 3) in rest space by Blender's own functions. offsets: of bones' locations."""
-    held = parent
+    held = samples.parent
     for i, bone in enumerate(rig.pose_bones):
         turned = transforms(_rotations(rig.joints.axes[i], turns[:, i]))
         location = locations[i] + offsets[i] if offsets and i in offsets else locations[i]
-        pose = held = _posed(bone, held, _translation(bone, location) @ turned @ owns[i])
+        pose = posed_by_blender(bone, held, _translation(bone, location) @ turned @ owns[i])
+        pose = held = pose if i or samples.carried is None else samples.carried @ pose
     tails: Floats = into_rest @ pose @ (0.0, rig.pose_bones[-1].bone.length, 0.0, 1.0)
     return tails[:, :3]
 
@@ -298,6 +301,8 @@ def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats])
     for i, (bone, rotation) in enumerate(zip(bones, rotations, strict=True)):
         bases = _translation(bone, samples.bases[:, i, :3, 3]) @ transforms(rotation) @ owns[i]
         held = posed(bone, held, bases)
+        if i == 0 and samples.carried is not None:
+            held = samples.carried @ held
     assert held is not None  # of a chain, which has a bone
     return held
 
@@ -305,7 +310,7 @@ def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats])
 def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
     """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
     if not _takes_all(bone, bases[:, :3, 3]):
-        return _posed(bone, parent, bases)
+        return posed_by_blender(bone, parent, bases)
     if parent is None:
         return _rest(bone) @ bases
     return parent @ (inverse(_rest(bone.parent)) @ _rest(bone)) @ bases
@@ -362,26 +367,9 @@ def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> 
     """Return a bone's pose matrices (frames, 4, 4), unturned, of its parent's, by Blender's own function."""
     moved = _translation(bone, location)
     if parent is None:
-        return _posed(bone, None, moved.reshape(-1, 4, 4))
+        return posed_by_blender(bone, None, moved.reshape(-1, 4, 4))
     shape = np.broadcast_shapes(parent.shape, moved.shape, (1, 4, 4))
-    return _posed(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
-
-
-def _posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
-    """Return the matrices of `posed` by Blender's own function."""
-    if parent is None:
-        poses = [bone.bone.convert_local_to_pose(Matrix(basis), bone.bone.matrix_local) for basis in bases]
-    else:
-        poses = [
-            bone.bone.convert_local_to_pose(
-                Matrix(basis),
-                bone.bone.matrix_local,
-                parent_matrix=Matrix(matrix),
-                parent_matrix_local=bone.parent.bone.matrix_local,
-            )
-            for basis, matrix in zip(bases, parent, strict=True)
-        ]
-    return np.array(poses, np.float64)
+    return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
 
 
 def _takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:

@@ -27,6 +27,9 @@ from .slide_locations import location_without_slides
 Held: TypeAlias = tuple[bpy.types.PoseBone, bpy.types.Constraint]
 # Constraints that reach up the hierarchy from the bone that has them.
 _REACHING = ('IK', 'SPLINE_IK')
+# Constraints that set a bone's place whatever its rotation, and those that carry it as a parent would.
+_PLACING = ('COPY_LOCATION', 'LIMIT_LOCATION', 'LIMIT_DISTANCE', 'FLOOR', 'CLAMP_TO')
+_CARRYING = (*_PLACING, 'TRANSFORM', 'CHILD_OF', 'ARMATURE', 'FOLLOW_PATH')
 # Constraints that leave a bone's rotation and the place of its tail as they are.
 _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
 # The properties that switch a constraint, and all that say how much it acts.
@@ -58,16 +61,52 @@ class OtherControl:
     bones: tuple[str, ...]  # those of the chain that it moves, root to tip
     below: bool  # whether the owner is not of the chain itself
     driven: bool  # whether a driver sets its influence, so that no key can
+    carries: bool = False  # whether it moves the chain by its first bone, as a parent would
 
 
 def other_controls(
-    rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
+    rig: RigChain,
+    first: float,
+    last: float,
+    reaching: Sequence[Held] | None = None,
+    *,
+    carrying: bool = False,
 ) -> list[OtherControl]:
     """Return the constraints that move a chain's bones on the frames from `first` to `last`.
 
     Without those that are muted or have no influence or target, and limits that cannot stop a turn in
-    the plane. reaching: those of the armature that reach up, where they are known.
+    the plane. reaching: those of the armature that reach up, where they are known. carrying: also those
+    that a solve follows (see `is_carried`), which native chains do not.
     """
+    found = _acting_controls(rig, first, last, reaching)
+    return found if carrying else not_followed(rig, found)
+
+
+def is_carried(rig: RigChain, first: float, last: float) -> bool:
+    """Return whether constraints carry a chain by its first bone, and no others move that bone.
+
+    What they do to its pose is the same for any rotation of the bone, so a solve can start from there.
+    """
+    if not any(constraint.type in _CARRYING for constraint in rig.pose_bones[0].constraints):
+        return False
+    return carry(rig, _acting_controls(rig, first, last))
+
+
+def carry(rig: RigChain, acting: Sequence[OtherControl]) -> bool:
+    """Return whether acting controls carry a chain by its first bone: see `is_carried`."""
+    carries = [control.carries for control in acting if rig.bones[0] in control.bones]
+    return bool(carries) and all(carries)
+
+
+def not_followed(rig: RigChain, acting: Sequence[OtherControl]) -> list[OtherControl]:
+    """Return the acting controls that a solve does not follow."""
+    return [control for control in acting if not control.carries] if carry(rig, acting) else list(acting)
+
+
+def _acting_controls(
+    rig: RigChain, first: float, last: float, reaching: Sequence[Held] | None = None
+) -> list[OtherControl]:
+    """Return the constraints that act on a chain's bones from `first` to `last`."""
     times = animation_times(bpy.context.scene, (first, last))
     bones = rig.armature.pose.bones
     return [
@@ -89,6 +128,7 @@ def possible_controls(rig: RigChain, reaching: Sequence[Held] | None = None) -> 
             bones=bones,
             below=bone.name not in rig.bones,
             driven=acting_driver(rig.armature, constraint.path_from_id("influence")) is not None,
+            carries=bone.name == rig.bones[0] and _carries(rig, constraint),
         )
         for bone, constraint, bones in _candidates(rig, reaching)
         if _has_targets(constraint)
@@ -191,6 +231,15 @@ def _reached(rig: RigChain, bone: bpy.types.PoseBone, constraint: bpy.types.Cons
         line = line[1:]
     reached = {one.name for one in line[: constraint.chain_count or len(line)]}
     return tuple(name for name in rig.bones if name in reached)
+
+
+def _carries(rig: RigChain, constraint: bpy.types.Constraint) -> bool:
+    """Return whether a constraint of the first bone does the same to it however the chain is posed."""
+    if rig.slides is not None and 0 in rig.slides.channels:  # then the chain moves that bone's place too
+        return False
+    return constraint.type in _CARRYING and (
+        constraint.type != 'TRANSFORM' or constraint.map_to == 'LOCATION'
+    )
 
 
 def _can_act(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bool:

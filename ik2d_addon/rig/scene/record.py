@@ -15,6 +15,7 @@ from ..animation import versions
 from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
 from .by_curves import hindrance, placed
+from .carried import carried_by
 from .samples import ChainSamples
 
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
@@ -104,7 +105,9 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
     return list(names | dict.fromkeys(bone.name for bone in above if bone) | dict.fromkeys(hands))
 
 
-def samples_of(chain: RigChain, record: Record, target: int, settings: Floats) -> ChainSamples:
+def samples_of(
+    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool
+) -> ChainSamples:
     """Return the samples of one chain in a record, by the number of its target."""
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
@@ -123,6 +126,9 @@ def samples_of(chain: RigChain, record: Record, target: int, settings: Floats) -
         settings=thinned(settings),
         aims=record.aims[:, target] if hands is not None and hands.follow else None,
         hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
+        carried=carried_by(chain.pose_bones[0], record.poses[:, rows[0]], record.bases[:, rows[0]], parent)
+        if is_carried
+        else None,
     )
 
 

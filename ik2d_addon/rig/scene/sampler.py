@@ -16,6 +16,7 @@ from ..animation import versions
 from ..chain.chain import RigChain, bend_of
 from ..chain.native_state import sampled_controls
 from . import own_scene
+from .bone_constraints import is_carried
 from .by_curves import hindrance
 from .record import (
     Record,
@@ -136,8 +137,11 @@ def _sampling(
     """Return the chains' samples in a record, in the order of the rows; those of the times are checked."""
     numbers = {target: k for k, target in enumerate(_targets(chains))}
     record = replace(record, world=thinned(record.world))
+    span = min(times), max(times)
     samples = [
-        samples_of(chain, record, numbers[chain.target, chain.subtarget], own).at(rows)
+        samples_of(chain, record, numbers[chain.target, chain.subtarget], own, is_carried(chain, *span)).at(
+            rows
+        )
         for chain, own in zip(chains, record.settings, strict=True)
     ]
     if checked:
@@ -309,7 +313,8 @@ def _difference(
         return ""
     if _is_shown(armature, layer):
         evaluated = armature.evaluated_get(depsgraph)
-        above = [chain.pose_bones[0].parent for chain in chains if chain.pose_bones[0].parent]
+        roots = [chain.pose_bones[0] for chain in chains]
+        above = [root.parent for root in roots if root.parent] + [root for root in roots if root.constraints]
         poses = [evaluated.pose.bones[bone.name].matrix for bone in above]
         held = [own.poses[0, own.bones[bone.name]] for bone in above]
         if not all(map(_same, [own.world[0], *held], [evaluated.matrix_world, *poses])):

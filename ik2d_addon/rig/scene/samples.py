@@ -30,6 +30,9 @@ class ChainSamples(Frames):
     # hands in the armature's pose space, as posed
     aims: Floats | None = None
     hands: Floats | None = None
+    # (frames, 4, 4) what constraints that carry the chain do to its first bone: it is posed as by its
+    # channels and parent, then moved by this, in pose space
+    carried: Floats | None = None
 
     @property
     def softness(self) -> Floats:
@@ -85,6 +88,10 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
     linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
     sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
     yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
+    if samples.carried is not None:
+        linear, root = np.nan_to_num(samples.carried[:, :3, :3]), chain.bones[0]
+        placed = are_finite(samples.carried) & (np.abs(np.linalg.det(linear)) > 0.0)
+        yield placed, f"bone '{root}' has no finite place, or no size, by its constraints"
     finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
     for i, bone in enumerate(chain.pose_bones):
         own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
