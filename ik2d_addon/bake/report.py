@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.words import number_of
+from ..rig.scene.rounding import PLAYED_BACK as PLAYED_BACK
 
-# What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
-PLAYED_BACK = 1e-5
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
 VERIFIED_NOTHING = 'NONE'
+# A foot in meters.
+FOOT = 0.3048
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
 BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
@@ -344,5 +345,9 @@ class BakeReport:
 
 
 def length_text(length: float, unit_system: str) -> str:
-    """Return a length as the scene's units write it: "0.12 m"."""
-    return str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
+    """Return a length as the scene's units write it: "0.12 m"; a tiny one more finely."""
+    text = str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
+    if length == 0.0 or any(digit in text for digit in "123456789"):
+        return text
+    finer = {'METRIC': f"{1e9 * length:.2g} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
+    return finer.get(unit_system, f"{length:.2g}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The result of a solver: angles, and how near they bring the tip to its target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -43,6 +43,10 @@ class Solution(Frames):
         """(...) True where the tip is on the target."""
         reached: NDArray[np.bool_] = self.status == Status.REACHED
         return reached
+
+    def within(self, reached: NDArray[np.bool_]) -> "Solution":
+        """Return the solution with the tip on its target where `reached` (...) says so."""
+        return replace(self, status=np.where(reached, np.int8(Status.REACHED), self.status))
 
     @classmethod
     def of_rows(

@@ -12,6 +12,8 @@ MEMORY = (
     " Start From to Rest Pose, or bake it"
 )
 NATIVE = "is native: its own drivers bring it to its target already; turn Live off, or press Remove Native"
+# A shorter length, in meters, is not said.
+SMALLEST = 5e-7
 _MISSED = {
     Status.TOO_FAR: "Target too far: {} short of it",
     Status.TOO_CLOSE: "Target too close: {} off it",
@@ -45,6 +47,6 @@ class Outcome:
             return _MISSED[Status(self.status)].format(length_text(in_plane, unit_system))
         if self.measures[2] and in_plane > 0.0:
             return f"Eases in {length_text(in_plane, unit_system)} before its target"
-        if length_text(height, unit_system) != length_text(0.0, unit_system):
+        if height >= SMALLEST:
             return f"Target {length_text(height, unit_system)} off the chain's plane"
         return "On its target"

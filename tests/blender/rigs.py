@@ -10,7 +10,6 @@ import numpy as np
 from mathutils import Vector
 
 from ik2d_addon.bake import ChainReport
-from ik2d_addon.bake.report import PLAYED_BACK
 
 Point = Sequence[float]
 
@@ -376,7 +375,7 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
 
 def plays_back_worse(report: ChainReport) -> bool:
     """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
-    return report.plays_back_worse_by > PLAYED_BACK * report.reach
+    return report.plays_back_worse_by > report.tolerance
 
 
 def calls_of(task: Callable[[], object]) -> int:

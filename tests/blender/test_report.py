@@ -108,7 +108,7 @@ def test_every_cause_of_a_miss_is_named(baked, changes, cause):
 
 def test_only_more_than_the_tolerance_and_the_bound_is_a_miss(baked):
     chain = baked.chains[0]
-    assert chain.tolerance == pytest.approx(PLAYED_BACK * chain.reach)
+    assert PLAYED_BACK * chain.reach < chain.tolerance < 1.5 * PLAYED_BACK * chain.reach
     for bound in (0.0, 0.2):
         for part, missed in ((0.99, False), (1.01, True)):
             error = part * (chain.tolerance + bound)

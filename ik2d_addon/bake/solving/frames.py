@@ -17,6 +17,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
+from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
@@ -45,7 +46,7 @@ class SolvedChain(Frames):
     off_plane: Floats  # (frames,) target to tip, along the plane's normal
     distance: Floats  # (frames,) tip to target
     reach: float
-    tolerance: float  # the solver's
+    tolerance: float  # tip to target that counts as reached
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
@@ -105,20 +106,23 @@ def solve_chain(
     in_plane = miss - height[:, None] * rig.plane.normal
     distance = norms(turned(linear, miss))
     sizes = problem.sizes
-    size = float(sizes.max())
     along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
+    reach = float((along * sizes).max())
+    finest = float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
+    roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
+    tolerance = reached_within(finest, reach, samples.world, roots)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, neighbors))),
         turns=turns,
         angles=aimed.angles,
-        solution=solution,
+        solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
         residual=norms(turned(linear, in_plane)),
         off_plane=np.abs(height) * across,
         distance=distance,
-        reach=float((along * sizes).max()),
-        tolerance=float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
+        reach=reach,
+        tolerance=tolerance,
         joints_off_plane=float(along.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
         factors=factors,

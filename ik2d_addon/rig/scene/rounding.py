@@ -12,9 +12,9 @@ PLAYED_BACK = 1e-5
 _ROUNDINGS = 8
 
 
-def rounding(size: float) -> float:
-    """Return the length by which 32-bit floats may put a place off, of coordinates that add up to `size`."""
-    return _ROUNDINGS * 0.5 * float(np.finfo("f4").eps) * size
+def rounding(sizes: Floats) -> Floats:
+    """Return the lengths (...) by which 32-bit floats may put places of sizes (...) off."""
+    return _ROUNDINGS * 0.5 * float(np.finfo("f4").eps) * sizes
 
 
 def reached_within(tolerance: float, reach: float, world: Floats, roots: Floats) -> float:
@@ -24,5 +24,5 @@ def reached_within(tolerance: float, reach: float, world: Floats, roots: Floats)
     world: (frames, 4, 4) the armature object's matrices; roots: (frames, 3) the chain's first joints.
     """
     origins, places = unrepeated(world[:, :3, 3]), unrepeated(roots)
-    size = (norms(origins) + norms(places) + norms(places - origins)).max() + reach
-    return max(tolerance, PLAYED_BACK * reach) + rounding(float(size))
+    sizes = norms(origins) + norms(places) + norms(places - origins) + reach
+    return max(tolerance, PLAYED_BACK * reach) + float(rounding(sizes).max())

@@ -240,6 +240,16 @@ def test_lengths_are_in_the_scenes_units():
     assert length_text(0.12, 'METRIC') == "12 cm"
     assert length_text(1.5, 'IMPERIAL').endswith("'") or "\"" in length_text(1.5, 'IMPERIAL')
     assert length_text(0.12, 'NONE').startswith("0.12")
+    assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 "]
+
+
+def test_no_length_but_zero_is_said_to_be_zero():
+    assert length_text(3e-7, 'METRIC') == "3e+02 nm"
+    assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"
+    assert length_text(3e-7, 'NONE') == "3e-07"
+
+
+def test_the_largest_miss_is_in_the_scenes_units():
     assert missed(TOO_FAR, distance=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
         f"{length_text(0.12, 'NONE')} at frame 11"
     )

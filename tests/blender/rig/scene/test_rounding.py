@@ -10,8 +10,9 @@ HERE = np.eye(4)[None]
 
 
 def test_a_rounding_is_a_few_spacings_of_floats():
-    for size in (0.01, 5.0, 1000.0):
-        assert np.spacing(np.float32(size)) < rounding(size) < 16 * np.spacing(np.float32(size))
+    sizes = np.array([0.01, 5.0, 1000.0])
+    spacings = np.spacing(sizes.astype("f4"))
+    assert (spacings < rounding(sizes)).all() and (rounding(sizes) < 16 * spacings).all()
 
 
 def test_near_the_origin_a_part_of_the_reach_counts_as_reached():
