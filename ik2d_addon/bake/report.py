@@ -21,7 +21,9 @@ VERIFIED_NOTHING = 'NONE'
 FOOT = 0.3048
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
+LOCKED, UNEVEN = "held by locks", "held back by uneven scale"
 BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
+REDUCED = "off by reducing keys"
 TURNING, BLENDED = "turning over", "held back by influence"
 HALF_WAY_BETWEEN = "half-way between frames"
 _STATUS_IN_WORDS = {
@@ -29,6 +31,7 @@ _STATUS_IN_WORDS = {
     Status.TOO_CLOSE: OUT_OF_REACH,
     Status.LIMITED: "stopped by limits",
     Status.STALLED: "stalled",
+    Status.EASED: EASED,
 }
 # The fields of a chain in JSON, and the columns of a table of frames, in this order.
 _TOLD = (
@@ -81,6 +84,11 @@ class ChainReport:
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
+    locked: NDArray[np.bool_] | None = None  # (n,) joints that locks keep from turning; None: none
+    uneven: bool = (
+        False  # whether something is scaled unevenly, so that bones change their length as they turn
+    )
+    ruled: bool = False  # whether a warning names other controls of the bones
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
 
@@ -131,10 +139,10 @@ class ChainReport:
     def reached(self) -> bool:
         """Whether the tip is known to be on its target on every frame, and near it between.
 
-        Unknown between keys more than a frame apart until played back, and after a forced bake, since
-        the target may not be where it should.
+        Unknown until played back between keys more than a frame apart and under other controls, and after
+        a forced bake, since the target may not be where it should.
         """
-        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all())
+        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.ruled
         return known and not self.forced and not self.strays and not self.missed.any()
 
     @property
@@ -180,6 +188,8 @@ class ChainReport:
             )
         if self.forced:
             return f"{subject} reached, if it is where it should be"
+        if self.ruled and self.keyed.all():
+            return f"{subject} reached by the keys alone, not verified with the bones' other controls"
         return f"{subject} reached on the keys, not verified between them"
 
     def unverified_words(self) -> str:
@@ -199,14 +209,24 @@ class ChainReport:
 
     def _cause(self, i: int) -> str:
         """Return why the i-th frame missed its target."""
-        if self.status[i] != Status.REACHED:
-            return _STATUS_IN_WORDS[Status(int(self.status[i]))]
+        status, cost = Status(int(self.status[i])), self.errors[i] - self.distance[i]
+        if cost > self.distance[i] and self.tolerance < cost <= self.tolerance + self.bound:
+            return REDUCED
+        if status == Status.LIMITED and self.locked is not None and self.locked.any():
+            return LOCKED if (self.locked | ~self.limited[i]).all() else f"{LOCKED} and limits"
+        if status == Status.STALLED and self.uneven:
+            return UNEVEN
+        if status not in (Status.REACHED, Status.EASED):
+            return _STATUS_IN_WORDS[status]
         if self.turning is not None and self.turning[i]:
             return TURNING
         if self.distance[i] > self.tolerance and self.distance[i] >= 0.5 * self.errors[i]:
             if self.off_plane[i] >= self.residual[i]:
                 return OFF_THE_PLANE
-            return BLENDED if self.blended is not None and self.blended[i] else EASED
+            blended = self.blended is not None and self.blended[i]
+            return EASED if status == Status.EASED and not blended else BLENDED
+        if self.uneven:
+            return UNEVEN
         return MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS
 
     def _length(self, length: float) -> str:

@@ -92,6 +92,9 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         slides=chain.slides,
         turning=chain.turning,
         blended=chain.influence < 1.0,
+        locked=rig.joints.fixed,
+        uneven=bool(chain.uneven_scale),
+        ruled=rig.ruled,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
     )

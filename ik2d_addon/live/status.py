@@ -34,7 +34,7 @@ class Outcome:
     @property
     def reached(self) -> bool:
         """Whether the target could be reached, in the chain's plane."""
-        return self.status == Status.REACHED
+        return self.status in (Status.REACHED, Status.EASED)
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""

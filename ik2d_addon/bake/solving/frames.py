@@ -111,6 +111,9 @@ def solve_chain(
     finest = float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
     roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
     tolerance = reached_within(finest, reach, samples.world, roots)
+    residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
+    as_solved = ~turning & (samples.influence == 1.0)
+    solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, neighbors))),
         turns=turns,
@@ -118,7 +121,7 @@ def solve_chain(
         solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
-        residual=norms(turned(linear, in_plane)),
+        residual=residual,
         off_plane=np.abs(height) * across,
         distance=distance,
         reach=reach,
@@ -128,7 +131,7 @@ def solve_chain(
         factors=factors,
         slides=slides,
         locations=None if slides is None else _locations(rig, samples, turns, slides),
-        turning=shares(samples.bend) > 0.0,
+        turning=turning,
         linkage=linkage.lasting,
     )
 
@@ -185,7 +188,7 @@ def _aimed(
     turns = problem.turns(angles)
     if problem.rig.joints.askew or problem.slides_askew:
         return (yield from _aimed_askew(problem, solution, intended))
-    aims, reached = intended, solution.status == Status.REACHED
+    aims, reached = intended, solution.arrived
     joints = problem.joints(turns, slides)
     for _ in range(CORRECTIONS):
         missed = np.where(reached[:, None], intended - joints[:, -1], 0.0)
@@ -241,7 +244,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
     turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
     tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
-    open_ = solution.status == Status.REACHED
+    open_ = solution.arrived
     for _ in range(HINGE_CORRECTIONS):
         missed = intended - problem.joints(turns, slides)[:, -1]
         distance = np.hypot(*missed.T)
@@ -258,7 +261,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
         angles, slides = angles.copy(), slides.copy()
         angles[frames], slides[frames], status[frames] = aimed.angles, aimed.slides, aimed.status
         turns = problem.turns(angles)
-    missing = (solution.status == Status.REACHED) & (nearest > tolerance)
+    missing = solution.arrived & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
     return _Aimed(replace(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
 
@@ -309,7 +312,7 @@ def _led(
         slide = problem.solvers(after.slides, row) - last.slides
         share = (times[row] - time) / (after.frame - time)
         part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
-        if solution.reached[row] and not part.reached[0]:
+        if solution.arrived[row] and not part.arrived[0]:
             return solution
         parts.append(part)
         last, time = Pose(part.angles[0], part.slides[0]), times[row]

@@ -11,7 +11,7 @@ from ik2d_addon.bake import BakeReport, ChainReport
 from ik2d_addon.bake.report import HALF_WAY, length_text
 from ik2d_addon.core import Status
 
-REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED = Status
+REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED = Status
 
 
 def chain(count=4, /, **changes) -> ChainReport:
@@ -185,10 +185,10 @@ def test_a_chain_that_missed_says_how(statuses, how):
     [
         ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
-        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5}, "held back by softness"),
+        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5, "status": EASED}, "held back by softness"),
         ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
         # As solved it is no more than half of what it is off.
-        ({"residual": 0.25, "distance": 0.25}, "held back by softness"),
+        ({"residual": 0.25, "distance": 0.25, "status": EASED}, "held back by softness"),
         ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
         ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
         (

@@ -35,7 +35,7 @@ def rig(**changes):
         "plane_taken": "the plane of its bend",
         "ruled": False,
         "hands": None,
-        "joints": SimpleNamespace(askew=False, slants=np.zeros(2)),
+        "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
     }
     return SimpleNamespace(**{**fields, **changes})
 
@@ -196,7 +196,7 @@ def test_a_target_off_the_plane(part, warned):
 
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
 def test_hinges_askew_carry_the_tip_off_its_target(part, warned):
-    joints = SimpleNamespace(askew=True, slants=np.radians([3.0, 12.34]))
+    joints = SimpleNamespace(askew=True, slants=np.radians([3.0, 12.34]), fixed=np.zeros(2, bool))
     off_plane = np.array([0.0, 0.001, part * REACH, 0.002])
     _, _, warnings = told(keyed(off_plane=off_plane, chain=rig(joints=joints)))
     assert warnings == warned * [
