@@ -12,21 +12,23 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.words import number_of
+from ..rig.scene.rounding import PLAYED_BACK as PLAYED_BACK
 
-# What Blender's 32-bit floats may add to a promised distance, as a part of the reach.
-PLAYED_BACK = 1e-5
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
 VERIFIED_NOTHING = 'NONE'
+# A foot in meters.
+FOOT = 0.3048
 
 OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
+LIMITED, LOCKED, UNEVEN = "stopped by limits", "held by locks", "held back by uneven scale"
 BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
+REDUCED = "off by reducing keys"
 TURNING, BLENDED = "turning over", "held back by influence"
 HALF_WAY_BETWEEN = "half-way between frames"
 _STATUS_IN_WORDS = {
     Status.TOO_FAR: OUT_OF_REACH,
     Status.TOO_CLOSE: OUT_OF_REACH,
-    Status.LIMITED: "stopped by limits",
     Status.STALLED: "stalled",
 }
 # The fields of a chain in JSON, and the columns of a table of frames, in this order.
@@ -80,6 +82,11 @@ class ChainReport:
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
+    locked: NDArray[np.bool_] | None = None  # (n,) joints that locks keep from turning; None: none
+    uneven: bool = (
+        False  # whether something is scaled unevenly, so that bones change their length as they turn
+    )
+    ruled: bool = False  # whether a warning names other controls of the bones
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
 
@@ -130,10 +137,10 @@ class ChainReport:
     def reached(self) -> bool:
         """Whether the tip is known to be on its target on every frame, and near it between.
 
-        Unknown between keys more than a frame apart until played back, and after a forced bake, since
-        the target may not be where it should.
+        Unknown until played back between keys more than a frame apart and under other controls, and after
+        a forced bake, since the target may not be where it should.
         """
-        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all())
+        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.ruled
         return known and not self.forced and not self.strays and not self.missed.any()
 
     @property
@@ -179,6 +186,8 @@ class ChainReport:
             )
         if self.forced:
             return f"{subject} reached, if it is where it should be"
+        if self.ruled and self.keyed.all():
+            return f"{subject} reached by the keys alone, not verified with the bones' other controls"
         return f"{subject} reached on the keys, not verified between them"
 
     def unverified_words(self) -> str:
@@ -198,15 +207,21 @@ class ChainReport:
 
     def _cause(self, i: int) -> str:
         """Return why the i-th frame missed its target."""
-        turning = self.turning is not None and bool(self.turning[i])
-        blended = self.blended is not None and bool(self.blended[i])
+        status, cost = Status(int(self.status[i])), self.errors[i] - self.distance[i]
+        if cost > self.distance[i] and self.tolerance < cost <= self.tolerance + self.bound:
+            return REDUCED
+        turning = self.turning is not None and self.turning[i]
+        blended = self.blended is not None and self.blended[i]
+        eased = status == Status.EASED and not blended
         cause = cause_of(
-            int(self.status[i]),
+            status,
             float(self.errors[i]),
             float(self.distance[i]),
             self.off_plane[i] >= self.residual[i],
             self.tolerance,
-            TURNING if turning else BLENDED if blended else EASED,
+            TURNING if turning else EASED if eased else BLENDED,
+            stopped_words(self.limited[i], self.locked),
+            self.uneven,
         )
         return cause or (MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS)
 
@@ -346,22 +361,45 @@ class BakeReport:
 
 
 def cause_of(
-    status: int, distance: float, solved: float, off_plane: bool, tolerance: float, on_purpose: str
+    status: int,
+    distance: float,
+    solved: float,
+    off_plane: bool,
+    tolerance: float,
+    on_purpose: str,
+    stopped: str,
+    uneven: bool,
 ) -> str:
     """Return why a tip is so far from its target, in words; "" where the solve does not explain it.
 
     solved: that distance as solved. off_plane: whether most of it is along the plane's normal. on_purpose:
-    why the solver may leave the tip off a target within reach, in words.
+    why the solver may leave the tip off a target within reach, in words. stopped: what stops the joints, in
+    words. uneven: whether armature or bones are scaled unevenly.
     """
-    if status != Status.REACHED:
+    if status == Status.LIMITED:
+        return stopped
+    if status == Status.STALLED and uneven:
+        return UNEVEN
+    if status not in (Status.REACHED, Status.EASED):
         return _STATUS_IN_WORDS[Status(status)]
     if on_purpose == TURNING:
         return TURNING
-    if solved <= tolerance or solved < 0.5 * distance:
-        return ""
-    return OFF_THE_PLANE if off_plane else on_purpose
+    if solved > tolerance and solved >= 0.5 * distance:
+        return OFF_THE_PLANE if off_plane else on_purpose
+    return UNEVEN if uneven else ""
+
+
+def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) -> str:
+    """Return what stops joints, in words: masks (n,) of those at a limit, and of those that locks hold."""
+    if locked is None or not locked.any():
+        return LIMITED
+    return LOCKED if (locked | ~limited).all() else f"{LOCKED} and limits"
 
 
 def length_text(length: float, unit_system: str) -> str:
-    """Return a length as the scene's units write it: "0.12 m"."""
-    return str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
+    """Return a length as the scene's units write it: "0.12 m"; a tiny one more finely."""
+    text = str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
+    if length == 0.0 or any(digit in text for digit in "123456789"):
+        return text
+    finer = {'METRIC': f"{1e9 * length:.2g} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
+    return finer.get(unit_system, f"{length:.2g}")

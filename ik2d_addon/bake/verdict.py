@@ -15,7 +15,7 @@ from ..rig.chain.planes import HINGES
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
 from .keys.keying import KeyedChain, KeyPlan
 from .playback import Played
-from .report import PLAYED_BACK, BakeReport, ChainReport, length_text
+from .report import BakeReport, ChainReport, length_text
 from .solving.frames import SolvedChain
 
 # A joint that turns by more than this many degrees in a frame is worth a warning.
@@ -79,7 +79,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         between_times=played.times[~on_frames],
         between=played.distance[~on_frames],
         reach=chain.reach,
-        tolerance=max(chain.tolerance, PLAYED_BACK * chain.reach),
+        tolerance=chain.tolerance,
         unit_system=units,
         verified=verified,
         bound=plan.bound,
@@ -92,6 +92,9 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         slides=chain.slides,
         turning=chain.turning,
         blended=chain.influence < 1.0,
+        locked=rig.joints.fixed,
+        uneven=bool(chain.uneven_scale),
+        ruled=rig.ruled,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
     )
@@ -133,7 +136,7 @@ def _chain_warnings(
     yield from _jumps(chain, frames)
     yield from _astray_hands(keyed, plan, played)
     excess, time = worst_excess
-    if excess > PLAYED_BACK * reach:
+    if excess > chain.tolerance:
         promised = "promised" if plan.bound else "solved"
         yield (
             f"Chain '{rig.name}': Blender plays it back up to {length_text(excess, units)} worse than"

@@ -19,7 +19,7 @@ from .chain import Chain, checked_targets, in_reaches
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
-from .solution import Solution, annulus_status, distances_to
+from .solution import Solution, annulus_status, distances_to, eased_status
 
 # Newton's steps and halvings for one target: five are usual, and 80 halvings leave nothing to halve.
 ROUNDS = 80
@@ -43,7 +43,7 @@ def solve_arc(
     distance decides about the shape, and the root aims it. The formulas are at the top of arc.py.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the sign of all angles but the first.
-    tolerance: a length. softness: 0..1 (...), see softness.py; status is that of the exact solve.
+    tolerance: a length. softness: 0..1 (...), see softness.py; status is that of the exact solve, or EASED.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE; every other one is reached. For a
     target at the root, where each direction is as good, the arc is that of one next to it on the x axis.
     Weights change nothing, but each joint has to turn: raises IK2DError for limits, for joints of weight 0
@@ -55,9 +55,11 @@ def solve_arc(
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     side = np.broadcast_to(sides, shape).reshape(-1)
-    aims = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1)) if soft.any() else points
+    softnesses = np.broadcast_to(soft, shape).reshape(-1)
+    aims = soft_targets(chain, points, softnesses) if soft.any() else points
     angles, iterations = _poses(chain, aims, side)
-    status, residual = annulus_status(chain, points, limit), distances_to(chain, angles, points)
+    residual = distances_to(chain, angles, points)
+    status = eased_status(annulus_status(chain, points, limit), residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual, iterations)
 
 

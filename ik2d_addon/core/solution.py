@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The result of a solver: angles, and how near they bring the tip to its target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -25,6 +25,8 @@ class Status(IntEnum):
     """The target lies within reach, but it is proven that the limits of the joints forbid it."""
     STALLED = 4
     """The target lies within reach, but the solver stopped before it."""
+    EASED = 5
+    """The target lies within reach, but softness leaves the tip behind it by more than the tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +42,25 @@ class Solution(Frames):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """(...) True where the tip is on the target."""
+        """(...) True where the tip is on its target."""
         reached: NDArray[np.bool_] = self.status == Status.REACHED
         return reached
+
+    @property
+    def arrived(self) -> NDArray[np.bool_]:
+        """(...) True where the tip is where it was to be: on its target, or behind it by softness."""
+        arrived: NDArray[np.bool_] = self.reached | (self.status == Status.EASED)
+        return arrived
+
+    def within(self, reached: NDArray[np.bool_]) -> "Solution":
+        """Return the solution with the tip on its target where `reached` (...) says so."""
+        return replace(self, status=np.where(reached, np.int8(Status.REACHED), self.status))
+
+    def missing(self, missed: NDArray[np.bool_], softness: Floats) -> "Solution":
+        """Return the solution with EASED or STALLED, by softness (...), where the tip is off after all."""
+        missed = missed & self.reached
+        status = np.where(missed, np.where(softness > 0.0, Status.EASED, Status.STALLED), self.status)
+        return replace(self, status=status.astype(np.int8))
 
     @classmethod
     def of_rows(
@@ -87,3 +105,12 @@ def annulus_status(chain: Chain, targets: Floats, tolerance: float) -> NDArray[n
     status[distance > outer + tolerance] = Status.TOO_FAR
     status[distance < inner - tolerance] = Status.TOO_CLOSE
     return status
+
+
+def eased_status(
+    status: NDArray[np.int8], residual: Floats, softness: Floats, tolerance: float
+) -> NDArray[np.int8]:
+    """Return status (m,) with EASED where softness (m,) leaves the tip behind a target within reach."""
+    eased: NDArray[np.int8] = status.copy()
+    eased[(status == Status.REACHED) & (softness > 0.0) & (residual > tolerance)] = Status.EASED
+    return eased

@@ -14,7 +14,7 @@ from .chain import Chain, checked_angles, checked_targets, in_reaches, joints_at
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, wrapped
 from .softness import checked_softness, soft_targets
-from .solution import Solution, Status, annulus_status, distances_to
+from .solution import Solution, Status, annulus_status, distances_to, eased_status
 from .triangle import two_bone_pose
 
 # A bone shorter than this fraction of the reach counts as one of zero length: the second
@@ -48,8 +48,8 @@ def solve_two_bone(
     target: (..., 2) relative to the root. bend: +1 or -1, the sign of angle2, (...) or one for all.
     start: (..., 2) angles, such as last frame's, kept where any would do: angle2 where a bone has
     no length, angle1 for a target at the root; zeros if not given. tolerance: a length.
-    softness: 0..1 (...) or one, see softness.py; status is that of the exact solve, residual the true
-    distance. A target off the annulus of reach by no more than the tolerance counts as REACHED.
+    softness: 0..1 (...) or one, see softness.py; status is that of the exact solve, or EASED, residual the
+    true distance. A target off the annulus of reach by no more than the tolerance counts as REACHED.
     Of a chain with limits the bend side asked for is taken where it reaches the target, else the
     other; where neither does, the pose within the limits that is nearest to the target: LIMITED.
     A joint of weight 0 keeps the start's angle, and the other one brings the tip as near as it can.
@@ -73,9 +73,11 @@ def solve_two_bone(
     solver = _solver(chain)
     angles, status, residual = solver(chain, *rows, limit)
     if soft.any():
-        eased = soft_targets(chain, rows[0], np.broadcast_to(soft, shape).reshape(-1))
+        softnesses = np.broadcast_to(soft, shape).reshape(-1)
+        eased = soft_targets(chain, rows[0], softnesses)
         angles, _, _ = solver(chain, eased, *rows[1:], limit)
         residual = distances_to(chain, angles, rows[0])
+        status = eased_status(status, residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual)
 
 

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..bake.report import BLENDED, EASED, TURNING
+from ..bake.report import BLENDED, EASED, TURNING, stopped_words
 from ..bake.solving.frames import SolvedChain, solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import IK2DError
@@ -380,8 +380,14 @@ class _RigState:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
-        on_purpose = TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED
-        self.outcome = Outcome(int(solved.solution.status[0]), _as_it_is, (in_plane, height), on_purpose)
+        self.outcome = Outcome(
+            int(solved.solution.status[0]),
+            _as_it_is,
+            (in_plane, height),
+            TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED,
+            stopped_words(solved.solution.limited[0], rig.joints.fixed),
+            bool(solved.uneven_scale),
+        )
         return solved.turns[0].tolist()
 
 

@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 
-from ..bake.report import PLAYED_BACK, length_text
+from ..bake.report import length_text
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.renames import bones_of
 from ..rig.scene.bone_constraints import state_of_controls
+from ..rig.scene.rounding import reached_within
 from .chain import LiveChain, shown_place
 from .status import MOVED_ELSE, ON_TARGET, Look, shown_reach
 
@@ -167,9 +169,10 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         ReferenceError,
     ):  # a bone or the target is gone, or hidden
         return None
-    reach = shown_reach(shown.matrix_world, bones)
+    world = np.array(shown.matrix_world)[None]
+    root = np.array(shown.matrix_world @ bones[0].head)[None]
     own = settings.tolerance * max(shown.matrix_world.to_scale())
-    return Look(distance, max(own, PLAYED_BACK * reach))
+    return Look(distance, reached_within(own, shown_reach(shown.matrix_world, bones), world, root))
 
 
 def status_of(settings: bpy.types.PropertyGroup) -> str:

@@ -8,7 +8,7 @@ from math import hypot
 import bpy
 from mathutils import Matrix
 
-from ..bake.report import cause_of
+from ..bake.report import LIMITED, cause_of
 
 MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
@@ -26,7 +26,10 @@ class Outcome:
     status: int  # Status
     measured: Callable[[tuple[float, float]], tuple[float, float]]
     measures: tuple[float, float]  # tip to target in the plane, and along its normal
-    on_purpose: str  # why the tip may be off a target within reach, in words; "" for no reason
+    # In words: why the tip may be off a target within reach, "" for no reason; and what stops the joints.
+    on_purpose: str
+    stopped: str = LIMITED
+    uneven: bool = False  # whether armature or bones are scaled unevenly
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""
@@ -35,8 +38,17 @@ class Outcome:
     def cause(self, distance: float, tolerance: float) -> str:
         """Return why a tip is so far off its target, in words."""
         in_plane, height = self.lengths()
-        solved, off_plane = hypot(in_plane, height), height >= in_plane
-        return cause_of(self.status, distance, solved, off_plane, tolerance, self.on_purpose) or MOVED_ELSE
+        cause = cause_of(
+            self.status,
+            distance,
+            hypot(in_plane, height),
+            height >= in_plane,
+            tolerance,
+            self.on_purpose,
+            self.stopped,
+            self.uneven,
+        )
+        return cause or MOVED_ELSE
 
 
 @dataclass(frozen=True)

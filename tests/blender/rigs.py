@@ -373,9 +373,7 @@ def is_selected(pose_bone: bpy.types.PoseBone) -> bool:
 
 def plays_back_worse(report) -> bool:
     """Return whether Blender leaves a tip further from its target than was promised, beyond its rounding."""
-    from ik2d_addon.bake.report import PLAYED_BACK
-
-    return report.plays_back_worse_by > PLAYED_BACK * report.reach
+    return report.plays_back_worse_by > report.tolerance
 
 
 def calls_of(task: Callable[[], object]) -> int:

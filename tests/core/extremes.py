@@ -176,13 +176,13 @@ def _wrong(given: Problem, chain: Chain, solution: Any, tolerance: float) -> str
     if np.abs(away - solution.residual / unit).max() > ROUNDING:
         return "a residual that is not the distance"
     reached = solution.status == Status.REACHED
-    if given.options["softness"] == 0.0 and (away[reached] > tolerance / unit + ROUNDING).any():
+    if (away[reached] > tolerance / unit + ROUNDING).any():
         return "reached, but is not"
     inner, outer = np.array(chain.reach) / unit
     distance = np.hypot(*(given.targets / unit).T)
     inside = (distance < outer * (1.0 - 1e-9)) & (distance > inner * (1.0 + 1e-9))
     free = not chain.is_limited and (chain.weights is None or chain.weights.min() > 1e-9)
-    if free and tolerance >= 1e-9 * chain.reach[1] and (inside & ~reached).any():
+    if free and tolerance >= 1e-9 * chain.reach[1] and (inside & ~solution.arrived).any():
         return "not reached, but in reach"
     nearest = np.maximum(np.maximum(distance - outer, inner - distance), 0.0)
     if free and given.options["softness"] == 0.0 and (away - nearest > tolerance / unit + ROUNDING).any():

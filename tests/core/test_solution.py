@@ -24,6 +24,7 @@ def test_the_numbers_of_the_statuses_are_fixed():
         "TOO_CLOSE": 2,
         "LIMITED": 3,
         "STALLED": 4,
+        "EASED": 5,
     }
 
 

@@ -17,6 +17,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
+from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
@@ -45,7 +46,7 @@ class SolvedChain(Frames):
     off_plane: Floats  # (frames,) target to tip, along the plane's normal
     distance: Floats  # (frames,) tip to target
     reach: float
-    tolerance: float  # the solver's
+    tolerance: float  # tip to target that counts as reached
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
@@ -105,26 +106,32 @@ def solve_chain(
     in_plane = miss - height[:, None] * rig.plane.normal
     distance = norms(turned(linear, miss))
     sizes = problem.sizes
-    size = float(sizes.max())
     along, across = (norms(unrepeated(linear) @ axis) for axis in (rig.plane.x, rig.plane.normal))
+    reach = float((along * sizes).max())
+    finest = float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * float(sizes.max()))
+    roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
+    tolerance = reached_within(finest, reach, samples.world, roots)
+    residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
+    as_solved = ~turning & (samples.influence == 1.0)
+    solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, neighbors))),
         turns=turns,
         angles=aimed.angles,
-        solution=solution,
+        solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
-        residual=norms(turned(linear, in_plane)),
+        residual=residual,
         off_plane=np.abs(height) * across,
         distance=distance,
-        reach=float((along * sizes).max()),
-        tolerance=float(along.max()) * (rig.tolerance or DEFAULT_TOLERANCE * size),
+        reach=reach,
+        tolerance=tolerance,
         joints_off_plane=float(along.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
         factors=factors,
         slides=slides,
         locations=None if slides is None else _locations(rig, samples, turns, slides),
-        turning=shares(samples.bend) > 0.0,
+        turning=turning,
         linkage=linkage.lasting,
     )
 
@@ -181,7 +188,7 @@ def _aimed(
     turns = problem.turns(angles)
     if problem.rig.joints.askew or problem.slides_askew:
         return (yield from _aimed_askew(problem, solution, intended))
-    aims, reached = intended, solution.status == Status.REACHED
+    aims, reached = intended, solution.arrived
     joints = problem.joints(turns, slides)
     for _ in range(CORRECTIONS):
         missed = np.where(reached[:, None], intended - joints[:, -1], 0.0)
@@ -237,7 +244,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
     turns = best = problem.turns(angles)
     nearest = np.full(len(aims), np.inf)
     tolerance = rig.tolerance or DEFAULT_TOLERANCE * size
-    open_ = solution.status == Status.REACHED
+    open_ = solution.arrived
     for _ in range(HINGE_CORRECTIONS):
         missed = intended - problem.joints(turns, slides)[:, -1]
         distance = np.hypot(*missed.T)
@@ -254,7 +261,7 @@ def _aimed_askew(problem: Problem, solution: Solution, intended: Floats) -> Step
         angles, slides = angles.copy(), slides.copy()
         angles[frames], slides[frames], status[frames] = aimed.angles, aimed.slides, aimed.status
         turns = problem.turns(angles)
-    missing = (solution.status == Status.REACHED) & (nearest > tolerance)
+    missing = solution.arrived & (nearest > tolerance)
     status = np.where(missing, np.where(status == Status.REACHED, Status.STALLED, status), solution.status)
     return _Aimed(replace(solution, status=status.astype(np.int8), slides=best_slides), best, solution.angles)
 
@@ -305,7 +312,7 @@ def _led(
         slide = problem.solvers(after.slides, row) - last.slides
         share = (times[row] - time) / (after.frame - time)
         part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
-        if solution.reached[row] and not part.reached[0]:
+        if solution.arrived[row] and not part.arrived[0]:
             return solution
         parts.append(part)
         last, time = Pose(part.angles[0], part.slides[0]), times[row]

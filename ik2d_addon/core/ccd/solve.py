@@ -24,7 +24,7 @@ from ..chain import (
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
-from ..solution import Solution, Status, annulus_status, distances_to
+from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from ..two_bone import solve_limited_pair
 from .batch import BATCH, Poses, Targets, are_inside, free_batch_steps
 from .free import solve_free
@@ -68,7 +68,8 @@ def solve_ccd(
     pose, TOO_FAR or TOO_CLOSE. With limits the same holds of the region that they leave (see
     `reachable`): every target in it is reached, and of every other within the annulus it is proven that
     no pose reaches it: LIMITED, with the pose nearest to it. STALLED is a target that was missed for
-    another reason: a tolerance below rounding, or ranges so narrow that the region is undecided.
+    another reason: a tolerance below rounding, or ranges so narrow that the region is undecided. EASED is
+    one that softness leaves the tip behind.
     Where bones slide, their ranges are limits too: all holds as with limits. A slide of one reach counts
     as much as a turn of one radian.
 
@@ -162,11 +163,13 @@ def ccd_steps(
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
     if soft.any():
-        eased = soft_targets(chain, rows.points, np.broadcast_to(soft, shape).reshape(-1))
+        softnesses = np.broadcast_to(soft, shape).reshape(-1)
+        eased = soft_targets(chain, rows.points, softnesses)
         soft_rows = replace(rows, points=eased)
         poses, iterations, _ = yield from _solve(chain, soft_rows, limit, max_iterations, is_path)
         angles, slides = parted(chain, poses)
         residual = distances_to(chain, angles, rows.points, slides)
+        status = eased_status(status, residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 

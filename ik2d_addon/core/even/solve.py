@@ -20,7 +20,7 @@ from ..chain import (
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, finite_floats
 from ..softness import checked_softness, soft_targets
-from ..solution import Solution, Status, annulus_status, distances_to
+from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from .joined import joined
 from .rooted import settled
 from .search import family_of
@@ -38,6 +38,7 @@ ON_TARGET = 1e-12
 Poses = tuple[Floats, NDArray[np.int32]]
 # Angles (m, n), slides (m, n) and iterations (m,).
 SlidPoses = tuple[Floats, Floats, NDArray[np.int32]]
+Proven = NDArray[np.bool_]
 
 
 def solve_even(
@@ -66,8 +67,9 @@ def solve_even(
     +1 is the side of a bent rest, -1 the other. rest: (n,) angles, straight if not given.
     tolerance: a length. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
-    least bend exceeds, and where a chain that slides misses, corrections start from it; LIMITED is a target
-    that they and their search miss, or that joints of weight 0 put out of reach.
+    least bend exceeds, and where it misses, CCD's corrections start from it: LIMITED is a target that they
+    prove to be out of reach of the limits and the joints of weight 0, STALLED one that they miss without.
+    EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
     """
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
@@ -76,14 +78,16 @@ def solve_even(
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     even = _Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
-    angles, slides, iterations = even.poses(points, side)
+    angles, slides, iterations, proven = even.poses(points, side)
     residual, status = distances_to(chain, angles, points, slides), annulus_status(chain, points, limit)
     missed = (status == Status.REACHED) & (residual > limit)
-    status[missed] = Status.LIMITED if chain.is_limited or even.is_pinned else Status.STALLED
+    status[missed] = np.where(proven[missed], Status.LIMITED, Status.STALLED)
     if soft.any():
-        eased = soft_targets(chain, points, np.broadcast_to(soft, shape).reshape(-1))
-        angles, slides, iterations = even.poses(eased, side)
+        softnesses = np.broadcast_to(soft, shape).reshape(-1)
+        eased = soft_targets(chain, points, softnesses)
+        angles, slides, iterations, _ = even.poses(eased, side)
         residual = distances_to(chain, angles, points, slides)
+        status = eased_status(status, residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
@@ -131,13 +135,14 @@ class _Even:
         """Whether any joint does not turn."""
         return self.root_weight == 0.0 or bool((self.weights == 0.0).any())
 
-    def poses(self, points: Floats, sides: Floats) -> SlidPoses:
-        """Return the poses for points (m, 2), on the sides (m,)."""
+    def poses(self, points: Floats, sides: Floats) -> tuple[Floats, Floats, NDArray[np.int32], Proven]:
+        """Return the poses for points (m, 2), on the sides (m,), and which points are proven out of reach."""
         n = len(self.chain)
         slides, iterations = np.zeros((len(points), n)), np.zeros(len(points), np.int32)
+        proven = np.zeros(len(points), np.bool_)
         if self.chain.reach[1] == 0.0:
             unmoved = np.tile(self.rest, (len(points), 1))
-            return within_limits(self.chain, unmoved, unmoved), slides, iterations
+            return within_limits(self.chain, unmoved, unmoved), slides, iterations, ~proven
         angles = np.empty((len(points), n))
         unit = in_reaches(self.chain, points)
         block = max(1, BLOCK_ANGLES // n)
@@ -149,9 +154,9 @@ class _Even:
                     angles[rows], slides[rows], iterations[rows] = self._slid(unit[rows], side)
                 else:
                     angles[rows], iterations[rows] = self._of_least_bend(unit[rows], side)
-        if self.chain.is_limited or self.chain.is_sliding:
-            self._limit(angles, slides, iterations, points, sides)
-        return angles, slides, iterations
+        if self.chain.is_limited or self.chain.is_sliding or self.is_pinned:
+            proven = self._limit(angles, slides, iterations, points, sides)
+        return angles, slides, iterations, proven
 
     def _of_least_bend(self, points: Floats, side: float) -> Poses:
         """Return the poses for points (m, 2) on one side, limits not asked; reach is 1.
@@ -205,18 +210,20 @@ class _Even:
 
     def _limit(
         self, angles: Floats, slides: Floats, iterations: NDArray[np.int32], points: Floats, sides: Floats
-    ) -> None:
-        """Put poses (m, n) within the limits; solve again where that moves the tip, or where slides miss."""
+    ) -> Proven:
+        """Put poses (m, n) within the limits; solve again where that moves the tip, or where they miss.
+
+        Returns a mask (m,) of the points that are proven to be out of reach.
+        """
         within = within_limits(self.chain, angles, np.broadcast_to(self.rest, angles.shape))
         before = distances_to(self.chain, angles, points, slides)
         missed = distances_to(self.chain, within, points, slides) > before + 0.5 * self.tolerance
-        if self.chain.is_sliding:
-            inside = annulus_status(self.chain, points, self.tolerance) == Status.REACHED
-            missed |= inside & (before > self.tolerance)
+        inside = annulus_status(self.chain, points, self.tolerance) == Status.REACHED
+        missed |= inside & (before > self.tolerance)
         angles[:] = within
-        rows = np.flatnonzero(missed)
+        rows, proven = np.flatnonzero(missed), np.zeros(len(points), np.bool_)
         if rows.size == 0:
-            return
+            return proven
         root = 1.0 if self.root_weight is None else self.root_weight
         held = solve_ccd(
             replace(self.chain, weights=np.append(root, self.weights)),
@@ -228,6 +235,8 @@ class _Even:
         )
         angles[rows], slides[rows] = held.angles, held.slides
         iterations[rows] += held.iterations
+        proven[rows] = held.status == Status.LIMITED
+        return proven
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:

@@ -65,7 +65,10 @@ class PlainSolver:
             return None
         if softness > 0.0:
             tip_x, tip_y = bones.tip(turns)
-            return PlainAnswer(turns, status, hypot(x - tip_x, y - tip_y), True)
+            residual = hypot(x - tip_x, y - tip_y)
+            if status == Status.REACHED and residual > bones.tolerance:
+                status = int(Status.EASED)
+            return PlainAnswer(turns, status, residual, True)
         return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
 
     def share_families(self, other: "PlainSolver") -> None:

@@ -258,7 +258,7 @@ class Drag:
             return "where it was"
         status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
         off = float(self.solved.distance[0])
-        if status == Status.REACHED and off <= max(self.solved.tolerance, 1e-5 * self.solved.reach):
+        if status == Status.REACHED and off <= self.solved.tolerance:
             return "reached"
         if status == Status.REACHED:
             return f"off by {length_text(off, units)}"

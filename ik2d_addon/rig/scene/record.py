@@ -16,11 +16,12 @@ from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
 from .by_curves import hindrance, placed
 from .carried import carried_by
+from .rounding import rounding
 from .samples import ChainSamples
 
 Target = tuple[bpy.types.Object, str]  # an object, and the name of its bone or ""
 
-# The largest difference from Blender, as a part of the chain's reach, or of a matrix.
+# The largest difference from Blender, as a part of the chain's reach, or of a matrix, besides the rounding.
 _AS_BLENDER = 1e-6
 
 
@@ -106,7 +107,7 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 
 
 def samples_of(
-    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool
+    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool = False
 ) -> ChainSamples:
     """Return the samples of one chain in a record, by the number of its target."""
     rows = [record.bones[name] for name in chain.bones]
@@ -146,28 +147,38 @@ def difference_of(
     """Return the object or bone that differs between two records of the same times, in words; "" for none."""
     reach = min(sum(bone.bone.length for bone in chain.pose_bones) for chain in chains)
     in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
-    astray = ~_near(worked_out.places, seen.places, in_world).all(axis=(0, 2))
+    places_off = _rounding(seen.world[:, None, :3, 3], seen.places)
+    poses_off = _rounding(seen.poses[..., :3, 3])
+    astray = ~_near(worked_out.places, seen.places, in_world, places_off).all(axis=(0, 2))
     if astray.any():
         return f"'{targets[int(np.argmax(astray))][0].name}'"
     if not _near(worked_out.aims, seen.aims, 1.0).all():
         return "the axes of a target"
-    if not _near_matrices(worked_out.world[:, None], seen.world[:, None], in_world).all():
+    if not _near_matrices(worked_out.world[:, None], seen.world[:, None], in_world, places_off).all():
         return f"'{chains[0].armature.name}'"
     pairs = ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases))
-    near = np.logical_and.reduce([_near_matrices(one, other, reach) for one, other in pairs])
+    near = np.logical_and.reduce([_near_matrices(one, other, reach, poses_off) for one, other in pairs])
     return "" if near.all() else next(f"bone '{name}'" for name, row in seen.bones.items() if not near[row])
 
 
-def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float) -> NDArray[np.bool_]:
-    """Return a mask of bones whose matrices (frames, bones, 4, 4) agree, places within a part of a length."""
+def _rounding(*places: NDArray[Any]) -> Floats:
+    """Return the rounding (frames, 1, 1) of places (frames, .., 3); those that are not finite have none."""
+    sizes = (np.abs(np.where(np.isfinite(one), one, 0.0)).max(axis=(1, 2), initial=0.0) for one in places)
+    return rounding(np.sum(list(sizes), axis=0))[:, None, None]
+
+
+def _near_matrices(one: NDArray[Any], other: NDArray[Any], length: float, off: Floats) -> NDArray[np.bool_]:
+    """Return a mask of bones whose matrices (frames, bones, 4, 4) agree, places within a length or `off`."""
     size = np.abs(other[..., :3, :3]).max(axis=(0, 2, 3), initial=1.0)[:, None, None]
     turned = _near(one[..., :3, :3], other[..., :3, :3], size).all(axis=(0, 2, 3))
-    moved = _near(one[..., :3, 3], other[..., :3, 3], length).all(axis=(0, 2))
+    moved = _near(one[..., :3, 3], other[..., :3, 3], length, off).all(axis=(0, 2))
     near: NDArray[np.bool_] = turned & moved
     return near
 
 
-def _near(one: NDArray[Any], other: NDArray[Any], length: Floats | float) -> NDArray[np.bool_]:
-    """Return which numbers agree within a fraction of a length. NaN never agrees."""
-    near: NDArray[np.bool_] = np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length
+def _near(
+    one: NDArray[Any], other: NDArray[Any], length: Floats | float, off: Floats | float = 0.0
+) -> NDArray[np.bool_]:
+    """Return which numbers agree within a fraction of a length, and the rounding `off`. NaN never agrees."""
+    near: NDArray[np.bool_] = np.abs(one.astype(np.float64) - other) <= _AS_BLENDER * length + off
     return near

@@ -11,7 +11,7 @@ from ik2d_addon.bake import BakeReport, ChainReport
 from ik2d_addon.bake.report import HALF_WAY, length_text
 from ik2d_addon.core import Status
 
-REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED = Status
+REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED = Status
 
 
 def chain(count=4, /, **changes) -> ChainReport:
@@ -185,10 +185,10 @@ def test_a_chain_that_missed_says_how(statuses, how):
     [
         ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
         ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
-        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5}, "held back by softness"),
+        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5, "status": EASED}, "held back by softness"),
         ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
         # As solved it is no more than half of what it is off.
-        ({"residual": 0.25, "distance": 0.25}, "held back by softness"),
+        ({"residual": 0.25, "distance": 0.25, "status": EASED}, "held back by softness"),
         ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
         ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
         (
@@ -240,6 +240,16 @@ def test_lengths_are_in_the_scenes_units():
     assert length_text(0.12, 'METRIC') == "12 cm"
     assert length_text(1.5, 'IMPERIAL').endswith("'") or "\"" in length_text(1.5, 'IMPERIAL')
     assert length_text(0.12, 'NONE').startswith("0.12")
+    assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 "]
+
+
+def test_no_length_but_zero_is_said_to_be_zero():
+    assert length_text(3e-7, 'METRIC') == "3e+02 nm"
+    assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"
+    assert length_text(3e-7, 'NONE') == "3e-07"
+
+
+def test_the_largest_miss_is_in_the_scenes_units():
     assert missed(TOO_FAR, distance=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
         f"{length_text(0.12, 'NONE')} at frame 11"
     )

@@ -194,7 +194,8 @@ def test_softness_eases_slides_into_full_reach():
     chain = Chain(np.ones(3), slides=np.tile([0.0, 0.5], (3, 1)))
     targets = np.stack((np.linspace(3.0, 6.0, 100), np.zeros(100)), axis=-1)
     soft, hard = (solve_even(chain, targets, softness=softness) for softness in (0.2, 0.0))
-    assert np.array_equal(soft.status, hard.status)
+    eased = hard.reached & (soft.residual > 1e-6 * chain.reach[1])
+    assert eased.any() and np.array_equal(soft.status, np.where(eased, Status.EASED, hard.status))
     tips = forward(chain, soft.angles, soft.slides)[:, -1]
     assert np.allclose(np.hypot(*(tips - targets).T), soft.residual)
     assert (soft.slides < hard.slides - 0.01)[60:].any() and (np.diff(soft.slides, axis=0) > -1e-9).all()

@@ -299,6 +299,7 @@ def test_a_bake_says_where_it_stalled(monkeypatch):
         status = solution.status.copy()
         if len(status) == 5:
             status[2] = Status.STALLED
+            solution.angles[2, 0] += 0.1
         return replace(solution, status=status)
 
     monkeypatch.setattr(problem, "_solve", stalls)
