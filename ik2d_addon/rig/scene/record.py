@@ -106,7 +106,7 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 
 
 def samples_of(
-    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool
+    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool = False
 ) -> ChainSamples:
     """Return the samples of one chain in a record, by the number of its target."""
     rows = [record.bones[name] for name in chain.bones]

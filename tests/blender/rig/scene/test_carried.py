@@ -15,6 +15,7 @@ from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay.chain_view import view_chain
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.bone_constraints import other_controls
+from ik2d_addon.rig.scene.carried import carried_now
 
 REACH = 1.91
 NEAR = 1e-5 * REACH
@@ -117,6 +118,19 @@ def carried_leg(case, bone="thigh", **chain):
     armature.data.bones.active = armature.data.bones["shin"]
     bpy.context.view_layer.objects.active = armature
     return armature, chain, constraint
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_constraint_carries_a_bone_the_same_however_it_turns(case):
+    armature, _, _ = carried_leg(case)
+    bpy.context.scene.frame_set(12)
+    bone, found = armature.pose.bones["thigh"], []
+    for turn in ((1, 0, 0, 0), (0.5, -0.5, 0.5, 0.5), (0.2, 0.9, 0.3, -0.1)):
+        bone.rotation_quaternion = turn
+        bpy.context.view_layer.update()
+        found.append(carried_now(bone)[0])
+    assert np.abs(found - found[0]).max() < NEAR
+    assert np.abs(found[0] - np.eye(4)).max() > 0.01
 
 
 def near_targets(armature, chain, frames=FRAMES):
