@@ -156,6 +156,7 @@ def test_a_solve_of_one_frame_starts_there_too(case):
         assert (evaluated_tip(armature, "shin") - evaluated_place(chain.target)).length < NEAR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inherits", ['rotation', 'scale', 'location'])
 @pytest.mark.parametrize("case", ["Copy Location", "Child Of", "Armature"])
 def test_bones_that_inherit_not_all_are_carried_as_blender_does(case, inherits):
@@ -186,6 +187,7 @@ def test_several_constraints_act_in_their_order():
     assert near_targets(armature, chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["Copy Location", "Child Of"])
 @pytest.mark.parametrize("solver", ['EVEN', 'CCD'])
 def test_other_solvers_and_stretching_bones_start_there(case, solver):
@@ -208,6 +210,7 @@ def test_a_drag_starts_there(case):
     assert (evaluated_tip(armature, "shin") - evaluated_place(chain.target)).length < NEAR
 
 
+@pytest.mark.slow
 def test_a_target_is_matched_to_the_tip_there():
     armature, chain, _ = carried_leg("Child Of")
     target_to_tip(armature, frame_start=FRAMES[0], frame_end=FRAMES[-1])
@@ -264,6 +267,7 @@ def test_a_carrier_may_turn_the_chain_out_of_its_plane():
     assert not [line for line in report.warnings if "mute" in line or "look for" in line]
 
 
+@pytest.mark.slow
 def test_a_chain_may_be_carried_by_the_tip_of_another():
     armature, chain, constraint = carried_leg("Child Of")
     other = add_armature(
