@@ -15,6 +15,7 @@ from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.overlay.chain_view import view_chain
 from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.bone_constraints import other_controls
+from ik2d_addon.rig.scene.carried import carried_now
 
 REACH = 1.91
 NEAR = 1e-5 * REACH
@@ -119,6 +120,19 @@ def carried_leg(case, bone="thigh", **chain):
     return armature, chain, constraint
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_constraint_carries_a_bone_the_same_however_it_turns(case):
+    armature, _, _ = carried_leg(case)
+    bpy.context.scene.frame_set(12)
+    bone, found = armature.pose.bones["thigh"], []
+    for turn in ((1, 0, 0, 0), (0.5, -0.5, 0.5, 0.5), (0.2, 0.9, 0.3, -0.1)):
+        bone.rotation_quaternion = turn
+        bpy.context.view_layer.update()
+        found.append(carried_now(bone)[0])
+    assert np.abs(found - found[0]).max() < NEAR
+    assert np.abs(found[0] - np.eye(4)).max() > 0.01
+
+
 def near_targets(armature, chain, frames=FRAMES):
     return errors_on(frames, armature, chain).max() < NEAR
 
@@ -142,6 +156,7 @@ def test_a_solve_of_one_frame_starts_there_too(case):
         assert (evaluated_tip(armature, "shin") - evaluated_place(chain.target)).length < NEAR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inherits", ['rotation', 'scale', 'location'])
 @pytest.mark.parametrize("case", ["Copy Location", "Child Of", "Armature"])
 def test_bones_that_inherit_not_all_are_carried_as_blender_does(case, inherits):
@@ -172,6 +187,7 @@ def test_several_constraints_act_in_their_order():
     assert near_targets(armature, chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["Copy Location", "Child Of"])
 @pytest.mark.parametrize("solver", ['EVEN', 'CCD'])
 def test_other_solvers_and_stretching_bones_start_there(case, solver):
@@ -194,6 +210,7 @@ def test_a_drag_starts_there(case):
     assert (evaluated_tip(armature, "shin") - evaluated_place(chain.target)).length < NEAR
 
 
+@pytest.mark.slow
 def test_a_target_is_matched_to_the_tip_there():
     armature, chain, _ = carried_leg("Child Of")
     target_to_tip(armature, frame_start=FRAMES[0], frame_end=FRAMES[-1])
@@ -250,6 +267,7 @@ def test_a_carrier_may_turn_the_chain_out_of_its_plane():
     assert not [line for line in report.warnings if "mute" in line or "look for" in line]
 
 
+@pytest.mark.slow
 def test_a_chain_may_be_carried_by_the_tip_of_another():
     armature, chain, constraint = carried_leg("Child Of")
     other = add_armature(
