@@ -10,7 +10,7 @@ import bpy
 import pytest
 import rigs
 
-from tools.fuzz import damaged, inside
+from tools.fuzz import damaged, inside, sequences
 from tools.fuzz.case import Case, Outcome
 from tools.fuzz.forked import Forks
 from tools.fuzz.program import Ended, Program
@@ -113,3 +113,32 @@ def test_a_fork_that_crashes_or_hangs_is_told(tmp_path):
     assert crashed.crashed and not crashed.hung and answer is None
     hung, answer = forks.call(time.sleep, 600, limit=0.2)
     assert hung.hung and answer is None
+
+
+@pytest.mark.slow
+def test_a_sequence_tells_what_of_the_users_is_gone_and_what_is_left_over(monkeypatch, tmp_path):
+    def remove_mesh(_random, _folder):
+        if "Mesh" in bpy.data.objects:
+            bpy.data.objects.remove(bpy.data.objects["Mesh"])
+
+    def add_empty(_random, _folder):
+        bpy.data.objects.new("stray", None)
+
+    def fail(_random, _folder):
+        raise RuntimeError("Traceback: fail")
+
+    monkeypatch.setattr(sequences, "LIES", ())
+    for step, words in (
+        (remove_mesh, "gone after remove_mesh: object 2"),
+        (add_empty, "left over: an empty"),
+        (fail, "fail: Traceback: fail"),
+    ):
+        monkeypatch.setattr(sequences, "PLAIN", (step,))
+        assert words in sequences.play("1 1", str(tmp_path))["complaints"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(4))
+def test_sequences_leave_all_of_the_users(tmp_path, number):
+    told = sequences.play(f"1 {number}", str(tmp_path))
+    assert told["steps"] and told["complaints"] == []

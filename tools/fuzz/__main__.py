@@ -21,7 +21,15 @@ from . import results
 from .results import BUILD
 
 # The part of the time that each gets.
-SHARES = {"damaged": 5, "options": 5, "environments": 4, "kills": 4, "two_at_once": 2, "settings": 3}
+SHARES = {
+    "damaged": 5,
+    "options": 5,
+    "environments": 4,
+    "kills": 4,
+    "two_at_once": 2,
+    "settings": 3,
+    "sequences": 6,
+}
 
 
 def main() -> int:

@@ -122,7 +122,8 @@ OWN = ("use_custom_range", "frame_start", "frame_end", "frame_step", "last_bake"
 OF_CHAIN = (
     *("solver", "plane", "plane_normal", "bend", "bone_count", "softness", "influence", "iterations"),
     *("tolerance", "missed_frames", "worst_frame", "bake_mark", "plane_taken", "target", "tip", "name"),
-    *("stretch", "compress", "stretch_bones", "slide_weight"),
+    *("stretch", "compress", "stretch_bones", "slide_weight", "adopted", "native_stand", "native_probe"),
+    *("native_constraint", "native_before", "native_print"),
 )
 OF_JOINT = (
     *("use_limit", "limit_min", "limit_max", "weight", "name", "place", "is_scaled", "scale_base"),

@@ -8,7 +8,7 @@ LIMIT = 40.0
 
 
 def run(case: Case) -> Result:
-    """Bake a file with damaged settings."""
+    """Bake a file with damaged settings, or make its chains native or not."""
     sample = case.random.choice(
         [name for name in sorted(case.samples) if name[:2].isdigit() and " " not in name]
     )
@@ -19,7 +19,8 @@ def run(case: Case) -> Result:
         return case.result(f"{sample}: Blender cannot set them", Outcome.SKIPPED, [])
     what = f"{sample}: {'; '.join(done)}"
     before = judge.files(case.place)
-    ended = case.blender.run(["bake", scene], case.place, LIMIT)
+    words = case.random.choice((["bake"], ["bake"], ["native", "--all"], ["native", "--all", "--remove"]))
+    ended = case.blender.run([*words, scene], case.place, LIMIT)
     complaints = judge.manners(ended, {0, 2}) + judge.litter(case.place)
     if ended.code in (0, 1):
         complaints += judge.whole([scene], case.blender.look)

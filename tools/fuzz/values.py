@@ -165,3 +165,60 @@ ARMATURE_NAMES = (
     ),
     *("--help", " ", "x" * 63, "\u202eabc", "\u2028", "a,b;c", "%s{name}"),
 )
+# Of bones, chains and constraints: as long as Blender takes, and with what its paths escape.
+HOSTILE_NAMES = (
+    *(
+        "x" * 63,
+        "鏈" * 21,
+        "ß" * 31 + "x",
+        "x" * 200,
+        "IK 2D " + "y" * 57,
+        '"',
+        "'",
+        "\\",
+        "[",
+        "]",
+        '"]["',
+        "[0]",
+    ),
+    *(
+        'a"].b["c',
+        "\\\\",
+        '\\"',
+        "a\nb\tc",
+        "%s{name}",
+        "IK",
+        "IK 2D",
+        "IK 2D arm",
+        "chain.001",
+        " ",
+        "größe日本",
+    ),
+)
+# Of what a chain stores to put something back.
+NOTES = (
+    *(
+        "",
+        "x",
+        "{",
+        "{}",
+        "bare",
+        "live bare",
+        "pose",
+        'pose.bones["body"]',
+        "ik2d",
+        "ik2d.chains[0]",
+        "]",
+        "\x07",
+    ),
+    *(
+        "mute",
+        "mute\t2",
+        "mute\t1",
+        "mute\t0\ncurve\tmute\tx",
+        "curve",
+        "ACTION",
+        "DATA ACTION SLOT LAYER STRIP BAG",
+    ),
+    *("nan 1 2", "x" * 5000, "XYZ", "größe日本"),
+)

@@ -39,6 +39,8 @@ def mend_texts(group: Any) -> None:
     """Give what is stored in a group of the add-on's settings as no text the escaped text of its bytes."""
     of_class: Any = type(group)
     for name, kind in _kinds(of_class):
+        if not group.is_property_set(name):  # reading a group that is not there makes one
+            continue
         try:
             value = getattr(group, name)
         except UnicodeDecodeError as error:
@@ -54,11 +56,12 @@ def mend_texts(group: Any) -> None:
 def _kinds(group: Any) -> list[tuple[str, str]]:
     """Return the texts and groups in a class of settings, each with its kind: to ask Blender is slow."""
     properties = [(found.identifier, found.type, found.is_readonly) for found in group.bl_rna.properties]
-    return [
+    found = [
         (name, kind)
         for name, kind, fixed in properties
         if name != "rna_type" and (kind in ('POINTER', 'COLLECTION') or (kind == 'STRING' and not fixed))
     ]
+    return sorted(found, key=lambda each: each[1] == 'STRING')  # whose updates read the groups
 
 
 def _escaped(error: UnicodeDecodeError) -> str:

@@ -30,8 +30,8 @@ def straighten(armature: bpy.types.Object) -> bool:
     """
     if armature.type != 'ARMATURE' or not len(armature.ik2d.chains):
         return False
-    mend_texts(armature.ik2d)
     refuse_no_text(armature)
+    mend_texts(armature.ik2d)
     changed = _make_names_unique(armature.ik2d.chains)
     orders: BoneOrders = {}
     for chain in armature.ik2d.chains:
