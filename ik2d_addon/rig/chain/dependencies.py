@@ -95,7 +95,12 @@ def _hooks(ob: bpy.types.Object, vertices: Sequence[int] | None = None) -> Itera
     for modifier in ob.modifiers:
         if modifier.type == 'HOOK' and modifier.object:
             hooked = set(modifier.vertex_indices)
-            if vertices is None or ob.type != 'MESH' or modifier.vertex_group or hooked.intersection(vertices):
+            if (
+                vertices is None
+                or ob.type != 'MESH'
+                or modifier.vertex_group
+                or hooked.intersection(vertices)
+            ):
                 yield modifier.object, modifier.subtarget
 
 
