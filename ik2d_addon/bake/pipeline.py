@@ -433,7 +433,10 @@ def play_back(
     rigs = [chain.solved.rig for chain in chains]
     times = times_to_play(chains, plan, verify)
     sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)
-    return [played(chain, samples, times) for chain, samples in zip(chains, sampling.chains, strict=True)]
+    return [
+        played(chain, samples, times, plan.time_array)
+        for chain, samples in zip(chains, sampling.chains, strict=True)
+    ]
 
 
 def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Played]:
@@ -441,7 +444,7 @@ def _look_now(scene: bpy.types.Scene, chains: Sequence[KeyedChain]) -> list[Play
     rigs = [chain.solved.rig for chain in chains]
     now = np.array([scene.frame_float])
     sampling = sample_now(scene, rigs)
-    return [played(chain, samples, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
+    return [played(chain, samples, now, now) for chain, samples in zip(chains, sampling.chains, strict=True)]
 
 
 def rotations_of(solved: Sequence[KeyedChain], by_hand: bool = False) -> list[BoneRotation]:

@@ -38,17 +38,24 @@ class Played:
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
 
-def played(chain: KeyedChain, samples: ChainSamples, times: Floats) -> Played:
-    """Return the played-back misses of a chain at the times of its samples."""
+def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floats) -> Played:
+    """Return the played-back misses of a chain at the times of its samples.
+
+    solved: the times that it was solved at. Raises IK2DError where a tip has no finite place, and there a
+    target or the armature.
+    """
     rig = chain.solved.rig
     # Between two frames a target, or the armature, may have no finite place.
     known = are_finite(samples.targets) & are_finite(samples.world)
-    lost = known & ~are_finite(samples.tips)
-    if lost.any():
-        raise IK2DError(
-            f"Chain '{rig.name}': played back, its tip has no finite place at frame"
-            f" {times[int(np.argmax(lost))]:g}; mend or mute the constraints and drivers on its bones"
-        )
+    for lost, what, where in (
+        (known & ~are_finite(samples.tips), "its tip has", "its bones"),
+        (~known & np.isin(times, solved), "its target, or its armature, has", "these"),
+    ):
+        if lost.any():
+            raise IK2DError(
+                f"Chain '{rig.name}': played back, {what} no finite place at frame"
+                f" {times[int(np.argmax(lost))]:g}; mend or mute the constraints and drivers on {where}"
+            )
     if not known.all():
         samples, times = samples.at(np.flatnonzero(known)), times[known]
     missed = samples.targets - samples.tips

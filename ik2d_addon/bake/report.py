@@ -123,15 +123,16 @@ class ChainReport:
     @property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
-        missed: NDArray[np.bool_] = (self.status != Status.REACHED) | (
-            self.errors > self.tolerance + self.bound
+        # A comparison with NaN is false.
+        missed: NDArray[np.bool_] = (self.status != Status.REACHED) | ~(
+            self.errors <= self.tolerance + self.bound
         )
         return missed
 
     @property
     def strays(self) -> bool:
         """Whether the tip leaves its target too far half-way between frames."""
-        return self.max_between > max(HALF_WAY * self.reach, self.bound) + self.tolerance
+        return not self.max_between <= max(HALF_WAY * self.reach, self.bound) + self.tolerance
 
     @property
     def reached(self) -> bool:

@@ -117,7 +117,8 @@ def _chain_warnings(
     """Yield a chain's warnings. chain: as it is reported. worst_excess: by `_worst_excess`."""
     frames, rig, reach = plan.frames, chain.rig, chain.reach
     yield from rig.warnings
-    if chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:  # hinges allow no other
+    missed = bool((chain.distance > chain.tolerance).any())
+    if missed and chain.joints_off_plane > FAR_OFF_PLANE * reach and rig.plane_taken != HINGES:
         yield off_plane_words(rig.name, length_text(chain.joints_off_plane, units))
     worst = int(np.argmax(chain.off_plane))
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:

@@ -16,6 +16,7 @@ from rigs import (
 from ik2d_addon.bake import bake, clear
 from ik2d_addon.bake.keys.clearing import clear_keys
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.results import bake_is_stale
 
 
 def baked_leg():
@@ -64,6 +65,14 @@ def test_a_range_is_cleared_alone():
     armature = baked_leg()
     bpy.ops.ik2d.clear_bake(frame_start=10, frame_end=20)
     assert set(map(tuple, frames_of(armature).values())) == {(*range(1, 10), *range(21, 41))}
+
+
+@pytest.mark.parametrize("frames", [{}, {"frame_start": 1, "frame_end": 40}, {"frame_end": 60}])
+def test_no_result_is_left_once_all_baked_keys_are_cleared(frames):
+    armature = baked_leg()
+    bpy.ops.ik2d.clear_bake(**frames)
+    assert not frames_of(armature) and armature.ik2d.last_bake == armature.ik2d.chains[0].last_bake == ""
+    assert bake_is_stale(armature, bpy.context.scene) == ""
 
 
 def test_the_panels_own_range_is_the_one_that_is_cleared():

@@ -175,10 +175,11 @@ def clear(
         for frame in (frame_start, frame_end)
     )
     removed = clear_keys(armature, all_bones(chains), start, end)
-    if removed and frame_start is None and frame_end is None:
-        put_back(armature, all_bones(chains))
-        for cleared in chains:
-            forget_bake(cleared)
+    everywhere = frame_start is None and frame_end is None
+    for one in stored if removed else ():
+        if everywhere and one in chains or one.last_bake and not baked_keys(armature, all_bones([one])):
+            put_back(armature, all_bones([one]))
+            forget_bake(one)
     return removed
 
 

@@ -222,9 +222,10 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
     part = joints_off_plane(rig)
     if part <= max(FAR_OFF_PLANE, settings.accepted_off_plane):
         return
-    offered = (fixes.flatten, fixes.accept)
+    missed = bool(settings.last_bake) and not settings.bake_reached
+    offered = (fixes.flatten, fixes.accept) if missed else (fixes.accept,)
     sentence = off_plane_words(rig.name, f"{100.0 * part:.2g} % of its reach")
-    yield Finding(rig.name, 'OFF_PLANE', sentence, offered)
+    yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
 
 
 def _target_off_plane(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:

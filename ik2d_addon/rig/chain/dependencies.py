@@ -10,6 +10,8 @@ import bpy
 Node = tuple[bpy.types.ID, str]
 # Paths to what moves a bone; its custom properties move nothing by themselves.
 _BONE_PATH = re.compile(r'pose\.bones\["(.+?)"\]\.(location|rotation|scale|matrix|head|tail)')
+# Constraints to the shape of their target, which its hooks change.
+_TO_SHAPES = ('FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', 'SPLINE_IK')
 
 
 def walk(roots: Iterable[Node], sources: Callable[[Node], Iterable[Node]]) -> list[Node]:
@@ -38,7 +40,8 @@ def parents(node: Node) -> Iterator[Node]:
 def movers(node: Node) -> Iterator[Node]:
     """Yield the nodes that move an object or a bone.
 
-    Parents, targets of constraints and drivers, and deformers of a vertex parent's vertices.
+    Parents, targets of constraints and drivers, hooks of a shape that it is held to, and deformers of a
+    vertex parent's vertices.
     """
     ob, bone = node
     if not isinstance(ob, bpy.types.Object):
@@ -51,6 +54,8 @@ def movers(node: Node) -> Iterator[Node]:
         held = ob.parent_vertices[: 3 if ob.parent_type == 'VERTEX_3' else 1]
         yield from _skin_bones(ob.parent, held)
         yield from _hooks(ob.parent, held)
+    elif ob.parent and ob.parent.type == 'CURVE' and ob.parent.data.use_path:
+        yield from _hooks(ob.parent)
     yield from _constraint_targets(holder)
     yield from _driver_sources(ob, holder)
 
@@ -85,12 +90,17 @@ def _skin_bones(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]
             yield from ((modifier.object, name) for name in names if name in modifier.object.pose.bones)
 
 
-def _hooks(ob: bpy.types.Object, vertices: Sequence[int]) -> Iterator[Node]:
-    """Yield the targets of vertices' hooks; of any hook where the object is not a mesh."""
+def _hooks(ob: bpy.types.Object, vertices: Sequence[int] | None = None) -> Iterator[Node]:
+    """Yield the targets of vertices' hooks; of any hook for None, and where the object is not a mesh."""
     for modifier in ob.modifiers:
         if modifier.type == 'HOOK' and modifier.object:
             hooked = set(modifier.vertex_indices)
-            if ob.type != 'MESH' or modifier.vertex_group or hooked.intersection(vertices):
+            if (
+                vertices is None
+                or ob.type != 'MESH'
+                or modifier.vertex_group
+                or hooked.intersection(vertices)
+            ):
                 yield modifier.object, modifier.subtarget
 
 
@@ -101,6 +111,8 @@ def _constraint_targets(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterat
         for source in (constraint, *getattr(constraint, "targets", ())):
             target, subtarget = getattr(source, "target", None), getattr(source, "subtarget", "")
             yield target, subtarget
+            if target and constraint.type in _TO_SHAPES:
+                yield from _hooks(target)
             if target and target.type == 'MESH' and subtarget in target.vertex_groups:
                 group = target.vertex_groups[subtarget].index
                 yield from _skin_bones(

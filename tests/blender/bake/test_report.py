@@ -243,6 +243,13 @@ def test_lengths_are_in_the_scenes_units():
     assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 "]
 
 
+@pytest.mark.parametrize("lost", [np.nan, np.inf])
+def test_what_is_no_number_is_never_reached(lost):
+    assert not chain(1, distance=np.array([lost])).reached
+    assert not chain(1, played_back=np.array([lost]), distance=np.array([lost])).reached
+    assert not chain(2, between_times=np.array([11.5]), between=np.array([lost])).reached
+
+
 def test_no_length_but_zero_is_said_to_be_zero():
     assert length_text(3e-7, 'METRIC') == "3e+02 nm"
     assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"

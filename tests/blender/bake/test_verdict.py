@@ -176,13 +176,16 @@ def test_only_the_reported_frames_are_reported():
 
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])
 def test_joints_off_one_plane(part, warned):
-    _, _, warnings = told(keyed(joints_off_plane=part * REACH))
+    distance = np.array([0.0, 0.1, 0.0, 0.0])
+    _, _, warnings = told(keyed(joints_off_plane=part * REACH, distance=distance))
     assert warnings == warned * [
         "Chain 'leg': its joints are up to 2.02 cm off one plane; it is solved as seen along the plane's"
         " normal"
     ]
+    assert told(keyed(joints_off_plane=part * REACH))[2] == []  # the tip reaches
     # Hinges choose the plane: it can be no other.
-    assert told(keyed(joints_off_plane=part * REACH, chain=rig(plane_taken=HINGES)))[2] == []
+    hinges = rig(plane_taken=HINGES)
+    assert told(keyed(joints_off_plane=part * REACH, distance=distance, chain=hinges))[2] == []
 
 
 @pytest.mark.parametrize("part, warned", [(0.0099, False), (0.0101, True)])

@@ -221,3 +221,12 @@ def test_of_a_native_chain_the_control_says_which_side_it_bends_to():
     assert found(armature, chain) == ['OTHER_SIDE']
     flip(chain)
     assert found(armature, chain) == []
+
+
+def test_joints_off_one_plane_are_a_note_until_a_bake_misses_and_only_then_flatten_is_offered():
+    armature, chain = zigzag()
+    for missed in (False, True):
+        chain.last_bake, chain.bake_reached = "Baked", not missed
+        (finding,) = (one for one in examine(armature, chain, 1, 40) if one.kind == 'OFF_PLANE')
+        assert finding.note is not missed
+        assert ('FLATTEN' in [fix.way for fix in finding.fixes]) is missed

@@ -3,8 +3,9 @@
 
 import bpy
 import pytest
-from rigs import add_armature, add_leg
+from rigs import add_armature, add_chain, add_leg
 
+from ik2d_addon.bake.request import check
 from ik2d_addon.rig.chain.dependencies import influences, movers, parents, walk
 
 
@@ -185,6 +186,28 @@ def test_a_vertex_parent_brings_what_its_vertices_are_hooked_to(kind):
         assert named(movers((child, ""))) == {(carrier.name, "")}
         hook.vertex_indices_set([1, 2])
     assert named(movers((child, ""))) == {(carrier.name, ""), ("Rig", "shin")}
+
+
+@pytest.mark.parametrize("held", ['FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', "parent"])
+def test_a_target_held_to_a_shape_that_is_hooked_to_its_chain_is_a_loop(held):
+    leg, target = add_leg(), add_empty("Target")
+    shape = add_mesh("Shape")
+    if held != 'SHRINKWRAP':
+        data = bpy.data.curves.new("Shape", 'CURVE')
+        data.splines.new('POLY').points.add(2)
+        data.use_path = True
+        shape = bpy.data.objects.new("Shape", data)
+        bpy.context.scene.collection.objects.link(shape)
+    if held == "parent":
+        target.parent = shape
+    else:
+        target.constraints.new(held).target = shape
+    add_chain(leg, "shin", target)
+    hook = shape.modifiers.new("Hook", 'HOOK')
+    hook.object, hook.subtarget = leg, "body"
+    assert check(leg) == []
+    hook.subtarget = "shin"
+    assert "is moved by the chain itself: it depends on bone 'shin'" in check(leg)[0]
 
 
 def test_an_armature_that_has_no_pose_yet_deforms_nothing():
