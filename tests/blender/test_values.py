@@ -72,6 +72,9 @@ def test_defaults_say_that_nothing_special_is_known():
         "hands": (),
         "hands_off": None,
         "blended": None,
+        "locked": None,
+        "uneven": False,
+        "ruled": False,
     }
     assert defaults(BakeReport) == {
         "verb": "Baked",

@@ -176,7 +176,7 @@ def clear(
     )
     removed = clear_keys(armature, all_bones(chains), start, end)
     everywhere = frame_start is None and frame_end is None
-    for one in stored if removed else ():
+    for one in armature.ik2d.chains if removed else ():
         if everywhere and one in chains or one.last_bake and not baked_keys(armature, all_bones([one])):
             put_back(armature, all_bones([one]))
             forget_bake(one)

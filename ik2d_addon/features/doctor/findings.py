@@ -79,7 +79,7 @@ def findings(
         _shared(settings),
         _rest_position(rig),
         _channel_findings(rig, blocks=True),
-        _controlled(rig, first, last, carrying=settings.live or acts(settings)),
+        _controlled(rig, first, last, carrying=acts(settings)),
         _channel_findings(rig, blocks=False),
         _scaled(rig),
         _hinges(rig, settings),

@@ -18,7 +18,7 @@ def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) 
     """Return the other controls of a chain's bones on the sidebar's frames; [] for a faulty chain."""
     first, last, _step = chosen_range(armature, context.scene)
     try:
-        return other_controls(read_chain(armature, chain), first, last, carrying=chain.live or acts(chain))
+        return other_controls(read_chain(armature, chain), first, last, carrying=acts(chain))
     except IK2DError:
         return []
 
