@@ -71,7 +71,7 @@ fuzz:  ## Hurt the command line for five minutes: damaged files, odd options, ki
 	@$(ENVIRONMENT)
 	"$(PYTHON)" -m tools.fuzz $(ARGS)
 
-soak:  ## Do 5,000 random things to live chains (ARGS="ACTIONS SEED"; BLENDER=/path/to/blender in that one)
+soak:  ## Do 10,000 random things to live chains (ARGS="ACTIONS SEED"; BLENDER=/path/to/blender in that one)
 	@$(ENVIRONMENT) dev
 	$(if $(BLENDER),"$(BLENDER)" --background --factory-startup --python-exit-code 3 --python,"$(PYTHON)") \
 	    tests/blender/soak.py $(if $(BLENDER),--) $(ARGS)

@@ -542,7 +542,7 @@ def soak(actions: int, seed: int, path: str, told: Callable[[str], object] = lam
 def main() -> None:
     """Soak as long as the command line says, each hundred actions in words."""
     arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
-    actions, seed = (int(value) for value in (arguments + ["5000", "1"][len(arguments) :]))
+    actions, seed = (int(value) for value in (arguments + ["10000", "1"][len(arguments) :]))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     ik2d_addon.register()
     with tempfile.TemporaryDirectory() as folder:

@@ -7,11 +7,9 @@ from soak import soak
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, pytest.param(1, marks=pytest.mark.thorough)])
-def test_nothing_that_one_does_makes_live_chains_fail(tmp_path, seed, some):
-    actions = some(250, 3)
-    animator = soak(actions, seed, str(tmp_path / "soak.blend"))
-    assert animator.checked > actions / 2
+def test_nothing_that_one_does_makes_live_chains_say_what_is_not_so(tmp_path):
+    animator = soak(500, 2, str(tmp_path / "soak.blend"))
+    assert animator.checked > 100
     animator.leave_modes()
     for armature in animator.armatures:
         bpy.data.objects.remove(armature)

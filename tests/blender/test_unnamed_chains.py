@@ -6,7 +6,8 @@ import pytest
 from rigs import add_leg, add_target, errors_on
 
 from ik2d_addon.bake import bake, clear
-from ik2d_addon.chains import make_native, remove_native, target_to_tip
+from ik2d_addon.chains import make_native, release, remove_native, target_to_tip
+from ik2d_addon.core import IK2DError
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.live.registry import RIGS
 
@@ -91,3 +92,7 @@ def test_functions_find_it_by_its_name():
     chain.property_unset("name")
     make_native(armature, chain)
     remove_native(armature, chain)
+    chain.property_unset("name")
+    assert release(armature, "Chain") == []
+    with pytest.raises(IK2DError, match="has no chain 'Other'"):
+        release(armature, "Other")

@@ -13,7 +13,7 @@ from ...rig.animation.fcurves import column
 from ...rig.animation.times import action_time
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import forget_posed, hands_with_keys, posed_hands, put_hands_back
-from ...rig.chain.renames import bones_of, chain_named
+from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.chain.stretch import ALONG
 from ...rig.scene.slide_locations import put_back, slid_joints
 from ...rig.scene.stretch_scales import put_scales_back, scaled_joints
@@ -187,10 +187,7 @@ def chains_to_clear(armature: Object, name: str) -> list[PropertyGroup]:
     """Return the chain of a name, or for "" all; raise IK2DError for an unknown one."""
     if not name:
         return list(armature.ik2d.chains)
-    chain = chain_named(armature, name)
-    if chain is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain '{name}'")
-    return [chain]
+    return [needed_chain(armature, name)]
 
 
 def all_bones(chains: Iterable[PropertyGroup]) -> list[str]:

@@ -18,7 +18,7 @@ from ...core.words import number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
-from ...rig.chain.renames import bone_names, bones_of, straighten, unique_name
+from ...rig.chain.renames import bone_names, bones_of, needed_chain, straighten, unique_name
 from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
@@ -291,21 +291,21 @@ def release(armature: Object, name: str) -> list[str]:
     """Restore the IK constraints that the chain `name` was adopted from, and remove it unless it is older.
 
     Returns a sentence for each thing that is gone, or could not be restored: then the chain stays adopted.
-    Keys of bakes stay.
+    Keys of bakes stay. Raises IK2DError for an unknown chain.
     """
     settings = armature.ik2d
-    chain = settings.chains[name]
+    chain = needed_chain(armature, name)
     made, index = chain.adopted.made, chain.adopted.active_index
     sentences = []
     if made and is_native(chain):
         remove_native(armature, chain)
-        chain = settings.chains[name]
+        chain = needed_chain(armature, name)
     if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
         sentences.append(f"Keys of a bake of '{name}' stay: Clear Bake before Release takes them away")
     if acts(chain):
         sentences.append(f"Chain '{name}' is native beside the IK that is back: Remove Native, or mute that")
     sentences += give_back(chain)
     if made and not is_adopted(chain):
-        drop_chain(armature, settings.chains.find(name))
+        drop_chain(armature, list(settings.chains).index(chain))
         settings.active_index = max(0, min(index, len(settings.chains) - 1))
     return sentences

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import bpy
 from mathutils import Vector
 
+from ...core import IK2DError
 from .readable import mend_texts, refuse_no_text
 
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
@@ -172,6 +173,14 @@ def chain_named(armature: bpy.types.Object, name: str) -> Settings | None:
     Blender's own look-up misses a chain that shows the default name and was never given one.
     """
     return next((chain for chain in armature.ik2d.chains if chain.name == name), None)
+
+
+def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
+    """Return the settings of an armature's chain of that name; raise IK2DError for none."""
+    chain = chain_named(armature, name)
+    if chain is None:
+        raise IK2DError(f"Armature '{armature.name}' has no chain '{name}'")
+    return chain
 
 
 def unique_name(name: str, taken: set[str], avoided: set[str] | frozenset[str] = frozenset()) -> str:
