@@ -55,6 +55,9 @@ def factory_settings(registered: None) -> None:
         bpy.context.preferences.is_dirty = False
     else:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    loaded = bpy.app.handlers.load_post  # where Rigify leaves one, each time that it is switched off
+    for handler in [one for one in loaded if one.__module__.partition(".")[0] == "rigify"]:
+        loaded.remove(handler)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ def test_nothing_is_left_of_the_test_before(turn):
     edit, handlers = bpy.context.preferences.edit, bpy.app.handlers.frame_change_post
     assert edit.undo_steps == 32 and "rigify" not in bpy.context.preferences.addons
     assert not any(handler.__name__ == "left_behind" for handler in handlers)
+    assert not any(handler.__module__.startswith("rigify") for handler in bpy.app.handlers.load_post)
     assert not bpy.data.objects and not bpy.data.actions and bpy.context.scene.frame_end == 250
     handlers.append(left_behind)
     bpy.context.scene.frame_end = 10
