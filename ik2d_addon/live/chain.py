@@ -378,7 +378,7 @@ class _RigState:
         solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
-            self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig)]
+            self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         self.outcome = Outcome(
             int(solved.solution.status[0]),

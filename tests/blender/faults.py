@@ -278,7 +278,7 @@ FAULTS = (
     Fault("uneven bone", uneven_bone, 'UNEVEN_SCALE', 'CLEAR_SCALE', "bone 'shin' is scaled unevenly"),
     Fault("uneven body", uneven_body, 'UNEVEN_SCALE', 'CLEAR_SCALE', "bone 'body' is scaled unevenly"),
     Fault("hinge", hinge, 'HINGE_ASKEW', 'UNLOCK_HINGES', "turn about an axis 6 degrees off"),
-    Fault("off plane", zigzag, 'OFF_PLANE', 'ACCEPT', "off one plane"),
+    Fault("off plane", zigzag, 'OFF_PLANE', 'FLATTEN', "off one plane"),
     Fault(
         "stuck",
         stuck,

@@ -25,13 +25,16 @@ from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
     askew_words,
     channels_at_rest,
+    heights_now,
     is_uneven,
     joints_off_plane,
     off_plane_words,
+    rest_reach,
     uneven_above,
     uneven_words,
 )
 from ...rig.scene.bone_constraints import other_controls, sentences
+from ...rig.scene.rounding import PLAYED_BACK
 from . import fixes
 from .fixes import Fix
 
@@ -222,8 +225,11 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
     part = joints_off_plane(rig)
     if part <= max(FAR_OFF_PLANE, settings.accepted_off_plane):
         return
-    missed = bool(settings.last_bake) and not settings.bake_reached
-    offered = (fixes.flatten, fixes.accept) if missed else (fixes.accept,)
+    tip, target = heights_now(rig)
+    apart = abs(target - tip)
+    missed = apart > PLAYED_BACK * rest_reach(rig)
+    # Laid flat, the tip is in the plane: that helps only where it is nearer to the target's height there.
+    offered = (fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
     sentence = off_plane_words(rig.name, f"{100.0 * part:.2g} % of its reach")
     yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
 

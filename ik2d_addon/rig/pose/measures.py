@@ -91,5 +91,26 @@ def off_plane_words(chain: str, far: str) -> str:
 
 def joints_off_plane(rig: RigChain) -> float:
     """Return the joints' largest distance off the plane in rest, as a part of the chain's reach."""
-    reach = np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum()
-    return rig.off_plane / float(reach)
+    return rig.off_plane / rest_reach(rig)
+
+
+def rest_reach(rig: RigChain) -> float:
+    """Return the length of a chain's bones in rest."""
+    return float(np.linalg.norm(np.diff(rest_joints(rig.pose_bones), axis=0), axis=1).sum())
+
+
+def heights_now(rig: RigChain) -> tuple[float, float]:
+    """Return the heights over the chain's plane, in rest space, of its tip and of its target as shown now.
+
+    No turn in the plane changes the tip's.
+    """
+    place = rig.target.matrix_world.translation
+    if rig.subtarget:
+        place = rig.target.matrix_world @ rig.target.pose.bones[rig.subtarget].head
+    above = rig.pose_bones[0].parent
+    held = rig.armature.matrix_world
+    if above is not None:
+        held = held @ above.matrix @ above.bone.matrix_local.inverted()
+    points = np.array([rest_joints(rig.pose_bones)[-1], held.inverted_safe() @ place])
+    tip, target = ((points - rig.plane.origin) @ rig.plane.normal).tolist()
+    return tip, target

@@ -24,12 +24,15 @@ def scale_channels(rig: RigChain, factors: Floats | None) -> list[BoneChannels]:
     return [_along(rig.bones[i], scales[:, i : i + 1]) for i in np.flatnonzero(stretching.scaled).tolist()]
 
 
-def scales_back(rig: RigChain) -> list[BoneChannels]:
-    """Return the channels, of one value each, that restore keyed scales that bones no longer need."""
+def scales_back(rig: RigChain, keyed: bool = True) -> list[BoneChannels]:
+    """Return the channels, of one value each, that restore scales that bones no longer need.
+
+    keyed: only those that have keys.
+    """
     return [
         _along(bone.name, np.array([[base]]))
         for bone, base in _left_over(rig)
-        if scale_curve(bone) is not None
+        if not keyed or scale_curve(bone) is not None
     ]
 
 

@@ -142,7 +142,7 @@ def test_where_nothing_is_wrong_a_way_says_so_and_changes_nothing(way):
 def test_every_way_has_a_button_with_words_and_every_button_a_way():
     ways = bpy.ops.ik2d.mend.get_rna_type().properties["way"].enum_items
     assert set(ways.keys()) == WAYS
-    offered = {fault.way for fault in FAULTS} | {'FLATTEN', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET'}
+    offered = {fault.way for fault in FAULTS} | {'ACCEPT', 'HINGE_PLANE', 'ADOPT', 'PLANE_TO_TARGET'}
     assert offered == set(FIXES)
     for way in ways:
         words = way.description
