@@ -18,7 +18,7 @@ from ..core.plain import PlainSolver
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property, values_of
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
-from ..rig.chain.native_state import is_native
+from ..rig.chain.native_state import acts, constraints_of, is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.renames import chain_named
@@ -67,6 +67,7 @@ class LiveChain:
             raise IK2DError(f"Chain '{rig.name}' {MEMORY}")
         refuse_moved_target(rig)
         _refuse_driven(rig)
+        _refuse_native(rig)
         self.rig = rig
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
@@ -416,6 +417,17 @@ def _refuse_driven(rig: RigChain) -> None:
             raise IK2DError(
                 f"Chain '{rig.name}': a driver moves bone '{bone.name}' in place of this chain; remove or"
                 " mute the driver"
+            )
+
+
+def _refuse_native(rig: RigChain) -> None:
+    """Raise IK2DError for a chain with a bone that a native chain turns."""
+    for other in rig.armature.ik2d.chains:
+        shared = {bone.name for bone, _ in constraints_of(other)}.intersection(rig.bones)
+        if shared and acts(other):
+            raise IK2DError(
+                f"Chain '{rig.name}': the native chain '{other.name}' turns its bone '{min(shared)}'; turn"
+                " Live off, or press Remove Native"
             )
 
 

@@ -23,7 +23,10 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
     """Pose all live chains as a depsgraph shows their targets now, each after the chains that it hangs on."""
     global _busy
     with _work:
-        if _busy or live_pause.pauses or not RIGS.settle():
+        if live_pause.pauses:
+            live_pause.skipped = True
+            return
+        if _busy or not RIGS.settle():
             return
         _busy = True
         try:
@@ -143,6 +146,12 @@ def _loaded(*_arguments) -> None:
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
+def _pause_ended() -> None:
+    """Have the armatures of live chains evaluated: a pause left their own pose."""
+    for armature, _index, _chain in live_settings():
+        armature.update_tag()
+
+
 _HANDLERS = {
     "frame_change_post": _frame_changed,
     "depsgraph_update_post": _updated,
@@ -158,6 +167,7 @@ _HANDLERS = {
 def register() -> None:
     """Add the handlers to Blender's."""
     RIGS.drop()
+    live_pause.ended.append(_pause_ended)
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).append(function)
 
@@ -166,6 +176,7 @@ def unregister() -> None:
     """Remove them."""
     for name, function in _HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(function)
+    live_pause.ended.remove(_pause_ended)
     RIGS.drop()
 
 

@@ -500,6 +500,7 @@ class Animator:
 
     def check(self) -> None:
         """What is said is so."""
+        bpy.context.scene.update_tag()  # else Blender 5.0 may crash after an object was hidden or linked
         bpy.context.view_layer.update()
         assert not RIGS.failures, RIGS.failures
         for armature in self.armatures:

@@ -7,7 +7,9 @@ import pytest
 from mathutils import Vector
 from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated_tip, leg_with_target
 
+from ik2d_addon.chains import make_native, remove_native
 from ik2d_addon.live.registry import RIGS
+from ik2d_addon.rig.scene.live_pause import live_paused
 
 REACH = 1.9
 SAME = 1e-5 * REACH
@@ -67,6 +69,29 @@ def test_where_a_constraint_moves_the_bones_live_pauses_and_names_it(kind, setti
     bpy.context.scene.frame_set(20)
     assert_true(chain)
     held.mute = True
+    assert_true(chain)
+    assert chain.live_reached
+
+
+def test_where_a_native_chain_turns_a_bone_live_pauses_and_names_it():
+    armature, _target, chain = live_leg()
+    chain.enabled = False
+    native = add_chain(armature, "shin", add_target({1: (0, -0.4, 0.5)}, "Near"), name="other")
+    make_native(armature, native)
+    chain = armature.ik2d.chains[0]
+    chain.enabled = True
+    assert_true(chain)
+    assert "native chain 'other' turns its bone 'shin'" in chain.live_status
+    remove_native(armature, native)
+    native.enabled = False
+    assert_true(chain)
+    assert chain.live_reached
+
+
+def test_after_a_pause_live_chains_follow_again():
+    armature, _target, chain = live_leg()
+    with live_paused():
+        bpy.context.scene.frame_set(30)
     assert_true(chain)
     assert chain.live_reached
 
