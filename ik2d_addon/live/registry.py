@@ -162,12 +162,7 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         else:
             place = shown_place(settings.target, settings.subtarget, depsgraph)
         distance = (shown.matrix_world @ bones[-1].tail - place).length
-    except (
-        IK2DError,
-        LookupError,
-        AttributeError,
-        ReferenceError,
-    ):  # a bone or the target is gone, or hidden
+    except (IK2DError, LookupError, AttributeError, ReferenceError):  # something of it is gone
         return None
     world = np.array(shown.matrix_world)[None]
     root = np.array(shown.matrix_world @ bones[0].head)[None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handlers that follow renamed bones, keep results with their rig and prepare library overrides."""
+"""Handlers that follow renamed bones and undo, keep results with their rig and prepare library overrides."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -79,12 +79,20 @@ def _follow_edits(_scene, depsgraph) -> None:
                 straighten(rig)
 
 
+def _renew_pose(rig: bpy.types.Object) -> None:
+    """Have Blender make a pose anew whose bones point at freed ones: undo leaves hidden armatures so."""
+    bones = rig.data.bones
+    if rig.pose and any(posed.bone != bones.get(posed.name) for posed in rig.pose.bones):
+        rig.data = rig.data
+
+
+_renew_poses = _for_all_rigs(_renew_pose)
 _straighten_all = _for_all_rigs(straighten)
 _HANDLERS = {
     "save_pre": (_for_all_rigs(drop_copied), _prepare_overrides),
     "load_post": (_straighten_all, _for_all_rigs(keep_results)),
-    "undo_post": (_straighten_all,),
-    "redo_post": (_straighten_all,),
+    "undo_post": (_renew_poses, _straighten_all),
+    "redo_post": (_renew_poses, _straighten_all),
     "depsgraph_update_post": (_follow_edits, _show_chain_of_target),
 }
 
