@@ -35,6 +35,7 @@ class Rigs:
         self.rounds: list[list[LiveChain]] = []
         self.problems: dict[Key, str] = {}  # why a live chain is not solved
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
+        self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
         self._current = False
 
@@ -89,12 +90,13 @@ class Rigs:
                 self.problems[key] = str(error)
         if chains != self.chains:
             self._arrange(chains)
+        self.problems |= self._apart
         self.chains, self._fingerprints = chains, fingerprints
         return bool(self.rounds)
 
     def _arrange(self, chains: dict[Key, LiveChain]) -> None:
         """Put the chains into rounds, each after the chains that it hangs on."""
-        by_rig = {id(chain.rig): key for key, chain in chains.items()}
+        by_rig, self._apart = {id(chain.rig): key for key, chain in chains.items()}, {}
         taken: dict[bpy.types.Object, list[RigChain]] = {}
         for key, chain in list(chains.items()):
             others = taken.setdefault(chain.armature, [])
@@ -102,11 +104,11 @@ class Rigs:
                 refuse_shared([*others, chain.rig])
                 others.append(chain.rig)
             except IK2DError as error:
-                self.problems[key] = str(error)
+                self._apart[key] = str(error)
         fit = [rig for rigs in taken.values() for rig in rigs]
         rounds, circle = in_rounds(fit)
         for rig in circle:
-            self.problems[by_rig[id(rig)]] = (
+            self._apart[by_rig[id(rig)]] = (
                 f"Chain '{rig.name}' and other live chains depend on one another in a circle; turn Live off"
                 " for one of them"
             )

@@ -88,6 +88,16 @@ def test_where_a_native_chain_turns_a_bone_live_pauses_and_names_it():
     assert chain.live_reached
 
 
+def test_of_live_chains_that_share_a_bone_the_second_says_so_for_good():
+    armature, target, _first = live_leg()
+    other = add_chain(armature, "shin", add_target({1: (0, -0.4, 0.5)}, "Near"), name="other", live=True)
+    for frame in (11, 12, 13):
+        bpy.context.scene.frame_set(frame)
+        target.location.z += 0.01
+        bpy.context.view_layer.update()
+        assert "share the bone" in other.live_status and not other.live_reached
+
+
 def test_after_a_pause_live_chains_follow_again():
     armature, _target, chain = live_leg()
     with live_paused():
