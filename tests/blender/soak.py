@@ -10,6 +10,7 @@ Blender evaluates, finite, and the same when all is read anew. Exit code 0 comes
 
 import contextlib
 import io
+import os
 import random
 import sys
 import tempfile
@@ -555,6 +556,8 @@ def main() -> None:
         flush=True,
     )
     ik2d_addon.unregister()
+    if bpy.app.background and not bpy.app.binary_path:  # the module: bpy 4.2 crashes in Python's own exit
+        os._exit(0)
 
 
 if __name__ == "__main__":
