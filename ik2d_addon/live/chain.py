@@ -71,7 +71,6 @@ class LiveChain:
         self.rig = rig
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
-        self._rests = _acts_at_times(rig, self._controls) and not _is_keyed(rig)
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
         self.straight: PlainSolver | None = None  # of a straight chain, in its own plane
@@ -124,7 +123,7 @@ class LiveChain:
         Where these act at some times only they find the bones at rest, so that what they start from, and with
         it the pose of the frame, does not depend on the frames before.
         """
-        if not self._rests:
+        if not _acts_at_times(self.rig, self._controls) or _is_keyed(self.rig):
             return False
         shown = self.armature.evaluated_get(depsgraph).pose.bones
         bones = [shown[name] for name in self.rig.bones]

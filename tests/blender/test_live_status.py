@@ -210,6 +210,23 @@ def test_a_root_that_a_constraint_carries_is_followed_live(kind):
     assert chain.live_reached and (evaluated_tip(armature, "thigh") - before).length > 0.01 * REACH
 
 
+def test_in_a_pause_a_bone_is_at_rest_once_its_own_keys_are_gone():
+    armature, _target, chain = live_leg()
+    held = constrain(armature, 'DAMPED_TRACK')
+    for frame, influence in ((1, 0.0), (12, 1.0)):
+        held.influence = influence
+        held.keyframe_insert("influence", frame=frame)
+    thigh = armature.pose.bones["thigh"]
+    thigh.rotation_quaternion = (0.9, 0.4, 0.0, 0.0)
+    thigh.keyframe_insert("rotation_quaternion", frame=1)
+    bpy.context.scene.frame_set(20)
+    assert "'Other'" in chain.live_status and thigh.rotation_quaternion.angle > 0.1
+    for index in range(4):
+        armature.keyframe_delete(thigh.path_from_id("rotation_quaternion"), index=index, frame=1)
+    bpy.context.scene.frame_set(21)
+    assert thigh.rotation_quaternion.angle < 1e-6
+
+
 def reopened(tmp_path):
     path = str(tmp_path / "live.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
