@@ -391,7 +391,7 @@ def cause_of(
 
 
 def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) -> str:
-    """Return what stops joints, in words: masks (n,) of those at a limit, and of those that locks hold."""
+    """Return the cause that stops joints, in words: masks (n,) of those at a limit, and of those locked."""
     if locked is None or not locked.any():
         return LIMITED
     return LOCKED if (locked | ~limited).all() else f"{LOCKED} and limits"

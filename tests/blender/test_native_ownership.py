@@ -18,7 +18,7 @@ def stored(armature):
 
 
 def left_by_removing(name, **settings):
-    """Return what differs after a chain of a name was made native and not, and the tip's error meanwhile."""
+    """Return the differences after a chain was native for a while, and the tip's error meanwhile."""
     armature, _ = leg_with_target(**settings)
     chain = armature.ik2d.chains[0]
     chain.name = name

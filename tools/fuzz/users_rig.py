@@ -80,7 +80,7 @@ def armature_now() -> bpy.types.Object:
 
 
 def users_things() -> set[str]:
-    """Return what is the user's, by what tells it from all else: no names, which change."""
+    """Return the user's objects, constraints and curves, each by a key that no rename changes."""
     bones = armature_now().pose.bones
     constraints = [one for bone in bones for one in bone.constraints]
     return {
@@ -95,7 +95,7 @@ def users_things() -> set[str]:
 
 
 def others_things() -> list[str]:
-    """Return what is not the user's and should be gone when no chain is native and none is adopted."""
+    """Return the left-overs of the add-on, which should be gone when no chain is native or adopted."""
     armature = armature_now()
     constraints = [(bone, one) for bone in armature.pose.bones for one in bone.constraints]
     drivers = armature.animation_data.drivers if armature.animation_data else ()

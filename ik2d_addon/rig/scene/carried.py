@@ -18,7 +18,7 @@ _SAME = 2e-6
 def carried_by(
     bone: bpy.types.PoseBone, poses: NDArray[Any], bases: NDArray[Any], parents: Floats | None
 ) -> Floats:
-    """Return what constraints do to a bone's pose: matrices (frames, 4, 4) that multiply it from the left.
+    """Return the matrices (frames, 4, 4) by which constraints multiply a bone's pose from the left.
 
     poses: (frames, 4, 4) as evaluated. bases, parents: by its own channels, and of the bone above.
     """
