@@ -6,7 +6,7 @@ import random
 
 import bpy
 import pytest
-from rigs import add_chain, animation_of, leg_with_target, stored_settings
+from rigs import add_chain, animation_of, leg_with_target, press, stored_settings
 
 from ik2d_addon.bake import bake, check, solve
 from ik2d_addon.core import IK2DError
@@ -83,16 +83,6 @@ def _without_blender(panel):
     bases = [base for base in reversed(panel.__mro__) if base.__module__.startswith("ik2d_addon.")]
     own = {name: value for base in bases for name, value in vars(base).items() if not name.startswith("__")}
     return type(panel.__name__, (), {**own, "layout": Layout()})()
-
-
-def press(name):
-    """Press a button, where it can be; an error of ours is what a button may end with."""
-    button = getattr(bpy.ops.ik2d, name)
-    if button.poll():
-        try:
-            button()
-        except RuntimeError as error:
-            assert "Traceback" not in str(error), (name, str(error))
 
 
 @pytest.mark.slow
