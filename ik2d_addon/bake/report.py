@@ -398,9 +398,11 @@ def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) 
 
 
 def length_text(length: float, unit_system: str) -> str:
-    """Return a length as the scene's units write it: "0.12 m"; a tiny one more finely."""
+    """Return a length as the scene's units write it: "0.12 m", "0.12 units"; a tiny one more finely."""
     text = str(bpy.utils.units.to_string(unit_system, 'LENGTH', float(length), precision=3))
+    if unit_system == 'NONE':  # Blender writes a space and no unit
+        text += "units"
     if length == 0.0 or any(digit in text for digit in "123456789"):
         return text
     finer = {'METRIC': f"{1e9 * length:.2g} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
-    return finer.get(unit_system, f"{length:.2g}")
+    return finer.get(unit_system, f"{length:.2g} units")

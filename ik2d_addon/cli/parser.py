@@ -251,7 +251,7 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
         metavar="LENGTH",
         type=_length,
         default=0.0,
-        help="leave out keys as long as the tip strays no further than this for it",
+        help="leave out keys as long as the tip strays no further than this for it, in Blender units",
     )
     parser.add_argument(
         "--target-keys", action="store_true", help="key only the frames on which the target has keys"
@@ -280,7 +280,8 @@ def _add_max_error(parser: argparse.ArgumentParser) -> None:
         "--max-error",
         metavar="LENGTH",
         type=_length,
-        help="exit with 1 if a tip, as solved or as played back, is further than this from its target",
+        help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
+        " Blender units",
     )
 
 

@@ -235,7 +235,7 @@ def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     command = scene, "--frames", "1:40", "--verify", "ALL", "--report", path
     assert bake_file(*command, "--max-error", "0.1") == 1
-    assert "is over --max-error 0.1" in capsys.readouterr().err
+    assert " units, is over --max-error 0.1" in capsys.readouterr().err
     (result,) = json.loads(path.read_text())["armatures"]
     assert result["max_residual"] < 1e-5
     assert "40 of 40 frames moved by something else than the keys" in result["summary"]

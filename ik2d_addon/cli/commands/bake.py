@@ -130,7 +130,10 @@ def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]
         yield f"{forced} thing(s) that chains need do not run or are missing, so --max-error does not hold"
     worst = max(report.max_error for report in done)
     if worst > allowed:
-        yield f"the largest distance from a tip to its target, {worst:.6g}, is over --max-error {allowed:g}"
+        yield (
+            f"the largest distance from a tip to its target, {worst:.6g} units, is over --max-error"
+            f" {allowed:g}"
+        )
 
 
 def refuse_empty(option: str, path: str | None) -> None:

@@ -122,7 +122,7 @@ def _verdict(found: Sequence[dict[str, Any]], allowed: float | None) -> int:
     worst = max(found, key=lambda entry: entry["max_error"])
     say(
         f"ik2d: {len(found)} reports; the largest distance from a tip to its target is"
-        f" {worst['max_error']:.6g}, in {worst['file']}"
+        f" {worst['max_error']:.6g} units, in {worst['file']}"
     )
     if allowed is None:
         return _GOOD

@@ -158,7 +158,7 @@ def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) ->
         raise IK2DError(f"{bone} runs backwards; set Min below Max")
     if length + least < 0.0:
         raise IK2DError(
-            f"{bone} would make it shorter than nothing: it is {length:.4g} long; set Min to"
+            f"{bone} would make it shorter than nothing: it is {length:.4g} units long; set Min to"
             f" {-length:.4g} or more"
         )
     return least, most

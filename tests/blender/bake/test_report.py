@@ -239,8 +239,8 @@ def test_what_strays_further_between_the_frames_is_added():
 def test_lengths_are_in_the_scenes_units():
     assert length_text(0.12, 'METRIC') == "12 cm"
     assert length_text(1.5, 'IMPERIAL').endswith("'") or "\"" in length_text(1.5, 'IMPERIAL')
-    assert length_text(0.12, 'NONE').startswith("0.12")
-    assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 "]
+    assert length_text(0.12, 'NONE') == "0.12 units"
+    assert [length_text(0.0, system) for system in ('METRIC', 'IMPERIAL', 'NONE')] == ["0 m", "0'", "0 units"]
 
 
 @pytest.mark.parametrize("lost", [np.nan, np.inf])
@@ -253,7 +253,7 @@ def test_what_is_no_number_is_never_reached(lost):
 def test_no_length_but_zero_is_said_to_be_zero():
     assert length_text(3e-7, 'METRIC') == "3e+02 nm"
     assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"
-    assert length_text(3e-7, 'NONE') == "3e-07"
+    assert length_text(3e-7, 'NONE') == "3e-07 units"
 
 
 def test_the_largest_miss_is_in_the_scenes_units():

@@ -2,6 +2,7 @@
 """`ik2d gather`: the reports of many bakes as one."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -58,7 +59,9 @@ def test_all_reports_are_one_with_what_counts(reports, tmp_path):
 def test_max_error_decides_and_names_the_files(reports, capsys):
     assert gather(*reports, "--max-error", "0.05") == 0
     assert gather(*reports, "--max-error", "0.03") == 1
-    assert "over --max-error 0.03: far.blend" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "over --max-error 0.03: far.blend" in told.err
+    assert re.search(r"its target is 0\.039\d+ units, in far\.blend", told.out)
     assert gather(reports[0], "--max-error", "0.03") == 0
 
 
