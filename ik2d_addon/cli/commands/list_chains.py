@@ -13,6 +13,8 @@ from ...bake import check
 from ...bake.request import frame_range, scene_of
 from ...core import IK2DError
 from ...rig.chain.chain import chain_bones, problem_of, read_chain
+from ...rig.chain.native_state import acts
+from ...rig.scene.bone_constraints import other_controls, sentences
 from ..console import complain, say, stdout_to_stderr
 from ..files import scene
 
@@ -56,10 +58,7 @@ def _file(path: str | None, options: argparse.Namespace) -> dict[str, Any]:
         "armatures": [],
     }
     try:
-        if path is not None:
-            scene.open_scene(path, trusted=options.enable_autoexec, forced=options.force)
-        else:
-            scene.check_opened(forced=options.force)
+        scene.open_scene(path, trusted=options.enable_autoexec, forced=options.force)
     except IK2DError as error:
         entry["problems"].append(str(error))
         return entry
@@ -90,19 +89,25 @@ def _armature(armature: bpy.types.Object) -> dict[str, Any]:
         frames = _frames(scene_of(armature))
     except IK2DError:
         frames = None
+    first, last = frames or (bpy.context.scene.frame_current,) * 2
     return {
         "name": armature.name,
         "frames": frames,
-        "chains": [_chain(armature, chain) for chain in armature.ik2d.chains],
+        "chains": [_chain(armature, chain, first, last) for chain in armature.ik2d.chains],
         "problems": found,
     }
 
 
-def _chain(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> dict[str, Any]:
-    solver = chain.solver
+def _chain(
+    armature: bpy.types.Object, chain: bpy.types.PropertyGroup, first: float, last: float
+) -> dict[str, Any]:
+    """Return a chain, with the other controls of its bones on the frames from `first` to `last`."""
+    solver, controls = chain.solver, list[str]()
     try:
         bones = [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count, chain.name)]
-        solver = read_chain(armature, chain).solver
+        rig = read_chain(armature, chain)
+        solver = rig.solver
+        controls = sentences(rig.name, other_controls(rig, first, last, carrying=acts(chain)))
     except IK2DError:  # the problems say it
         bones = []
     target = chain.target.name if chain.target else None
@@ -113,6 +118,7 @@ def _chain(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> dict[s
         "bones": bones,
         "solver": solver,
         "target": f"{target}/{chain.subtarget}" if target and chain.subtarget else target,
+        "other_controls": controls,
         "problem": problem_of(armature, chain) or None,
     }
 
@@ -138,6 +144,9 @@ def _print(entry: dict[str, Any]) -> None:
             say(f"  {armature['name']}")
             for line in _table([_COLUMNS, *map(_cells, armature["chains"])]):
                 say(f"    {line}")
+        for chain in armature["chains"]:
+            for control in chain["other_controls"]:
+                say(f"    other control: {control}")
         for problem in armature["problems"]:
             say(f"    problem: {problem}")
 

@@ -38,11 +38,15 @@ def unregister() -> None:
     _found.clear()
 
 
-def open_scene(path: str, *, trusted: bool, forced: bool) -> None:
+def open_scene(path: str | None, *, trusted: bool, forced: bool) -> None:
     """Open a .blend with its own windows and workspaces; raise IK2DError where that cannot be done.
 
-    trusted: whether Python in its drivers is run. forced: whether a newer Blender may have saved it.
+    path: None for the file that is open. trusted: whether Python in its drivers is run. forced:
+    whether a newer Blender may have saved it.
     """
+    if path is None:
+        check_opened(forced=forced)
+        return
     if not os.path.isfile(path):
         raise IK2DError(f"there is no file '{path}'; name an existing .blend file")
     trust = {"use_scripts": True} if trusted else {}  # else as the preferences have it

@@ -10,6 +10,7 @@ import bpy
 import pytest
 from rigs import add_chain, add_leg, add_target, leg_with_target
 
+from ik2d_addon.cli.commands import list_chains
 from ik2d_addon.cli.program import run
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -53,6 +54,7 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
         "bones": ["thigh", "shin"],
         "solver": "TWO_BONE",
         "target": "Target",
+        "other_controls": [],
         "problem": None,
     }
     assert lost["bones"] == [] and "no bone 'toe'" in lost["problem"]
@@ -112,3 +114,23 @@ def test_names_cannot_act_on_a_terminal(tmp_path, capsys):
 def test_blenders_own_door_wants_an_open_file(capsys):
     assert run(["list"]) == 2
     assert "no .blend file is open" in capsys.readouterr().err
+
+
+def test_other_controls_of_the_bones_are_listed_while_they_act(tmp_path, capsys):
+    armature, _ = leg_with_target()
+    add_chain(armature, "thigh", add_target({1: (0, 0, 1)}), bone_count=1, name="Off", enabled=False)
+    held = armature.pose.bones["shin"].constraints.new('COPY_ROTATION')
+    held.target = add_target({1: (0, 0, 0)}, "Holder")
+    path = str(tmp_path / "leg.blend")
+    words = (
+        "Chain 'shin': bone 'shin' is ruled by its own constraint 'Copy Rotation'; mute it for these frames"
+    )
+    for muted in (False, True):
+        armature.pose.bones["shin"].constraints[0].mute = muted
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        assert run(["list", path], opens_scene=True) == 0
+        assert (f"    other control: {words}" in capsys.readouterr().out) != muted
+        armature = bpy.data.objects["Rig"]
+        leg, off = list_chains._armature(armature)["chains"]
+        assert off["other_controls"] == []
+        assert [line.startswith(words) for line in leg["other_controls"]] == [True] * (not muted)
