@@ -135,6 +135,11 @@ class ChainReport:
         return not self.max_between <= max(HALF_WAY * self.reach, self.bound) + self.tolerance
 
     @property
+    def misses(self) -> bool:
+        """Whether the tip is known to be off its target on a frame, or too far from it between two."""
+        return self.strays or bool(self.missed.any())
+
+    @property
     def reached(self) -> bool:
         """Whether the tip is known to be on its target on every frame, and near it between.
 
@@ -142,7 +147,7 @@ class ChainReport:
         a forced bake, since the target may not be where it should.
         """
         known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.ruled
-        return known and not self.forced and not self.strays and not self.missed.any()
+        return known and not self.forced and not self.misses
 
     @property
     def worst_frame(self) -> int:

@@ -14,10 +14,12 @@ _BELOW_ZERO = re.compile(r"-[0-9]")
 # The commands that write each of the files that they name.
 EACH_WRITTEN = ("bake", "native")
 _OF_EACH = ("--output", "--report", "--jobs")
+# What one process of several files is told, so that it tells its outcome to the one that started it.
+TELL_OUTCOME = "--tell-outcome"
 _MOST_JOBS = 1024
 _DIGITS = 12  # a number with more of them is no frame
 EXIT_CODES = (
-    "Exit code 0: all done. 1: done, but a tip is further off than --max-error. 2: bad input. 3: an error of"
+    "Exit code 0: all done. 1: done, but --max-error or --strict does not hold. 2: bad input. 3: an error of"
     " IK 2D itself. 130: interrupted."
 )
 
@@ -114,14 +116,13 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]", opens_scene: boo
     parser = commands.add_parser(
         "check",
         help="say what would stop a bake",
-        description="Do all that a bake with these options does, but save nothing: exit code 2, with a"
-        " sentence for each thing that would stop it or have it leave out a chain.",
+        description="Do all that a bake with these options does, but save nothing, and print its result: exit"
+        " code 2, with a sentence for each thing that would stop it or have it leave out a chain.",
         allow_abbrev=False,
     )
     _add_scenes(parser, opens_scene)
-    for add_options in (_add_trust, _add_choices, _add_files, _add_keys):
+    for add_options in (_add_trust, _add_choices, _add_files, _add_keys, _add_checks):
         add_options(parser)
-    parser.set_defaults(verify=VERIFY_NOTHING)
 
 
 def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
@@ -153,11 +154,11 @@ def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "gather",
         help="put the reports of many bakes together",
         description="Put the reports of many bakes together, as the last step on a farm does. Exit code 1:"
-        " a distance is over --max-error, or unknown. 2: a report is missing or broken.",
+        " --max-error or --strict does not hold. 2: a report is missing or broken.",
         allow_abbrev=False,
     )
     parser.add_argument("reports", metavar="REPORT.json", nargs="+", help="what bake --report has written")
-    _add_max_error(parser)
+    _add_limits(parser)
     parser.add_argument("--report", metavar="OUT.json", help="write all of it as one file; -: on stdout")
     _add_debug(parser)
 
@@ -225,6 +226,7 @@ def _add_jobs(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="of several files, work on this many at once (default: 1)",
     )
+    parser.add_argument(TELL_OUTCOME, action="store_true", dest="outcome", help=argparse.SUPPRESS)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -272,16 +274,21 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         default=VERIFY_SAMPLE,
         help="play back a sample of the frames and measure them, all, or none (default: SAMPLE)",
     )
-    _add_max_error(parser)
+    _add_limits(parser)
 
 
-def _add_max_error(parser: argparse.ArgumentParser) -> None:
+def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-error",
         metavar="LENGTH",
         type=_length,
         help="exit with 1 if a tip, as solved or as played back, is further than this from its target, in"
         " Blender units",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 if a tip misses its target on any frame, or is not known to reach it",
     )
 
 

@@ -3,7 +3,7 @@
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TextIO
 
@@ -16,6 +16,7 @@ from ...rig.chain.order import armatures_in_order
 from ..console import complain, say, stdout_to_stderr
 from ..files import files, reports, scene
 from ..signals import asked_to_end, stop_if_asked
+from .outcomes import Outcome
 
 EXIT_DONE, EXIT_OVER_MAX_ERROR = 0, 1
 # A bake quicker than this needs no progress line.
@@ -37,13 +38,20 @@ def bake_file(options: argparse.Namespace) -> int:
         stop_if_asked()
         done = baked(options)
         _save(options, output, report, done, stdout)
-        say(f"ik2d: saved '{output}'")
-        for result in done:
-            _tell(result)
-        if interrupted := asked_to_end():
-            complain(f"ik2d: interrupted when '{output}' was saved already")
-            return interrupted.exit_code
-        return _exit_code(done, options.max_error)
+        return ended(output, lambda: _told(done, options))
+
+
+def ended(output: str, tell: Callable[[], int]) -> int:
+    """Say that the file is saved, tell what was done, and return the exit code that this returns.
+
+    Where the process was asked to end meanwhile, it is that signal's.
+    """
+    say(f"ik2d: saved '{output}'")
+    code = tell()
+    if interrupted := asked_to_end():
+        complain(f"ik2d: interrupted when '{output}' was saved already")
+        return interrupted.exit_code
+    return code
 
 
 @contextmanager
@@ -52,10 +60,8 @@ def opened(options: argparse.Namespace) -> Iterator[str]:
     output = files.target_of(options.output or options.scene or _open_one())
     files.check_can_write(output)
     with files.locked(output):
-        if options.scene:
-            scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
-        else:
-            scene.check_opened(forced=options.force)
+        scene.open_scene(options.scene, trusted=options.enable_autoexec, forced=options.force)
+        if not options.scene:
             scene.check_windows_read()
             if scene.is_over_itself(output):
                 scene.check_unchanged()
@@ -105,21 +111,34 @@ def save(output: str) -> None:
             ) from None
 
 
-def _tell(report: BakeReport) -> None:
-    say(f"ik2d: {report.armature}: {report.sentence()}")
+def _told(done: Sequence[BakeReport], options: argparse.Namespace) -> int:
+    """Print the results of a file's bake; return its exit code."""
+    for report in done:
+        tell(report)
+    if options.outcome:
+        say(Outcome.of(done).line())
+    return exit_code(done, options)
+
+
+def tell(report: BakeReport, file: str = "") -> None:
+    """Print the results of an armature's chains and its warnings, each line after the file's name."""
+    before = f"ik2d: {file}: " if file else "ik2d: "
+    say(f"{before}{report.armature}: {report.sentence()}")
     for chain in report.chains:
-        say(f"ik2d:   {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
+        say(f"{before}  {chain.name} ({chain.solver}, {len(chain.bones)} bones): {chain.sentence()}")
     for warning in report.warnings:
-        complain(f"ik2d: warning: {warning}")
+        complain(f"ik2d: warning: {file}: {warning}" if file else f"ik2d: warning: {warning}")
 
 
-def _exit_code(done: Sequence[BakeReport], allowed: float | None) -> int:
-    if allowed is None:
-        return EXIT_DONE
-    over = list(_over_max_error(done, allowed))
-    for words in over:
+def exit_code(done: Sequence[BakeReport], options: argparse.Namespace) -> int:
+    """Return the exit code of a bake by --max-error and --strict; print why where they do not hold."""
+    broken = [] if options.max_error is None else list(_over_max_error(done, options.max_error))
+    if options.strict:
+        missing = [report for report in done if not report.all_reached]
+        broken += [f"--strict does not hold: {report.armature}: {report.sentence()}" for report in missing]
+    for words in broken:
         complain(f"ik2d: {words}")
-    return EXIT_OVER_MAX_ERROR if over else EXIT_DONE
+    return EXIT_OVER_MAX_ERROR if broken else EXIT_DONE
 
 
 def _over_max_error(done: Sequence[BakeReport], allowed: float) -> Iterator[str]:

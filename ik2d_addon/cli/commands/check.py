@@ -1,34 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d check`: what would stop a bake. It bakes, and saves nothing."""
+"""`ik2d check`: what would stop a bake, or else its result. It bakes, and saves nothing."""
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import bpy
 
-from ...bake import check
+from ...bake import BakeReport, check
 from ...core import IK2DError
-from ..console import complain, say
+from ..console import complain
 from ..files import files, reports, scene
 from ..files.outputs import Job, jobs_for, named_after
-from .bake import armatures_of, bake_options, baked, names_wanted
+from .bake import armatures_of, bake_options, baked, exit_code, names_wanted, tell
 
-_GOOD, _WOULD_STOP = 0, 2
+_WOULD_STOP = 2
+_VERB = "Nothing would stop a bake of"
 _LEFT_OUT = "Left out: "
 
 
 def check_files(options: argparse.Namespace) -> int:
-    """Tell of each file what would stop its bake, or have it leave out a chain; return the exit code."""
-    worst = _GOOD
-    for job in _jobs(options):
-        found = list(dict.fromkeys(_problems(job, options)))
-        for problem in found:
-            complain(f"ik2d: error: {job.scene}: {problem}")
-        if found:
-            worst = _WOULD_STOP
-        else:
-            say(f"ik2d: {job.scene}: nothing would stop a bake")
-    return worst
+    """Tell of each file what would stop its bake, or else its result; return the exit code."""
+    return max([_checked(job, options) for job in _jobs(options)])
+
+
+def _checked(job: Job, options: argparse.Namespace) -> int:
+    """Print what would stop the bake of a file, or else its result; return the exit code."""
+    done: list[BakeReport] = []
+    found = list(dict.fromkeys(_problems(job, options, done)))
+    for problem in found:
+        complain(f"ik2d: error: {job.scene}: {problem}")
+    if found:
+        return _WOULD_STOP
+    for report in done:
+        tell(report, job.scene)
+    return exit_code(done, options)
 
 
 def _jobs(options: argparse.Namespace) -> list[Job]:
@@ -40,12 +46,11 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
     return [Job(name, named_after(name, options.output), named_after(name, options.report))]
 
 
-def _problems(job: Job, options: argparse.Namespace) -> Iterator[str]:
+def _problems(job: Job, options: argparse.Namespace, done: list[BakeReport]) -> Iterator[str]:
+    """Yield the problems of a file; add the reports of its bake to `done`."""
+    path = job.scene if options.scenes else None
     try:
-        if options.scenes:
-            scene.open_scene(job.scene, trusted=options.enable_autoexec, forced=options.force)
-        else:
-            scene.check_opened(forced=options.force)
+        scene.open_scene(path, trusted=options.enable_autoexec, forced=options.force)
     except IK2DError as error:
         yield str(error)
         return
@@ -53,7 +58,7 @@ def _problems(job: Job, options: argparse.Namespace) -> Iterator[str]:
     found = list(_problems_of_chains(options))
     yield from found
     if not found:
-        yield from _problems_of_bake(options)
+        yield from _problems_of_bake(options, done)
 
 
 def _problems_of_places(job: Job) -> Iterator[str]:
@@ -89,13 +94,12 @@ def _problems_of_chains(options: argparse.Namespace) -> Iterator[str]:
         yield from check(armature, names_wanted(armature, options), options.frames, chosen)
 
 
-def _problems_of_bake(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the problems that a bake finds only as it samples, solves and keys."""
+def _problems_of_bake(options: argparse.Namespace, done: list[BakeReport]) -> Iterator[str]:
+    """Yield the problems that a bake finds only as it samples, solves and keys; add its reports to `done`."""
     try:
-        done = baked(options)
+        done += [replace(report, verb=_VERB) for report in baked(options)]
     except IK2DError as error:
         yield str(error)
-        return
     for report in done:
         yield from (fault.removeprefix(_LEFT_OUT) for fault in report.left_out)
 

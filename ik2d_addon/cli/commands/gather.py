@@ -27,7 +27,7 @@ def gather(options: argparse.Namespace) -> int:
     if broken:
         complain(f"ik2d: error: {len(broken)} of {len(found)} reports missing or broken")
         return _BROKEN
-    return _verdict(found, options.max_error)
+    return _verdict(found, options)
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -117,21 +117,22 @@ def _write(options: argparse.Namespace, found: Sequence[dict[str, Any]], stdout:
             pass
 
 
-def _verdict(found: Sequence[dict[str, Any]], allowed: float | None) -> int:
+def _verdict(found: Sequence[dict[str, Any]], options: argparse.Namespace) -> int:
     """Print the summary of all reports; return the exit code."""
     worst = max(found, key=lambda entry: entry["max_error"])
     say(
         f"ik2d: {len(found)} reports; the largest distance from a tip to its target is"
         f" {worst['max_error']:.6g} units, in {worst['file']}"
     )
-    if allowed is None:
-        return _GOOD
-    over = [entry["file"] for entry in found if entry["max_error"] > allowed]
-    if over:
-        complain(f"ik2d: over --max-error {allowed:g}: {', '.join(over)}")
-    unknown = [entry["file"] for entry in found if entry["left_out"] or entry["forced"]]
-    if unknown:
-        complain(
-            f"ik2d: chains left out or baked by force, so --max-error does not hold: {', '.join(unknown)}"
-        )
-    return _OVER_MAX_ERROR if over or unknown else _GOOD
+    allowed, broken = options.max_error, {}
+    if allowed is not None:
+        broken[f"over --max-error {allowed:g}"] = [entry for entry in found if entry["max_error"] > allowed]
+        broken["chains left out or baked by force, so --max-error does not hold"] = [
+            entry for entry in found if entry["left_out"] or entry["forced"]
+        ]
+    if options.strict:
+        broken["--strict does not hold"] = [entry for entry in found if not entry["all_reached"]]
+    for words, entries in broken.items():
+        if entries:
+            complain(f"ik2d: {words}: {', '.join(entry['file'] for entry in entries)}")
+    return _OVER_MAX_ERROR if any(broken.values()) else _GOOD

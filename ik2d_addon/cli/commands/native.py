@@ -12,8 +12,8 @@ from ...features.native.changes import acts_as_set
 from ...rig.chain.native_state import is_native
 from ..console import complain, say
 from ..files import scene
-from ..signals import asked_to_end, stop_if_asked
-from .bake import EXIT_DONE, armatures_of, names_wanted, opened, refuse_empty, save
+from ..signals import stop_if_asked
+from .bake import EXIT_DONE, armatures_of, ended, names_wanted, opened, refuse_empty, save
 
 # How a line is told, and the line.
 _Line = tuple[Callable[[str], None], str]
@@ -31,13 +31,13 @@ def native_file(options: argparse.Namespace) -> int:
         stop_if_asked()
         lines = _done(_armatures(options), options)
         save(output)
-        say(f"ik2d: saved '{output}'")
-        for tell, line in lines:
-            tell(line)
-        if interrupted := asked_to_end():
-            complain(f"ik2d: interrupted when '{output}' was saved already")
-            return interrupted.exit_code
-        return EXIT_DONE
+        return ended(output, lambda: _told(lines))
+
+
+def _told(lines: Sequence[_Line]) -> int:
+    for tell, line in lines:
+        tell(line)
+    return EXIT_DONE
 
 
 def _armatures(options: argparse.Namespace) -> list[bpy.types.Object]:

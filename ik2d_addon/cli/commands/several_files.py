@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -16,7 +16,9 @@ import bpy
 from ...core import IK2DError
 from ..console import complain, say
 from ..files.outputs import Job
+from ..parser import TELL_OUTCOME
 from ..signals import Interrupted, asked_to_end
+from .outcomes import Outcome, parted, summary
 
 # From good to bad. 3 is also what a process counts as that died.
 _BADNESS = (0, 1, 2, 143, 130, 3)
@@ -37,11 +39,11 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
     environment = _environment() if opens_scene else None
     waiting, running = deque(jobs), set[_Bake]()
     ended: SimpleQueue[_Bake] = SimpleQueue()
-    codes: list[int] = []
+    done: list[tuple[str, int, Outcome | None]] = []
     interrupted: Interrupted | None = None
     while running or (waiting and not interrupted):
         while waiting and len(running) < at_once and not asked_to_end():
-            bake = _Bake(waiting.popleft(), [*command, *arguments], environment, ended)
+            bake = _Bake(waiting.popleft(), [*command, *arguments, TELL_OUTCOME], environment, ended)
             running.add(bake)
         if not interrupted and (interrupted := asked_to_end()):
             for bake in running:
@@ -51,16 +53,13 @@ def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens
         except Empty:
             continue
         running.remove(bake)
-        codes.append(bake.tell())
+        done.append((bake.scene, bake.tell(), bake.outcome))
     if interrupted or (interrupted := asked_to_end()):
         left = ", ".join(f"'{job.scene}'" for job in waiting)
         complain(f"ik2d: interrupted; {f'not begun: {left}' if left else 'all files were begun already'}")
         return interrupted.exit_code
-    worst = max(codes, key=_BADNESS.index)
-    counts = Counter(codes)
-    told = ", ".join(f"{counts[code]} with exit code {code}" for code in _BADNESS if counts[code])
-    say(f"ik2d: {len(codes)} files: {told}")
-    return worst
+    say(f"ik2d: {summary(done)}")
+    return max((code for _, code, _ in done), key=_BADNESS.index)
 
 
 def _door(opens_scene: bool) -> list[str]:
@@ -87,7 +86,8 @@ class _Bake:
         environment: dict[str, str] | None,
         ended: "SimpleQueue[_Bake]",
     ) -> None:
-        self._scene = job.scene
+        self.scene = job.scene
+        self.outcome: Outcome | None = None  # known once it is told
         self._code = _DIED
         self._told, self._complained = "", ""
         self._passed_on = False
@@ -121,11 +121,12 @@ class _Bake:
 
     def tell(self) -> int:
         """Print the lines of the process, and one with its outcome; return its exit code, or 3 if it died."""
+        self._told, self.outcome = parted(self._told)
         code, words = self._outcome()
         for text, tell in ((self._told, say), (self._complained, complain)):
             for line in text.splitlines():
-                tell(f"{self._scene}: {line}")
-        say(f"ik2d: {self._scene}: {words} (exit code {code})")
+                tell(f"{self.scene}: {line}")
+        say(f"ik2d: {self.scene}: {words} (exit code {code})")
         return code
 
     def _wait(self, ended: "SimpleQueue[_Bake]") -> None:

@@ -8,6 +8,7 @@ import bpy
 import pytest
 from rigs import add_chain, add_leg, add_target, leg_with_target
 
+from ik2d_addon.bake import bake
 from ik2d_addon.cli.files import files
 from ik2d_addon.cli.program import run
 
@@ -29,20 +30,21 @@ def problems(capsys, *arguments) -> list[str]:
     capsys.readouterr()
     assert check(*arguments) == 2
     told = capsys.readouterr()
-    assert "nothing would stop" not in told.out
+    assert "Nothing would stop" not in told.out
     return [line for line in told.err.splitlines() if line.startswith("ik2d: error: ")]
 
 
-def test_a_good_file_is_one_line_and_stays_as_it_is(tmp_path, capsys):
+def test_a_good_file_has_its_result_told_and_stays_as_it_is(tmp_path, capsys):
     leg_with_target()
     path = saved(tmp_path / "leg.blend")
     before, when = path.read_bytes(), path.stat().st_mtime_ns
     assert check(path) == 0
     told = capsys.readouterr()
     assert told.err == ""
-    assert [line for line in told.out.splitlines() if line.startswith("ik2d: ")] == [
-        f"ik2d: {path}: nothing would stop a bake"
-    ]
+    first, second = [line for line in told.out.splitlines() if line.startswith("ik2d: ")]
+    result = f"ik2d: {path}: Rig: Nothing would stop a bake of 10 frames on 1 chain; every target reached"
+    assert first.startswith(result)
+    assert second.startswith(f"ik2d: {path}:   shin (TWO_BONE, 2 bones): 10 frames, target reached on all")
     assert list(tmp_path.iterdir()) == [path]
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, when)
 
@@ -62,7 +64,7 @@ def test_each_problem_of_each_file_has_its_sentence(tmp_path, capsys):
     capsys.readouterr()
     assert check(two, none, good) == 2
     told = capsys.readouterr()
-    assert f"ik2d: {good}: nothing would stop a bake" in told.out
+    assert f"ik2d: {good}: Rig: Nothing would stop a bake" in told.out
     first, second, third = [line for line in told.err.splitlines() if line.startswith("ik2d: ")]
     assert first.startswith(f"ik2d: error: {two}: Chain 'Lost' has no target")
     assert second.startswith(f"ik2d: error: {two}: Chain 'Gone'") and "no bone 'toe'" in second
@@ -177,4 +179,34 @@ def test_blenders_own_door_checks_the_file_that_is_open(tmp_path, capsys):
     leg_with_target()
     path = saved(tmp_path / "leg.blend")
     assert run(["check"]) == 0
-    assert f"{path}: nothing would stop a bake" in capsys.readouterr().out
+    assert f"{path}: Rig: Nothing would stop a bake" in capsys.readouterr().out
+
+
+def ruled_leg(path: Path) -> Path:
+    """Save the leg with an IK constraint that holds it elsewhere than its chain's target."""
+    armature, _ = leg_with_target()
+    constraint = armature.pose.bones["shin"].constraints.new('IK')
+    constraint.target, constraint.chain_count = add_target({1: (0, -0.8, 1.2)}, "Elsewhere"), 2
+    return saved(path)
+
+
+def test_a_rig_that_another_ik_moves_is_told_as_its_bake_would_be(tmp_path, capsys):
+    path = ruled_leg(tmp_path / "leg.blend")
+    before = path.read_bytes()
+    assert check(path) == 0
+    told = capsys.readouterr()
+    report = bake(bpy.data.objects["Rig"])
+    assert "10 of 10 frames moved by something else than the keys, worst by " in report.sentence()
+    assert f"{path}: Rig: {report.sentence().replace('Baked', 'Nothing would stop a bake of')}" in told.out
+    warnings = [line for line in told.err.splitlines() if line.startswith("ik2d: ")]
+    assert warnings == [f"ik2d: warning: {path}: {warning}" for warning in report.warnings]
+    assert any("ruled by the IK constraint 'IK'" in line for line in warnings)
+    assert path.read_bytes() == before
+
+
+def test_a_check_holds_a_bake_to_its_limits(tmp_path, capsys):
+    path = ruled_leg(tmp_path / "leg.blend")
+    assert check(path, "--strict") == 1
+    assert "ik2d: --strict does not hold: Rig: Nothing would stop" in capsys.readouterr().err
+    assert check(path, "--max-error", "0.01") == 1
+    assert check(path, "--max-error", "9") == 0

@@ -65,6 +65,12 @@ def test_max_error_decides_and_names_the_files(reports, capsys):
     assert gather(reports[0], "--max-error", "0.03") == 0
 
 
+def test_strict_names_the_files_that_miss(reports, capsys):
+    assert gather(reports[0], "--strict") == 0
+    assert gather(*reports, "--strict", "--max-error", "9") == 1
+    assert "ik2d: --strict does not hold: far.blend" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("fault", ["left_out", "forced"])
 def test_what_was_left_out_or_forced_is_never_near_enough(reports, fault, capsys):
     content = json.loads(reports[0].read_text(encoding="utf-8"))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The outcomes of several files: what the process of each tells, and the last line of all."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ...bake import BakeReport
+from ...bake.report import length_text
+
+_OUTCOME = "ik2d: outcome: "
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one file's bake, as its process tells the one that started it."""
+
+    reached: bool  # whether every tip is known to be on its target
+    misses: bool  # whether a tip is known to be off its target
+    distance: float  # the largest known one from a tip to its target, in Blender units
+    in_words: str  # the same, as the scene's units write it
+
+    @classmethod
+    def of(cls, done: Sequence[BakeReport]) -> "Outcome":
+        """Return the outcome of all armatures of a file."""
+        chains = [chain for report in done for chain in report.chains]
+        worst = max(chains, key=lambda chain: chain.max_error)
+        return cls(
+            all(report.all_reached for report in done),
+            any(chain.misses for chain in chains),
+            worst.max_error,
+            length_text(worst.max_error, worst.unit_system),
+        )
+
+    def line(self) -> str:
+        """Return the line that tells it to another process."""
+        return _OUTCOME + json.dumps(asdict(self))
+
+
+def parted(told: str) -> tuple[str, Outcome | None]:
+    """Return the lines of a process without the one for its outcome, and that; None where it has none."""
+    lines = told.splitlines()
+    found = [line for line in lines if line.startswith(_OUTCOME)]
+    try:
+        outcome = Outcome(**json.loads(found[-1].removeprefix(_OUTCOME))) if found else None
+    except (ValueError, TypeError):  # the process died while it wrote the line
+        outcome = None
+    return "\n".join(line for line in lines if line not in found), outcome
+
+
+def summary(ended: Sequence[tuple[str, int, Outcome | None]]) -> str:
+    """Return the last line of several files, of each its name, exit code and outcome.
+
+    "36 files: 14 reached, 22 have chains that miss, worst 2.35 m in hand.blend".
+    """
+    told = [(name, outcome) for name, _, outcome in ended if outcome is not None]
+    missing = [(name, outcome) for name, outcome in told if outcome.misses]
+    reached = sum(outcome.reached for _, outcome in told)
+    words = [f"{reached} reached"] if reached else []
+    if missing:
+        name, worst = max(missing, key=lambda each: each[1].distance)
+        words.append(f"{_having(len(missing))} that miss, worst {worst.in_words} in {name}")
+    if doubtful := len(told) - reached - len(missing):
+        words.append(f"{_having(doubtful)} left out or in doubt")
+    counts = Counter(code for _, code, _ in ended)
+    codes = [f"{counts[code]} with exit code {code}" for code in sorted(counts) if code or not told]
+    parts = (", ".join(each) for each in (words, codes) if each)
+    return f"{len(ended)} files: {'; '.join(parts)}"
+
+
+def _having(files: int) -> str:
+    return "1 has chains" if files == 1 else f"{files} have chains"
