@@ -50,6 +50,7 @@ from .request import (
     refuse_too_long,
     scene_of,
 )
+from .solving.angles import solved_angles
 from .solving.frames import SolvedChain, solve_chain
 from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
@@ -253,7 +254,7 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
         times = np.array([scene.frame_float])
         turned = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
         hands = KeyedHands(turned.rotations, turned, times)
-    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands)
+    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, solved_angles(chain, samples))
 
 
 def _solved_now(
@@ -387,7 +388,8 @@ def solve_frames(
                 channels = join.before.channels if join.before else None
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
                 keyed = yield from _counted(keying, part, total)
-                new.append(with_hands(scene, plan, keyed, samples, half_way))
+                keyed = with_hands(scene, plan, keyed, samples, half_way)
+                new.append(replace(keyed, angles=solved_angles(chain, samples)))
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

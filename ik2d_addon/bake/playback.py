@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.affine import are_finite, crossed, product, unrepeated
 from ..core.inputs import Floats
+from ..rig.pose.joint_angles import angles_from_rest
 from ..rig.pose.kinematics import rest_to_pose
 from ..rig.scene.samples import ChainSamples
 from .keys.keying import KeyedChain, KeyPlan
@@ -33,6 +34,7 @@ class Played:
     # NaN if unknown, None without hands.
     hands_off: Floats | None = None
     hands_moved: Floats | None = None
+    angles: Floats | None = None  # (m, n) the bones' turns in the plane, as in `angles_from_rest`
 
 
 NOT_PLAYED = Played(np.empty(0), np.empty(0), np.empty(0), np.empty(0))
@@ -68,7 +70,9 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     off, moved = None, None
     if chain.hands is not None and samples.hands is not None:
         off, moved = chain.hands.off(times, samples.hands)
-    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved)
+    poses = samples.poses
+    angles = None if poses is None else angles_from_rest(rig, samples, np.moveaxis(poses, 1, 0))
+    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved, angles)
 
 
 def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:

@@ -17,6 +17,8 @@ from ..rig.scene.rounding import PLAYED_BACK as PLAYED_BACK
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
 VERIFIED_NOTHING = 'NONE'
+# After the decimal point, of angles in radians: 32-bit rotations have no more.
+DIGITS = 7
 # A foot in meters.
 FOOT = 0.3048
 
@@ -37,6 +39,7 @@ _TOLD = (
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
     *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
     *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
+    *("plane_axes", "angles"),
 )
 _COLUMNS = (
     *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
@@ -89,6 +92,18 @@ class ChainReport:
     ruled: bool = False  # whether a warning names other controls of the bones
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
+    # (frames, n) radians that each bone has turned in the plane from rest, relative to the bone before:
+    # counterclockwise where the plane's normal points at you; NaN where not known
+    angles: Floats | None = None
+    rest_directions: Floats | None = None  # (n,) of the bones in rest, radians from the plane's x axis
+    plane_axes: Floats | None = None  # (2, 3) the plane's x and y in the armature's space, in rest
+
+    @property
+    def directions(self) -> Floats | None:
+        """(frames, n) radians from the plane's x axis to each bone in the plane; None where not known."""
+        if self.angles is None or self.rest_directions is None:
+            return None
+        return self.rest_directions + np.cumsum(self.angles, axis=1)
 
     @property
     def errors(self) -> Floats:
@@ -243,6 +258,8 @@ class ChainReport:
             "limited": [self.limited_bones(i) for i in range(len(self.frames))],
             "played_back_between": np.column_stack((self.between_times, self.between)),
             "hands": self.hands if self.hands_off is not None else None,
+            "plane_axes": None if self.plane_axes is None else self.plane_axes.tolist(),
+            "angles": self._angles_by_bone(),
         }
         told = {name: made[name] if name in made else getattr(self, name) for name in _TOLD}
         return {name: _plain(value) for name, value in told.items() if value is not None}
@@ -252,9 +269,33 @@ class ChainReport:
         slides = () if self.slides is None else self.slides[i].tolist()
         return " ".join(f"{bone}={slide:.6g}" for bone, slide in zip(self.bones, slides, strict=True))
 
+    def _angles_by_bone(self) -> dict[str, dict[str, list[float | None]]] | None:
+        """Return the angles in radians by kind and bone, ready for JSON; None where there are none."""
+        if self.angles is None or self.directions is None:
+            return None
+        return {
+            kind: {
+                bone: _plain(column) for bone, column in zip(self.bones, angles.T.round(DIGITS), strict=True)
+            }
+            for kind, angles in (("from_rest", self.angles), ("in_plane", self.directions))
+        }
+
+    def _angle_cells(self) -> Iterator[dict[str, Any]]:
+        """Yield the names of the bones and their angles in degrees, one pair of columns a bone, by frame."""
+        if self.angles is None or self.directions is None:
+            yield from ({} for _ in self.frames)
+            return
+        pairs = np.degrees(np.stack((self.angles, self.directions), axis=2)).round(DIGITS - 2)
+        numbers = range(1, len(self.bones) + 1)
+        columns = [f"angle_{i}{kind}_degrees" for i in numbers for kind in ("", "_in_plane")]
+        for cells in pairs.reshape(len(self.frames), -1).tolist():
+            known = ["" if cell != cell else cell for cell in cells]
+            yield {"bones": " ".join(self.bones), **dict(zip(columns, known, strict=True))}
+
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one flat row for each frame, for a table."""
+        """Yield one flat row for each frame, for a table. Angles are in degrees."""
         told = self.to_dict()
+        angles = self._angle_cells()
         for i, frame in enumerate(told["frames"]):
             row = {"armature": self.armature, "chain": self.name, "frame": frame}
             row |= {name: told[name][i] for name in _COLUMNS if name in told}
@@ -263,7 +304,7 @@ class ChainReport:
                 row["played_back"] = ""
             if "slides" in row:
                 row["slides"] = self._slides_in_words(i)
-            yield row
+            yield row | next(angles)
 
 
 def _plain(value: Any) -> Any:

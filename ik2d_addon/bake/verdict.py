@@ -12,10 +12,12 @@ from ..core.inputs import Floats
 from ..core.words import quoted
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
+from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
 from .keys.keying import KeyedChain, KeyPlan
 from .playback import Played
 from .report import BakeReport, ChainReport, length_text
+from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
 
 # A joint that turns by more than this many degrees in a frame is worth a warning.
@@ -97,6 +99,9 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         ruled=rig.ruled,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
+        angles=_angles(keyed, plan, played, certain=not rig.ruled and excess[0] <= chain.tolerance),
+        rest_directions=rest_directions(rig),
+        plane_axes=np.array((rig.plane.x, rig.plane.y)),
     )
 
 
@@ -163,6 +168,26 @@ def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | Non
         off[rows] = np.where(np.isnan(played.hands_off[own]), off[rows], played.hands_off[own])
     degrees: Floats = np.degrees(off)
     return degrees
+
+
+def _angles(keyed: KeyedChain, plan: KeyPlan, played: Played, certain: bool) -> Floats | None:
+    """Return the joints' angles (frames, n) as played back where measured, else as solved.
+
+    NaN on frames that were not measured and have no key, and on all that were not measured unless it is
+    certain that keys alone move the bones.
+    """
+    if keyed.angles is None:
+        return None
+    solved, known = keyed.angles[plan.rows], plan.reported_keyed(keyed.solved.rig.name) & certain
+    for channels in keyed.rotations:
+        if channels.frames is not None:
+            known = known & np.isin(plan.pace * plan.frame_array, channels.frames)
+    angles = np.where(known[:, None], solved, np.nan)
+    if played.angles is not None:
+        rows, on_frames = _rows_of(played.times, plan.frame_array)
+        rows = rows[on_frames]
+        angles[rows] = nearest_turns(played.angles[on_frames], solved[rows])
+    return angles
 
 
 def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:

@@ -2,7 +2,7 @@
 """Hands and feet of a solved chain: their rotations, and how far off they play."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...rig.pose.hand_rotations import OwnTurns, TurnedHands, angles_between, tu
 from ...rig.pose.kinematics import rotations_of
 from ...rig.scene.samples import ChainSamples
 from .frames import SolvedChain
-from .problem import with_scale
+from .problem import as_solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,4 @@ def hands_held(
 ) -> TurnedHands:
     """Return the hands' rotations for local rotations, (frames, 3, 3) a bone, factors and locations."""
     assert rig.hands is not None
-    samples = with_scale(rig, samples, factors)
-    if locations is not None:
-        bases = samples.bases.copy()
-        bases[:, :, :3, 3] = locations
-        samples = replace(samples, bases=bases)
-    return turned_hands(rig, samples, rotations, own, rig.hands)
+    return turned_hands(rig, as_solved(rig, samples, factors, locations), rotations, own, rig.hands)

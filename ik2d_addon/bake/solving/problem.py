@@ -66,6 +66,18 @@ def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = No
     return replace(samples, bases=rig.stretching.scaled_bases(samples.bases, factors))
 
 
+def as_solved(
+    rig: RigChain, samples: ChainSamples, factors: Floats | None, locations: Floats | None
+) -> ChainSamples:
+    """Return the samples with the bones' solved scale and locations (frames, n, 3); None: as sampled."""
+    samples = with_scale(rig, samples, factors)
+    if locations is None:
+        return samples
+    bases = samples.bases.copy()
+    bases[:, :, :3, 3] = locations
+    return replace(samples, bases=bases)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """The problem of a chain's solver at each frame."""

@@ -84,7 +84,20 @@ def report_text(path: str, output: str, reports: Sequence[BakeReport]) -> str:
         "file": os.path.basename(output),
         "armatures": [report.to_dict() for report in reports],
     }
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+    return _json(content) + "\n"
+
+
+def _json(value: Any, line: str = "\n") -> str:
+    """Return JSON with a line for each entry of a dict, and a list of numbers or names in one line."""
+    entries: list[str] | None = None
+    if isinstance(value, dict):
+        entries = [f"{json.dumps(name)}: {_json(each, line + ' ')}" for name, each in value.items()]
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        entries = [_json(each, line + " ") for each in value]
+    if entries is None:
+        return json.dumps(value, allow_nan=False)
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{start}{line} {f',{line} '.join(entries)}{line}{end}"
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hands and feet: the local rotations that give them their orientation, in their channels."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
 from ..scene.samples import ChainSamples
-from .kinematics import posed, tip_poses, transforms
+from .kinematics import bone_poses, posed, transforms
 
 # Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
 # it is less than 32 bits hold.
@@ -103,7 +104,7 @@ def turned_hands(
 
     samples: with the final scale and locations of the bones. An influence below 1 blends with their own.
     """
-    held = tip_poses(rig, samples, rotations)
+    held = deque(bone_poses(rig, samples, rotations), maxlen=1).pop()
     found, wanted, shown = [], [], []
     for name, values in zip(hands.bones, own.values, strict=True):
         bone = rig.armature.pose.bones[name]

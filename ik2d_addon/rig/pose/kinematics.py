@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's forward kinematics of a planar chain, in its plane and in space, over all frames at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -291,8 +291,8 @@ def _blender_tips(
     return tails[:, :3]
 
 
-def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Floats:
-    """Return the tip bone's pose matrices (frames, 4, 4) for local rotations, (frames, 3, 3) for each bone.
+def bone_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield each bone's pose matrices (frames, 4, 4), for local rotations, (frames, 3, 3) for each bone.
 
     samples: with the final scale and locations of the bones.
     """
@@ -303,8 +303,7 @@ def tip_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats])
         held = posed(bone, held, bases)
         if i == 0 and samples.carried is not None:
             held = samples.carried @ held
-    assert held is not None  # of a chain, which has a bone
-    return held
+        yield held
 
 
 def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:

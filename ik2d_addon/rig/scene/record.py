@@ -130,6 +130,7 @@ def samples_of(
         carried=carried_by(chain.pose_bones[0], record.poses[:, rows[0]], record.bases[:, rows[0]], parent)
         if is_carried
         else None,
+        poses=np.broadcast_to(unrepeated(record.poses)[:, rows], (len(record.poses), len(rows), 4, 4)),
     )
 
 

@@ -33,6 +33,7 @@ class ChainSamples(Frames):
     # (frames, 4, 4) what constraints that carry the chain do to its first bone: it is posed as by its
     # channels and parent, then moved by this, in pose space
     carried: Floats | None = None
+    poses: NDArray[np.float32] | None = None  # (frames, n, 4, 4) the bones' matrices in pose space
 
     @property
     def softness(self) -> Floats:

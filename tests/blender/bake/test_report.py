@@ -431,6 +431,37 @@ def test_the_bakes_dictionary_holds_its_chains():
     assert sampled == "by stepping: 'Target' was elsewhere than its F-Curves say"
 
 
+def with_angles() -> ChainReport:
+    """Return a chain with angles that are not known on its second frame."""
+    angles = np.array([[0.5, -0.25], [np.nan, np.nan], [np.pi, 1e-12]])
+    axes = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return chain(3, angles=angles, rest_directions=np.array([0.0, 0.125]), plane_axes=axes)
+
+
+def test_angles_are_told_by_bone_in_radians():
+    told = json.loads(json.dumps(with_angles().to_dict(), allow_nan=False))
+    assert told["angles"] == {
+        "from_rest": {"thigh": [0.5, None, 3.1415927], "shin": [-0.25, None, 0.0]},
+        "in_plane": {"thigh": [0.5, None, 3.1415927], "shin": [0.375, None, 3.2665927]},
+    }
+    assert told["plane_axes"] == [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert not {"angles", "plane_axes"} & full().to_dict().keys() and chain().directions is None
+
+
+def test_angles_of_a_row_are_numbered_columns_in_degrees_after_all_others():
+    first, second, _ = with_angles().rows()
+    assert list(first)[-5:] == [
+        "bones",
+        "angle_1_degrees",
+        "angle_1_in_plane_degrees",
+        "angle_2_degrees",
+        "angle_2_in_plane_degrees",
+    ]
+    assert list(first.values())[-5:] == ["thigh shin", 28.64789, 28.64789, -14.32394, 21.48592]
+    assert list(second.values())[-5:] == ["thigh shin", "", "", "", ""]
+    assert list(first)[:-5] == list(next(chain(3).rows()))
+
+
 def test_rows_are_one_a_frame():
     assert list(full().rows()) == [
         {

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From numbers to warnings: each with its threshold, from both sides."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
@@ -14,12 +16,14 @@ from ik2d_addon.bake.playback import NOT_PLAYED, Played
 from ik2d_addon.bake.report import PLAYED_BACK
 from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
-from ik2d_addon.core import Solution, Status
+from ik2d_addon.core import Plane, Solution, Status
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.chain.planes import HINGES
 
 REACH = 2.0
 FRAMES = [10, 12, 13, 17]
+# Of two bones, along the plane's x, and a quarter turn from it.
+RESTS = [Matrix(), Matrix.Rotation(np.pi / 2.0, 4, 'X')]
 
 
 def rig(**changes):
@@ -36,6 +40,8 @@ def rig(**changes):
         "ruled": False,
         "hands": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
+        "plane": Plane((0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)),
+        "pose_bones": [SimpleNamespace(bone=SimpleNamespace(matrix_local=rest)) for rest in RESTS],
     }
     return SimpleNamespace(**{**fields, **changes})
 
@@ -312,3 +318,46 @@ def test_each_chain_is_judged_for_itself():
 def test_the_first_of_equally_bad_frames_is_named():
     _, _, warnings = told(keyed(off_plane=np.full(4, 0.5)), played=played(FRAMES, [1.0] * 4))
     assert "(frame 10)" in warnings[0] and "(frame 10)" in warnings[1]
+
+
+# --- Angles ---------------------------------------------------------------------------------------
+
+SOLVED = np.array([[0.1, 0.2], [7.0, 0.3], [0.4, -0.5], [1.0, 2.0]])
+
+
+def with_angles(solved=SOLVED, /, **changes):
+    """Return a chain with these angles from rest at all times."""
+    return dataclasses.replace(keyed(len(solved), **changes), angles=solved)
+
+
+def measured(times, angles, in_plane=0.0):
+    """Return the playing back of angles (m, 2) in -pi..pi."""
+    (one,) = played(times, np.full(len(times), in_plane))
+    return [dataclasses.replace(one, angles=np.array(angles))]
+
+
+def test_angles_are_as_played_back_where_measured_with_the_whole_turns_of_the_solved():
+    _, chain, _ = told(with_angles(), played=measured([12, 12.5, 17], [[0.7, 0.31], [9, 9], [1.01, 2.0]]))
+    assert chain.angles[[0, 2]].tolist() == SOLVED[[0, 2]].tolist()
+    assert chain.angles[1] == pytest.approx([0.7 + 2.0 * np.pi, 0.31])
+    assert chain.angles[3] == pytest.approx([1.01, 2.0])
+    assert chain.directions[3] == pytest.approx([1.01, np.pi / 2.0 + 3.01])
+    assert chain.plane_axes.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("how", ["ruled", "worse", "sparse"])
+def test_angles_are_unknown_where_other_things_than_keys_may_turn_the_bones(how):
+    plan, off = KeyPlan.every(FRAMES), 0.0
+    if how == "sparse":
+        plan = KeyPlan(FRAMES, FRAMES, own={"leg": []})
+    if how == "worse":
+        off = 0.1
+    one = with_angles(chain=rig(ruled=how == "ruled"))
+    _, chain, _ = told(one, plan=plan, played=measured([12], [[0.7, 0.3]], off))
+    assert np.isnan(chain.angles).all(axis=1).tolist() == [True, False, True, True]
+
+
+def test_angles_are_those_of_the_reported_frames():
+    plan = KeyPlan([10, 12], [10, 11, 12])
+    assert told(with_angles(SOLVED[:3]), plan=plan)[1].angles.tolist() == SOLVED[[0, 2]].tolist()
+    assert told(keyed())[1].angles is None

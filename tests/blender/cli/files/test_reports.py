@@ -8,9 +8,12 @@ import os
 import stat
 import subprocess
 
+import numpy as np
 import pytest
 from programs import bake_here, in_shell, is_baked, leg_file
+from rigs import leg_with_target
 
+from ik2d_addon.bake import bake
 from ik2d_addon.cli.files import files, reports
 
 
@@ -76,6 +79,22 @@ def test_the_table_of_an_armature_with_such_a_name(tmp_path):
     assert bake_here(scene, "--report", table) == 0
     with open(table, encoding="utf-8", newline="") as file:
         assert {row["armature"] for row in csv.DictReader(file)} == {"'=cmd|' /C calc'!A0"}
+
+
+def test_numbers_are_in_one_line_and_a_long_report_of_two_bones_stays_under_200_bytes_a_frame():
+    armature, _ = leg_with_target()
+    reports_of = {frames: bake(armature, frame_start=1, frame_end=frames) for frames in (10, 210)}
+    texts = {
+        frames: reports.report_text("r.json", "leg.blend", [report]) for frames, report in reports_of.items()
+    }
+    assert len(texts[10].splitlines()) == len(texts[210].splitlines())
+    assert len(texts[210]) - len(texts[10]) < 200 * 200
+    content = {"file": "leg.blend", "armatures": [reports_of[210].to_dict()]}
+    assert json.loads(texts[210]) == json.loads(json.dumps(content))
+    rows = list(csv.DictReader(io.StringIO(reports.report_text("r.csv", "leg.blend", [reports_of[10]]))))
+    thigh = json.loads(texts[10])["armatures"][0]["chains"][0]["angles"]["from_rest"]["thigh"]
+    degrees = [float(row["angle_1_degrees"]) for row in rows]
+    assert np.degrees(thigh) == pytest.approx(degrees, abs=2e-5) and rows[0]["bones"] == "thigh shin"
 
 
 @pytest.mark.slow
