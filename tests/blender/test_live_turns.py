@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handlers that several threads call, as while a frame is rendered: one after the other, and none is left out."""
+"""Handlers that several threads call, as while a frame is rendered: one after the other, each in turn."""
 
 import threading
 import time
