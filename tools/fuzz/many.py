@@ -25,7 +25,7 @@ NAMES = (
 )
 PLACES = (
     *(None, "{name}_2.blend", "out/{name}.blend", "out/{name}/x.blend", "out/{name}{name}.blend", "{name}"),
-    *("out/.{name}", "out/{name}/../x.blend", "./{name}/../../{name}.blend"),
+    *("out/.{name}", "out/{name}/../x.blend"),
 )
 
 
@@ -45,7 +45,7 @@ class Run:
         words = ["bake", "--jobs", str(self.at_once), *options, *(scene.name for scene in scenes)]
         env, before = {"TMPDIR": str(case.temporary)}, lambda: os.chdir(case.place)
         self.process = case.program.start(words, env=env, before=before)
-        self.children: dict[int, None] = {}
+        self.children: dict[int, Path] = {}  # by their ids, the scenes
 
     def wait_for_children(self, number: int) -> None:
         """Wait until so many processes were started, or all has ended."""
@@ -54,9 +54,9 @@ class Run:
             self._look()
             time.sleep(0.002)
 
-    def ended(self, limit: float = LIMIT) -> Ended:
+    def ended(self) -> Ended:
         """Wait for the end; note all processes that are started until then."""
-        end = time.monotonic() + limit
+        end = time.monotonic() + LIMIT
         while True:
             self._look()
             try:
@@ -101,10 +101,12 @@ class Run:
         return found + judge.empty(self.case.temporary)
 
     def _look(self) -> None:
-        pid = self.process.pid
-        with suppress(OSError, ValueError):
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            self.children |= dict.fromkeys(map(int, children))
+        own = self.process.pid
+        with suppress(OSError):
+            for pid in Path(f"/proc/{own}/task/{own}/children").read_text().split():
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if words[-3:-2] == [b"--"]:  # else it is another program, or this one still
+                    self.children[int(pid)] = self.case.place / os.fsdecode(words[-2])
 
 
 def _is_there(pid: int) -> bool:
@@ -141,8 +143,7 @@ def _hung(case: Case, scenes: list[Path]) -> tuple[list[str], Callable[[Run], li
         for pid in stopped:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
-        order = list(run.children)
-        return [scenes[order.index(pid)] for pid in stopped]
+        return [run.children[pid] for pid in stopped]
 
     return [], stop, f"the {number}. process stopped after {delay:.2f} s"
 
@@ -207,8 +208,10 @@ def _killed_parents(case: Case) -> Result:
     run.wait_for_children(case.random.randint(1, len(scenes)) if "endless" not in how else 1)
     pause(case.random.uniform(0.0, 2.0))
     run.process.kill()
+    run.process.wait(LIMIT)
+    changed = run.changed()
+    complaints = run.kill_children()
     ran = run.ended()
-    complaints, changed = run.kill_children(), run.changed()
     pause(0.3)
     if changed != run.changed():
         complaints.append("a file is written after the parent has ended")
