@@ -26,7 +26,7 @@ from ..signals import Interrupted, asked_to_end
 _BADNESS = (0, 1, 2, 143, 130, 3)
 _DIED = 3
 _LOOK_EVERY = 0.05  # seconds, for an end and for a request to end
-# A process that was asked to end gets so long for it; one that was killed is not waited for any longer.
+# So long a process that was asked to end may take, and so long one that was killed is waited for.
 _TO_END, _TO_DIE = 0.75, 0.5  # seconds
 _SAVED, _WARNING, _CHAIN = "ik2d: saved ", "ik2d: warning:", "ik2d:   "
 
