@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from itertools import pairwise
 
+from .cli.parent import end_with_parent
 from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
@@ -49,6 +50,7 @@ _MODULES = (
 def register() -> None:
     """Register every part with Blender, in order; where one fails, those before it go again."""
     if _is_asked_for(sys.argv):
+        end_with_parent()
         heed_from_now()  # while the parts and the file are loaded too
     with ExitStack() as undo:
         for name in _MODULES:

@@ -6,12 +6,14 @@ import sys
 from importlib.util import find_spec
 
 from .cli.console import complain, streams_open
+from .cli.parent import end_with_parent
 from .cli.session import temporary_folder
 from .cli.signals import heeded
 
 
 def main() -> int:
     """Run the command line in the bpy module and return its exit code."""
+    end_with_parent()
     if find_spec("bpy") is None:
         complain("ik2d: error: there is no bpy module here; `pip install bpy`, or use Blender itself")
         return 2

@@ -2,6 +2,7 @@
 """The commands and options of the command line."""
 
 import argparse
+import os
 import re
 from collections.abc import Sequence
 from typing import NoReturn
@@ -11,9 +12,10 @@ from ..core import IK2DError
 
 _FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII)
 _BELOW_ZERO = re.compile(r"-[0-9]")
+_DASHED = re.compile(r"-[^=]*\.blend", re.IGNORECASE | re.DOTALL)
 # The commands that write each of the files that they name.
 EACH_WRITTEN = ("bake", "native")
-_OF_EACH = ("--output", "--report", "--jobs")
+_OF_EACH = ("--output", "--report", "--jobs", "--timeout")
 # What one process of several files is told, so that it tells its outcome to the one that started it.
 TELL_OUTCOME = "--tell-outcome"
 _MOST_JOBS = 1024
@@ -46,6 +48,10 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
         # argparse takes a range that begins below zero, such as -5:5, for an option.
         if joined and joined[-1] == "--frames" and _BELOW_ZERO.match(argument):
             joined[-1] += f"={argument}"
+        elif (
+            _DASHED.fullmatch(argument) and "--" not in joined
+        ):  # a file, which argparse would take for an option
+            joined.append(os.path.join(os.curdir, argument))
         else:
             joined.append(argument)
     for argument in joined:
@@ -227,6 +233,12 @@ def _add_jobs(parser: argparse.ArgumentParser) -> None:
         help="of several files, work on this many at once (default: 1)",
     )
     parser.add_argument(TELL_OUTCOME, action="store_true", dest="outcome", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        help="end the work on a file that takes longer; it counts as failed, and the others go on",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -316,6 +328,16 @@ def _length(text: str) -> float:
     if not 0.0 <= length < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a length of zero or more")
     return length
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above zero")
+    return seconds
 
 
 def _jobs(text: str) -> int:

@@ -13,7 +13,7 @@ from .commands import check, gather, list_chains, native
 from .commands.bake import bake_file
 from .commands.several_files import bake_each
 from .console import complain, streams_open
-from .files import scene
+from .files import reports, scene
 from .files.outputs import jobs_for, named_after
 from .parser import EACH_WRITTEN, parsed
 from .signals import Interrupted, heeded
@@ -72,9 +72,14 @@ def _do(options: argparse.Namespace, opens_scene: bool) -> int:
 
 
 def _write(options: argparse.Namespace, opens_scene: bool) -> int:
-    if len(options.scenes) > 1:
+    if len(options.scenes) > 1 or options.timeout is not None:
+        if not options.scenes:
+            raise IK2DError(f"--timeout is for files that are named; name them after {options.command}")
+        if len(options.scenes) == 1 and reports.goes_to_stdout(options.report):
+            raise IK2DError("with --timeout no report goes to stdout; give --report the name of a file")
         jobs = jobs_for(options.scenes, options.output, options.report)
-        return bake_each(jobs, [options.command, *options.alike], options.jobs, opens_scene)
+        arguments = [options.command, *options.alike]
+        return bake_each(jobs, arguments, options.jobs, opens_scene, options.timeout)
     options.scene = options.scenes[0] if options.scenes else None
     name = options.scene or bpy.data.filepath
     options.output = named_after(name, options.output)

@@ -51,9 +51,12 @@ def _parent() -> str:
 
 def _remove_left_behind(parent: str) -> None:
     """Remove the folders of runs that have ended."""
-    with suppress(OSError):
-        for entry in list(os.scandir(parent)):
-            found = _LOCK.fullmatch(entry.name)
+    entries: list[os.DirEntry[str]] = []
+    with suppress(OSError):  # a folder that may not be read
+        entries += os.scandir(parent)
+    for entry in entries:
+        found = _LOCK.fullmatch(entry.name)
+        with suppress(OSError):  # gone since, or not to be removed: the others go
             if not found or not _is_ours(entry):
                 continue
             if (number := hold(entry.path)) is not None:

@@ -11,7 +11,13 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-_ASKED = (signal.SIGINT, signal.SIGTERM)
+from .parent import is_orphan
+
+_HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
+# A terminal that is closed asks as SIGTERM does.
+_MEANT = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM}
+if _HANGUP is not None:
+    _MEANT[_HANGUP] = signal.SIGTERM
 
 _noted: list[int] = []
 
@@ -44,6 +50,8 @@ def heed_from_now() -> None:
 
 def asked_to_end() -> Interrupted | None:
     """Return the exception to raise if the process was asked to end, else None."""
+    if not _noted and is_orphan():
+        return Interrupted(signal.SIGTERM)
     return Interrupted(_noted[0]) if _noted else None
 
 
@@ -57,12 +65,16 @@ def _set_handlers() -> dict[int, Any]:
     """Set handlers that note the signals; return those before."""
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread: then whoever has it takes care of signals
-        for number in _ASKED:
+        for number in _MEANT:
             before[number] = signal.signal(number, _note)
+            if number == _HANGUP and before[number] == signal.SIG_IGN:  # as nohup has it
+                signal.signal(number, signal.SIG_IGN)
     return before
 
 
 def _note(number: int, _: FrameType | None) -> None:
-    if _noted:  # asked twice: half-written files are temporary, and the next run removes them
-        os._exit(128 + number)
-    _noted.append(number)
+    meant = _MEANT[signal.Signals(number)]
+    if not _noted:
+        _noted.append(meant)
+    elif number != _HANGUP:  # which a terminal and its shell both send
+        os._exit(128 + meant)  # half-written files are temporary, and the next run removes them

@@ -2,7 +2,6 @@
 """Blender's handlers for a new frame or a move: live chains follow their targets, and nothing is keyed."""
 
 from contextlib import suppress
-from threading import RLock
 
 import bpy
 from bpy.app.handlers import persistent
@@ -13,27 +12,17 @@ from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import sentences
 from .chain import LiveChain
 from .registry import RIGS, live_settings
-
-# Held during the work: rendering calls from its own thread, and evaluating calls again from inside.
-_work = RLock()
-_busy = False
+from .turns import turn
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
     """Pose all live chains as a depsgraph shows their targets now, each after the chains that it hangs on."""
-    global _busy
-    with _work:
-        if live_pause.pauses:
-            live_pause.skipped = True
+    if live_pause.pauses:
+        live_pause.skipped = True
+        return
+    for _ in range(2):  # again where some must be read again
+        if not RIGS.settle() or _follow_all(scene, depsgraph, frame_changed):
             return
-        if _busy or not RIGS.settle():
-            return
-        _busy = True
-        try:
-            if not _follow_all(scene, depsgraph, frame_changed) and RIGS.settle():
-                _follow_all(scene, depsgraph, frame_changed)
-        finally:
-            _busy = False
 
 
 def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
@@ -107,28 +96,34 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 
 @persistent
 def _frame_changed(scene, depsgraph=None) -> None:
-    if _busy or depsgraph is None:
+    if depsgraph is None:
         return
-    if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
-        RIGS.mark_collections()
-    elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
-        RIGS.mark()
-    follow(scene, depsgraph, frame_changed=True)
-    tell_windows()
+    with turn() as is_ours:
+        if not is_ours:
+            return
+        if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
+            RIGS.mark_collections()
+        elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
+            RIGS.mark()
+        follow(scene, depsgraph, frame_changed=True)
+        tell_windows()
 
 
 @persistent
 def _updated(scene, depsgraph=None) -> None:
-    if _busy or depsgraph is None:
+    if depsgraph is None:
         return
-    if depsgraph.id_type_updated('COLLECTION'):
-        RIGS.mark_collections()
-    elif RIGS.known and not RIGS.is_marked:
-        known = RIGS.known
-        if any(update.id.original in known for update in depsgraph.updates):
-            RIGS.mark()
-    follow(scene, depsgraph, frame_changed=False)
-    tell_windows()
+    with turn() as is_ours:
+        if not is_ours:
+            return
+        if depsgraph.id_type_updated('COLLECTION'):
+            RIGS.mark_collections()
+        elif RIGS.known and not RIGS.is_marked:
+            known = RIGS.known
+            if any(update.id.original in known for update in depsgraph.updates):
+                RIGS.mark()
+        follow(scene, depsgraph, frame_changed=False)
+        tell_windows()
 
 
 @persistent

@@ -46,3 +46,12 @@ def is_baked(path: Path) -> bool:
     return any(
         ob.animation_data and ob.animation_data.action for ob in bpy.data.objects if ob.type == 'ARMATURE'
     )
+
+
+def is_there(pid: int) -> bool:
+    """Return whether a process runs; one that nobody waits for has ended too."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False

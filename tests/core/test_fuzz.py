@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fuzz import environments, judge, kills, options, results, two_at_once
+from tools.fuzz import environments, judge, kills, many, options, results, two_at_once
 from tools.fuzz.case import Case, Outcome, Result
 from tools.fuzz.program import Ended, Program
 
@@ -60,6 +60,25 @@ put(written, baked)
 if "--report" in options:
     put(os.path.join(folder, options[options.index("--report") + 1]), b"{}")
 '''
+# A stand-in for a bake of many files: a process for each, whose last word is its scene.
+MANY = """
+import os, signal, subprocess, sys
+kind, _, *words = sys.argv[1:]
+scenes = [word for word in words if word.lower().endswith(".blend") and not word.startswith("--output")]
+bake = "import os, sys; p = sys.argv[-1]; c = open(p, 'rb').read(); f = open(p + '.new', 'wb');"
+bake += "f.write(c.replace(b'ENDB', b'KEY ENDB')); f.close(); os.replace(p + '.new', p)"
+if kind == "deaf":
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+if kind in ("deaf", "outlived"):
+    bake = "import time; time.sleep(600)"
+if kind == "elsewhere":
+    open(os.path.join("..", "stray"), "w").close()
+if kind == "tracebacks":
+    raise ValueError("an error that nobody caught")
+for one in [subprocess.Popen([sys.executable, "-S", "-c", bake, "--", scene]) for scene in scenes]:
+    one.wait()
+"""
 SCENE = b"BLENDER " + b"x" * 100 + b" ENDB"
 SAMPLES = (*kills.SAMPLES, "04_out_of_reach", *(f"armature {i}" for i in range(20)))
 
@@ -97,6 +116,49 @@ def case(tmp_path):
 def surroundings(name: str) -> int:
     """Return the number of a case in the surroundings of a name."""
     return [made.__name__ for made in environments.SURROUNDINGS].index(name)
+
+
+@pytest.fixture
+def many_files(tmp_path, monkeypatch):
+    """Return a function that has a stand-in that does wrong in a way try one of the kinds of many files."""
+    monkeypatch.setattr(many, "LIMIT", 5.0)
+    monkeypatch.setattr(many, "ENDS_WITHIN", 1.0)
+    file = tmp_path / "many.py"
+    file.write_text(MANY)
+    samples = dict.fromkeys((*many.SAMPLES, "endless"), tmp_path / "sample.blend")
+    samples["endless"] = tmp_path / "endless.blend"
+    samples["05_deadlock"].write_bytes(SCENE)
+    samples["endless"].write_bytes(b"endless" + SCENE)
+
+    def result(wrong: str, kind) -> Result:
+        program = Program((sys.executable, "-S", file, wrong))
+        number = many.KINDS.index(kind)
+        return many.run(Case("many", 1, number, tmp_path / "case", samples, program, NoBlender(program)))
+
+    return result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wrong", "kind", "complaint"),
+    [
+        ("deaf", many._interrupts, " s"),
+        ("outlived", many._killed_parents, "of its processes outlive it"),
+        ("elsewhere", many._names, "b'stray' is written, outside of its folder"),
+        ("tracebacks", many._names, "printed a traceback"),
+        ("tracebacks", many._timeouts, "has no line"),
+        ("tracebacks", many._killed_children, "ended with exit code 1"),
+    ],
+)
+def test_a_program_that_does_wrong_with_many_files_fails(many_files, wrong, kind, complaint):
+    result = many_files(wrong, kind)
+    assert result.outcome == Outcome.FAILED
+    assert any(complaint in found for found in result.complaints), result.complaints
+
+
+@pytest.mark.slow
+def test_one_that_does_well_with_many_files_passes(many_files):
+    assert many_files("does well", many._killed_children).complaints == []
 
 
 def in_surroundings(name: str):

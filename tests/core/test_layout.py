@@ -121,6 +121,17 @@ def test_core_imports_only_numpy_and_the_standard_library() -> None:
     assert outside == {}
 
 
+def test_no_file_of_the_package_uses_threads() -> None:
+    """As the rules of the extensions platform ask; `tools` and tests may."""
+    threads = {"threading", "_thread", "queue", "concurrent", "multiprocessing"}
+    assert {
+        relative(path): name
+        for path in [*PACKAGE.rglob("*.py"), ROOT / "__init__.py"]
+        for level, name in imports(path)
+        if not level and name.partition(".")[0] in threads
+    } == {}
+
+
 def test_package_imports_itself_relatively() -> None:
     """An installed extension lies below bl_ext, where the name `ik2d_addon` does not exist."""
     absolute = {

@@ -29,6 +29,7 @@ SHARES = {
     "two_at_once": 2,
     "settings": 3,
     "sequences": 6,
+    "many": 4,
 }
 
 

@@ -46,6 +46,9 @@ def made(folder: Path, forks: Forks) -> dict[str, Path]:
         if not path.exists():
             forks.call(inside.save_renamed, samples[RENAMED], path, name)
         samples[f"armature {i}"] = path
+    samples["endless"] = folder / "endless.blend"
+    if not samples["endless"].exists():
+        forks.call(inside.save_endless, samples["05_deadlock"], samples["endless"])
     return samples
 
 

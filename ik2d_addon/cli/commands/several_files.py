@@ -5,17 +5,21 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
+from typing import IO
 
 import bpy
 
 from ...core import IK2DError
 from ..console import complain, say
+from ..files import files
 from ..files.outputs import Job
+from ..parent import environment_of_children
 from ..parser import TELL_OUTCOME
 from ..signals import Interrupted, asked_to_end
 from .outcomes import Outcome, parted, summary
@@ -23,37 +27,44 @@ from .outcomes import Outcome, parted, summary
 # From good to bad. 3 is also what a process counts as that died.
 _BADNESS = (0, 1, 2, 143, 130, 3)
 _DIED = 3
-_LOOK_EVERY = 0.2  # seconds, for a request to end
+_LOOK_EVERY = 0.05  # seconds, for an end and for a request to end
+# So long a process that was asked to end may take, and so long one that was killed is waited for.
+_TO_END, _TO_DIE = 0.75, 0.5  # seconds
 _SAVED, _WARNING, _CHAIN = "ik2d: saved ", "ik2d: warning:", "ik2d:   "
 
 
-def bake_each(jobs: Sequence[Job], arguments: Sequence[str], at_once: int, opens_scene: bool) -> int:
+def bake_each(
+    jobs: Sequence[Job],
+    arguments: Sequence[str],
+    at_once: int,
+    opens_scene: bool,
+    timeout: float | None = None,
+) -> int:
     """Have each scene baked, or made native, in a process of its own; return the worst exit code.
 
     arguments: the command, and the options that all take. at_once: how many processes run side by side.
-    opens_scene: as in `program.run`. The lines of a process are printed when it ends, each after the scene's
-    name, and then a line with its outcome. Asked to end, it starts no more processes, passes the signal on
-    once, and waits for those that run.
+    opens_scene: as in `program.run`. timeout: seconds after which a process is killed, and its file counts as
+    failed. The lines of a process are printed when it ends, each after the scene's name, and then a line with
+    its outcome. Asked to end, it starts no more processes, passes the signal on once, and kills those that do
+    not end within a second.
     """
-    command = _door(opens_scene)
-    environment = _environment() if opens_scene else None
-    waiting, running = deque(jobs), set[_Bake]()
-    ended: SimpleQueue[_Bake] = SimpleQueue()
+    command = [*_door(opens_scene), *arguments, TELL_OUTCOME]
+    environment = _environment(opens_scene)
+    waiting, running = deque(jobs), list[_Bake]()
     done: list[tuple[str, int, Outcome | None]] = []
     interrupted: Interrupted | None = None
     while running or (waiting and not interrupted):
         while waiting and len(running) < at_once and not asked_to_end():
-            bake = _Bake(waiting.popleft(), [*command, *arguments, TELL_OUTCOME], environment, ended)
-            running.add(bake)
+            running.append(_Bake(waiting.popleft(), command, environment, timeout))
         if not interrupted and (interrupted := asked_to_end()):
             for bake in running:
                 bake.pass_on(interrupted.exit_code)
-        try:
-            bake = ended.get(timeout=_LOOK_EVERY)
-        except Empty:
-            continue
-        running.remove(bake)
-        done.append((bake.scene, bake.tell(), bake.outcome))
+        ended = [bake for bake in running if bake.has_ended()]
+        for bake in ended:
+            running.remove(bake)
+            done.append((bake.scene, bake.tell(), bake.outcome))
+        if not ended:
+            time.sleep(_LOOK_EVERY)
     if interrupted or (interrupted := asked_to_end()):
         left = ", ".join(f"'{job.scene}'" for job in waiting)
         complain(f"ik2d: interrupted; {f'not begun: {left}' if left else 'all files were begun already'}")
@@ -80,44 +91,59 @@ class _Bake:
     """The process that works on one scene."""
 
     def __init__(
-        self,
-        job: Job,
-        command: Sequence[str],
-        environment: dict[str, str] | None,
-        ended: "SimpleQueue[_Bake]",
+        self, job: Job, command: Sequence[str], environment: dict[str, str], timeout: float | None
     ) -> None:
         self.scene = job.scene
         self.outcome: Outcome | None = None  # known once it is told
+        self._written = list(job.written())
+        self._before = files.identity(self._written[0])
+        self._timeout = timeout
+        self._end = time.monotonic() + (float("inf") if timeout is None else timeout)
         self._code = _DIED
         self._told, self._complained = "", ""
-        self._passed_on = False
-        self._process: subprocess.Popen[str] | None = None
+        self._asked = 0  # the exit code of one that was asked to end
+        self._is_killed = False
+        self._process: subprocess.Popen[bytes] | None = None
         places = [
             f"{option}={place}"
             for option, place in (("--output", job.output), ("--report", job.report))
             if place is not None
         ]
         try:
+            # Files without a name: what is printed never has to be taken off a pipe.
+            self._streams = [tempfile.TemporaryFile(dir=bpy.app.tempdir) for _ in range(2)]
             self._process = subprocess.Popen(
                 [*command, *places, "--", job.scene],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdout=self._streams[0],
+                stderr=self._streams[1],
                 env=environment,
-                encoding="utf-8",
-                errors="backslashreplace",
                 # Ctrl-C in a terminal goes to a whole group: so each gets it from here, and once.
                 process_group=0 if os.name == "posix" else None,
             )
         except OSError as error:
             self._complained = f"ik2d: error: no process could be started ({error.strerror or error})"
-        Thread(target=self._wait, args=(ended,), daemon=True).start()
 
     def pass_on(self, exit_code: int) -> None:
         """Ask the process to end, as this one was asked."""
-        self._passed_on = True
+        self._asked = exit_code
+        self._end = min(self._end, time.monotonic() + _TO_END)
         if self._process and os.name == "posix":  # elsewhere it is in this one's group
             self._process.send_signal(exit_code - 128)
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended; kill one whose time is over."""
+        if self._process is None:
+            return True
+        if self._process.poll() is None and time.monotonic() > self._end:
+            self._kill(self._process)
+        elif self._process.poll() is None:
+            return False
+        self._told, self._complained = map(_read, self._streams)
+        self._code = _DIED if self._process.returncode is None else self._process.returncode
+        if self._code < 0:
+            self._clear()
+        return True
 
     def tell(self) -> int:
         """Print the lines of the process, and one with its outcome; return its exit code, or 3 if it died."""
@@ -129,19 +155,37 @@ class _Bake:
         say(f"ik2d: {self.scene}: {words} (exit code {code})")
         return code
 
-    def _wait(self, ended: "SimpleQueue[_Bake]") -> None:
-        if self._process:
-            self._told, self._complained = self._process.communicate()
-            self._code = self._process.returncode
-        ended.put(self)
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill the process and what it started, also where it is stopped or heeds no signal."""
+        with suppress(OSError):  # it has just ended
+            if os.name == "posix":
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        with suppress(subprocess.TimeoutExpired):  # one that waits for a dead disk cannot even die
+            process.wait(_TO_DIE)
+        self._is_killed = process.returncode not in _BADNESS
+
+    def _clear(self) -> None:
+        """Clear away what a process that was killed left next to the files that it was to write."""
+        for path in self._written:
+            with suppress(IK2DError), files.locked(path):
+                pass
 
     def _outcome(self) -> tuple[int, str]:
         lines = self._told.splitlines()
         saved = [number for number, line in enumerate(lines) if line.startswith(_SAVED)]
-        if self._code < 0 and self._passed_on and -self._code in (signal.SIGINT, signal.SIGTERM):
-            return 128 - self._code, "interrupted; nothing is changed"  # before it could heed it
+        is_saved = bool(saved) or files.identity(self._written[0]) != self._before
+        when = "after the file was saved" if is_saved else "before the file was saved"
+        if self._asked and (self._is_killed or -self._code in (signal.SIGINT, signal.SIGTERM)):
+            words = "interrupted when it was saved already" if is_saved else "interrupted; nothing is changed"
+            return self._asked, words  # before it could heed it, or when it did not
+        if self._is_killed:
+            return _DIED, (
+                f"error: it was ended {when}, since it took longer than --timeout {self._timeout:g} s;"
+                " allow it more, or bake it alone to see where it hangs"
+            )
         if self._code < 0 or self._code not in _BADNESS or (self._code in (0, 1) and not saved):
-            when = "after the file was saved" if saved else "before the file was saved"
             return _DIED, f"error: its process {_end(self._code)} {when}"
         if self._code == 0:
             after = [line for line in lines[saved[-1] + 1 :] if line.startswith("ik2d: ")]
@@ -164,12 +208,21 @@ def _end(code: int) -> str:
         return f"died of signal {-code}"
 
 
-def _environment() -> dict[str, str]:
-    """Return an environment in which another process finds this package, and prints in UTF-8."""
-    checkout = str(Path(__file__).parents[3])
-    paths = [checkout, os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "PYTHONIOENCODING": "utf-8:backslashreplace",
-    }
+def _read(stream: IO[bytes]) -> str:
+    """Return what a process has printed to a file, and close it."""
+    with stream:
+        stream.seek(0)
+        return stream.read().decode("utf-8", "backslashreplace")
+
+
+def _environment(opens_scene: bool) -> dict[str, str]:
+    """Return the environment of a process: what it leaves in its temporary folder goes with this one's.
+
+    Where it opens the scene by itself it finds this package, and prints in UTF-8.
+    """
+    environment = {**environment_of_children(), "TMPDIR": bpy.app.tempdir}
+    if opens_scene:
+        paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        environment["PYTHONIOENCODING"] = "utf-8:backslashreplace"
+    return environment

@@ -10,11 +10,13 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 from ...core import IK2DError
+from ..console import complain
 from .locks import free, hold, let_go
 
 _LONGEST_PATH = 1023  # bytes that Blender takes; its own copies and ours append some to it
@@ -52,12 +54,21 @@ def check_can_write(path: str) -> None:
         raise IK2DError(f"there is no folder '{folder}' to write '{name}' to; make it first")
     if os.path.exists(path) and not os.path.isfile(path):
         raise IK2DError(f"'{path}' is no regular file, and only such are replaced; name another one")
-    if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
+    may_write = all(os.access(there, os.W_OK) for there in (folder, path) if os.path.exists(there))
+    if not may_write or not _may_replace(path, folder):
         raise IK2DError(f"'{path}' cannot be written; choose another place, or mend its permissions")
     longest = _LONGEST_PATH - max(_APPENDED, _LONGEST_OWN - len(os.fsencode(name)))
     if len(os.fsencode(path)) > longest or len(os.fsencode(name)) + _APPENDED > _longest_name(folder):
         short = f"{path[:40]}...{path[-20:]}"
         raise IK2DError(f"the path '{short}' is longer than can be written; choose a shorter one")
+
+
+def _may_replace(path: str, folder: str) -> bool:
+    """Return whether the folder lets this user replace what is there: a sticky one asks whose it is."""
+    if os.name != "posix" or not os.path.exists(path) or os.geteuid() == 0:
+        return True
+    there, around = os.stat(path), os.stat(folder)
+    return not around.st_mode & stat.S_ISVTX or os.geteuid() in (there.st_uid, around.st_uid)
 
 
 def _longest_name(folder: str) -> int:
@@ -70,8 +81,13 @@ def _longest_name(folder: str) -> int:
 def check_free(path: str) -> None:
     """Raise IK2DError if another process of ours is writing the file. path: as for `locked`."""
     lock = _beside(path, ".lock")
-    if os.path.exists(lock) and not free(lock):
-        raise IK2DError(_IN_USE.format(path))
+    try:
+        if not free(lock):
+            raise IK2DError(_IN_USE.format(path))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise _no_lock(path, lock, error) from None
 
 
 @contextmanager
@@ -84,17 +100,22 @@ def locked(path: str) -> Iterator[None]:
     try:
         number = hold(lock)
     except OSError as error:
-        raise IK2DError(
-            f"'{path}' cannot be written ({error.strerror}: '{lock}'); choose another place,"
-            " or mend the permissions"
-        ) from None
+        raise _no_lock(path, lock, error) from None
     if number is None:
         raise IK2DError(_IN_USE.format(path))
     try:
         _clear_left_behind(path)
         yield
     finally:
-        let_go(lock, number)
+        if not let_go(lock, number):
+            _name_left_behind(lock)
+
+
+def _no_lock(path: str, lock: str, error: OSError) -> IK2DError:
+    words = f"'{path}' cannot be written ({error.strerror}: '{lock}')"
+    if os.path.islink(lock):
+        return IK2DError(f"{words}; remove that link")
+    return IK2DError(f"{words}; remove that file, choose another place, or mend the permissions")
 
 
 @contextmanager
@@ -175,9 +196,27 @@ def _beside(path: str, ending: str) -> str:
 
 
 def _clear_left_behind(path: str) -> None:
+    """Remove what killed runs left next to a file, and name what cannot be removed."""
     stem = os.path.basename(_beside(path, ""))
     ours = re.compile(re.escape(stem) + r"-[0-9a-f]{16}\.(blend@?|tmp)")
     with suppress(OSError):
-        for entry in os.scandir(os.path.dirname(path)):
-            if ours.fullmatch(entry.name):
+        for entry in [entry for entry in os.scandir(os.path.dirname(path)) if ours.fullmatch(entry.name)]:
+            try:
                 os.remove(entry.path)
+            except FileNotFoundError:
+                pass
+            except OSError:
+                _name_left_behind(entry.path)
+
+
+def _name_left_behind(path: str) -> None:
+    complain(f"ik2d: warning: '{path}', which another run left, cannot be removed; its owner can")
+
+
+def identity(path: str) -> tuple[int, int, int] | None:
+    """Return the identity of a file, which changes when it is written; None for a missing file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Advisory locks on files, released when the process that holds them ends. Needs no Blender."""
 
+import errno
 import os
 from contextlib import suppress
 
@@ -18,13 +19,23 @@ else:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
 def hold(path: str) -> int | None:
     """Lock a file, made if it is not there; return its descriptor, None where another process has it.
 
-    Closing the descriptor releases it. Raises OSError if the file cannot be made.
+    Closing the descriptor releases it. Raises OSError if the file cannot be made, or is a link: what that
+    leads to is neither made nor opened.
     """
     while True:
-        number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        try:
+            number = _open(path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            try:
+                number = _open(path)
+            except FileNotFoundError:  # who had it has removed it since
+                continue
         try:
             _lock(number)
         except OSError:
@@ -35,8 +46,8 @@ def hold(path: str) -> int | None:
         os.close(number)  # who had it has removed it since
 
 
-def let_go(path: str, number: int) -> None:
-    """Remove a file that is held, and release it."""
+def let_go(path: str, number: int) -> bool:
+    """Remove a file that is held, and release it; return whether it is gone."""
     if os.name != "nt":  # while it is held, so that nobody locks what is about to go
         with suppress(OSError):
             os.remove(path)
@@ -44,14 +55,12 @@ def let_go(path: str, number: int) -> None:
     if os.name == "nt":  # where an open file cannot be removed
         with suppress(OSError):
             os.remove(path)
+    return not os.path.lexists(path)
 
 
 def free(path: str) -> bool:
-    """Return whether no process holds the file."""
-    try:
-        number = os.open(path, os.O_RDWR)
-    except OSError:
-        return False
+    """Return whether no process holds the file. Raises OSError if it is not there, or cannot be opened."""
+    number = _open(path)
     try:
         _lock(number)
     except OSError:
@@ -61,9 +70,15 @@ def free(path: str) -> bool:
     return True
 
 
+def _open(path: str, more: int = 0) -> int:
+    if os.path.islink(path):  # for Windows, which has no O_NOFOLLOW
+        raise OSError(errno.ELOOP, "it is a link")
+    return os.open(path, os.O_RDWR | more | _FLAGS, 0o666)
+
+
 def _is_still(path: str, number: int) -> bool:
     try:
-        there = os.stat(path)
+        there = os.lstat(path)
     except FileNotFoundError:
         return False
     ours = os.fstat(number)

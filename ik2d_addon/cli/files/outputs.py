@@ -29,14 +29,23 @@ class Job:
 
 
 def named_after(scene: str, pattern: str | None) -> str | None:
-    """Return a path with {name} replaced by the scene's name, without its folder and .blend."""
-    if pattern is None:
-        return None
-    return pattern.replace(PLACE_OF_NAME, _BLEND.sub("", os.path.basename(scene)))
+    """Return a path with {name} replaced by the scene's name, without its folder and .blend.
+
+    Raises IK2DError for a name of dots alone, which would lead to another folder.
+    """
+    if pattern is None or PLACE_OF_NAME not in pattern or not scene:  # that none is open is said later
+        return pattern
+    name = _BLEND.sub("", os.path.basename(scene))
+    if not name.strip(". "):
+        raise IK2DError(
+            f"{{name}} in '{pattern}' would be '{name}', of dots alone, for '{scene}'; rename that file"
+        )
+    path = pattern.replace(PLACE_OF_NAME, name)
+    return os.path.join(os.curdir, path) if path.startswith("-") else path  # "-" is stdout
 
 
 def jobs_for(scenes: Sequence[str], output: str | None, report: str | None) -> list[Job]:
-    """Return a job for each of several scenes. output, report: places with {name} in them, or None.
+    """Return a job for each scene. output, report: places with {name} in them, or None.
 
     Raises IK2DError, before anything is done, for scenes that are not there, for two that would be
     written to one place, and for places that cannot be written.
@@ -46,7 +55,7 @@ def jobs_for(scenes: Sequence[str], output: str | None, report: str | None) -> l
         ("--output", output, "baked/{name}.blend"),
         ("--report", report, "reports/{name}.json"),
     ):
-        if pattern is not None and PLACE_OF_NAME not in pattern:
+        if pattern is not None and PLACE_OF_NAME not in pattern and len(scenes) > 1:
             raise IK2DError(
                 f"{option} '{pattern}' is one place for {len(scenes)} files; put {{name}} in it, as in"
                 f" {such_as}"

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TextIO
 
 import bpy
@@ -57,8 +57,9 @@ def report_written(
         yield
         _write_to_stream(path, text, stdout)
         return
-    with files.temporary(report, ".tmp") as written:
+    with ExitStack() as kept:
         try:
+            written = kept.enter_context(files.temporary(report, ".tmp"))
             with open(written, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
                 file.write(text)
         except OSError as error:
@@ -120,12 +121,19 @@ def _cell(value: object) -> object:
 
 
 def _is_stream(path: str) -> bool:
-    """Return whether the path leads to a pipe or a device, which is written to and never replaced."""
+    """Return whether the path leads to a pipe or a device, which is written to and never replaced.
+
+    Raises IK2DError where that cannot be written.
+    """
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
         return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return False
+    if not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)) or not os.access(path, os.W_OK):
+        raise IK2DError(f"--report '{path}' is nothing that can be written; name a file, a pipe or -")
+    return True
 
 
 def _write_to_stream(path: str, text: str, stdout: TextIO | None) -> None:

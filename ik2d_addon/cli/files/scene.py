@@ -14,15 +14,14 @@ from . import files
 from .blend_files import is_whole
 
 # Identities of the files that Blender opened, by path, just before it opened them.
-_Identity = tuple[int, int, int]
-_found: dict[str, _Identity | None] = {}
+_found: dict[str, tuple[int, int, int] | None] = {}
 
 
 @bpy.app.handlers.persistent
 def _note_identity(path: str, *_: object) -> None:
     _found.clear()
     if path:
-        _found[path] = _identity(path)
+        _found[path] = files.identity(path)
 
 
 def register() -> None:
@@ -96,7 +95,7 @@ def check_windows_read() -> None:
 def check_unchanged() -> None:
     """Raise IK2DError where the file that is open was written by somebody since Blender read it."""
     path = bpy.data.filepath
-    if path in _found and _found[path] != _identity(path):
+    if path in _found and _found[path] != files.identity(path):
         raise IK2DError(
             f"'{path}' was written since Blender opened it, so nothing is saved; run this once more"
         )
@@ -198,12 +197,3 @@ def _size(path: str) -> int:
         return os.path.getsize(path)
     except OSError:
         return 0
-
-
-def _identity(path: str) -> _Identity | None:
-    """Return the identity of a file, which changes when it is written; None for a missing file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

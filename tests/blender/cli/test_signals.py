@@ -27,6 +27,25 @@ def test_nothing_is_raised_until_it_is_asked_for(number):
     assert signal.getsignal(number) == before and signals.asked_to_end() is None
 
 
+def test_a_terminal_that_is_closed_asks_as_sigterm_does():
+    with signals.heeded():
+        for _ in range(3):  # the terminal sends it, and the shell again: no second request
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signals.asked_to_end().exit_code == 143
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+
+
+def test_with_nohup_it_asks_for_nothing():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with signals.heeded(), signals.heeded():
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signals.asked_to_end() is None
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(
     "words, ours",
     [

@@ -10,6 +10,7 @@ from time import monotonic, sleep
 
 import bpy
 import pytest
+from programs import is_there
 from rigs import add_leg, animation_of, leg_with_target
 
 from ik2d_addon.cli.commands import several_files
@@ -62,17 +63,34 @@ elif name.startswith("asked"):
         time.sleep(0.02)
     print("ik2d: interrupted; nothing is changed", file=sys.stderr)
     sys.exit(143)
+elif name.startswith("hanging"):
+    import subprocess
+    from ik2d_addon.cli.files import files
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    own = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    with files.locked(str(scene)), files.temporary(str(scene), ".blend") as written:
+        Path(written).write_bytes(b"half")
+        if "saved" in name:
+            os.replace(written, scene)
+        (here / f"{name}.pids").write_text(f"{os.getpid()} {own.pid}")
+        (here / f"{name}.pids").rename(here / f"{name}.begun")
+        if "stopped" in name:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(600)
 """
+LONG = 100.0  # seconds, of those that hang for 600
 
 
 @pytest.fixture
 def stand_in(monkeypatch, tmp_path):
     """Return a function that bakes files by these names with the stand-in."""
     monkeypatch.setattr(several_files, "_door", lambda opens_scene: [sys.executable, "-c", STAND_IN])
+    monkeypatch.setattr(several_files, "_TO_DIE", LONG)
 
-    def bake(*names: str, at_once: int = 1) -> int:
+    def bake(*names: str, at_once: int = 1, timeout: float | None = None) -> int:
         jobs = [Job(str(tmp_path / f"{name}.blend"), None, None) for name in names]
-        return several_files.bake_each(jobs, [], at_once, opens_scene=True)
+        return several_files.bake_each(jobs, [], at_once, opens_scene=True, timeout=timeout)
 
     return bake
 
@@ -207,6 +225,140 @@ def test_asked_to_end_it_asks_each_process_once_and_begins_no_more(stand_in, mon
     told = capsys.readouterr()
     assert told.out.count("interrupted; nothing is changed (exit code 143)") == 2
     assert "not begun" in told.err and "good.blend" in told.err
+
+
+def litter_and_processes(folder: Path) -> tuple[list[str], list[int]]:
+    """Return the hidden files of a folder, and which processes of those that hung there are left."""
+    pids = [int(pid) for path in folder.glob("*.begun") for pid in path.read_text().split()]
+    end = monotonic() + LONG
+    while (left := [pid for pid in pids if is_there(pid)]) and monotonic() < end:
+        sleep(0.01)  # a grandchild's end is its adopter's to see
+    assert pids
+    return [path.name for path in folder.glob(".*")], left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hanging", "hanging stopped"])
+def test_a_file_that_takes_too_long_is_ended_and_named_and_the_others_go_on(stand_in, tmp_path, capsys, name):
+    began = monotonic()
+    assert stand_in("good", name, "good 2", at_once=2, timeout=8.0) == 3
+    assert monotonic() - began < LONG
+    assert litter_and_processes(tmp_path) == ([], [])
+    assert not (tmp_path / f"{name}.blend").exists()
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if f"{name}.blend: " in line]
+    assert line.endswith(
+        "error: it was ended before the file was saved, since it took longer than --timeout 8 s; allow it"
+        " more, or bake it alone to see where it hangs (exit code 3)"
+    )
+    assert out.splitlines()[-1] == "ik2d: 3 files: 2 with exit code 0, 1 with exit code 3"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hanging", "hanging stopped", "hanging saved"])
+def test_asked_to_end_it_waits_for_no_process_that_hangs(stand_in, monkeypatch, tmp_path, capsys, name):
+    asked = []
+
+    def asked_to_end():
+        if list(tmp_path.glob("*.begun")):
+            asked.append(monotonic())
+            return Interrupted(signal.SIGINT)
+        return None
+
+    monkeypatch.setattr(several_files, "asked_to_end", asked_to_end)
+    assert stand_in(name, "good") == 130
+    assert monotonic() - asked[0] < 10.0  # 1.1 on a machine with nothing else to do
+    assert litter_and_processes(tmp_path) == ([], [])
+    told = capsys.readouterr()
+    saved = (tmp_path / f"{name}.blend").exists()
+    assert saved == (name == "hanging saved")
+    words = "interrupted when it was saved already" if saved else "interrupted; nothing is changed"
+    assert f"{name}.blend: {words} (exit code 130)" in told.out
+    assert "not begun" in told.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a process with its parent")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_no_process_outlives_the_one_that_started_it(tmp_path, number):
+    legs = [save_leg(tmp_path / f"leg{i}.blend") for i in range(2)]
+    before = {path: path.read_bytes() for path in legs}
+    words = ["bake", *map(str, legs), "--jobs", "2", "--frames", "1:300000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ik2d_addon", *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    end = monotonic() + LONG
+    while len(list(tmp_path.glob(".ik2d-*.lock"))) < 2 and monotonic() < end:
+        sleep(0.02)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 2
+    process.send_signal(number)
+    process.communicate(timeout=LONG)
+    assert process.returncode == (-number if number == signal.SIGKILL else 143)
+    end = monotonic() + LONG
+    while any(is_there(int(child)) for child in children) and monotonic() < end:
+        sleep(0.02)
+    assert not any(is_there(int(child)) for child in children)
+    assert {path: path.read_bytes() for path in legs} == before
+    if number == signal.SIGHUP:
+        assert sorted(tmp_path.iterdir()) == legs
+    assert run(["bake", *map(str, legs), "--frames", "1:3"], opens_scene=True) == 0  # which clears
+    assert not list(tmp_path.glob(".ik2d-*"))
+
+
+@pytest.mark.slow
+def test_one_file_too_has_its_time(tmp_path, capsys):
+    leg = save_leg(tmp_path / "leg.blend")
+    before = leg.read_bytes()
+    assert run(["bake", str(leg), "--timeout", "0.2"], opens_scene=True) == 3
+    out = capsys.readouterr().out
+    assert "it was ended before the file was saved, since it took longer than --timeout 0.2 s" in out
+    assert leg.read_bytes() == before and list(tmp_path.iterdir()) == [leg]
+    assert (
+        run(["bake", str(leg), "--timeout=500", "--output", str(tmp_path / "b.blend")], opens_scene=True) == 0
+    )
+    assert (tmp_path / "b.blend").exists() and leg.read_bytes() == before
+
+
+def test_a_timeout_is_a_number_of_seconds_for_files_that_are_named(tmp_path, capsys):
+    leg = save_leg(tmp_path / "leg.blend")
+    for seconds in ("0", "-1", "nan", "inf", "x"):
+        assert "is not a number of seconds above zero" in refused(capsys, leg, f"--timeout={seconds}")
+    assert "no report goes to stdout" in refused(capsys, leg, "--timeout", "9", "--report", "-")
+    assert run(["bake", "--timeout", "9"]) == 2
+    assert "name them after bake" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["...blend", ".blend", "....blend"])
+@pytest.mark.parametrize("option", ["--output", "--report"])
+def test_a_name_of_dots_alone_leads_to_no_other_folder(tmp_path, capsys, name, option):
+    (tmp_path / "out").mkdir()
+    dots, leg = save_leg(tmp_path / name), save_leg(tmp_path / "leg.blend")
+    before = sorted(tmp_path.iterdir())
+    for scenes in ([dots], [dots, leg]):
+        line = refused(capsys, *scenes, option, tmp_path / "out/{name}/x")
+        assert "of dots alone" in line and "rename that file" in line
+    assert sorted(tmp_path.iterdir()) == before and not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.slow
+def test_a_file_whose_name_begins_with_a_dash_is_a_file(tmp_path, monkeypatch):
+    names = ["-.blend", "-y.blend", "--force.blend"]
+    for name in names:
+        save_leg(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    assert run(["bake", "--frames", "1:3", "-.blend"], opens_scene=True) == 0
+    assert (
+        run(["bake", "--frames", "1:3", "--output", "{name}_2.blend", "--", "-.blend"], opens_scene=True) == 0
+    )
+    assert run(["bake", *names, "--frames", "1:3", "--output", "{name}_3.blend"], opens_scene=True) == 0
+    made = {"-.blend1", "-_2.blend", *(name.replace(".", "_3.") for name in names)}
+    assert {path.name for path in tmp_path.iterdir()} == {*names, *made}
 
 
 @pytest.mark.slow

@@ -177,3 +177,62 @@ def test_the_reason_is_the_systems(scene, monkeypatch):
     monkeypatch.setattr(files, "open", Full, raising=False)
     assert files.why_not_written(scene, 10) == "No space left on device"
     assert names(scene) == ["scene.blend"]
+
+
+def lock_of(scene: str) -> str:
+    with files.locked(scene):
+        (name,) = [name for name in names(scene) if name.endswith(".lock")]
+    return os.path.join(os.path.dirname(scene), name)
+
+
+def test_a_link_at_the_locks_name_is_refused_and_creates_nothing(scene):
+    lock = lock_of(scene)
+    os.symlink("elsewhere", lock)
+    for refused in (lambda: files.check_free(scene), files.locked(scene).__enter__):
+        with pytest.raises(IK2DError, match=r"scene\.blend' cannot be written .*\.lock'\); remove that link"):
+            refused()
+    assert names(scene) == sorted([os.path.basename(lock), "scene.blend"])
+
+
+def test_a_folder_at_the_locks_name_is_named(scene):
+    lock = lock_of(scene)
+    os.mkdir(lock)
+    with pytest.raises(IK2DError, match=r"Is a directory: .*\.lock'\); remove that file"):
+        files.locked(scene).__enter__()
+
+
+def test_what_cannot_be_cleared_away_is_named_and_the_rest_goes(scene, monkeypatch, capsys):
+    """As in a sticky folder, where others' files cannot be removed."""
+    stem = lock_of(scene).removesuffix(".lock")
+    left = [f"{stem}-{digit * 16}.blend" for digit in "012"]
+    for path in left:
+        open(path, "w").close()
+    remove = os.remove
+
+    def refuse(path):
+        if path in (left[1], f"{stem}.lock"):
+            raise PermissionError(1, "Operation not permitted")
+        remove(path)
+
+    monkeypatch.setattr(os, "remove", refuse)
+    with files.locked(scene):
+        pass
+    stay = [f"{stem}.lock", left[1]]
+    assert names(scene) == sorted([*map(os.path.basename, stay), "scene.blend"])
+    told = capsys.readouterr().err.splitlines()
+    for path in stay:
+        assert f"ik2d: warning: '{path}', which another run left, cannot be removed; its owner can" in told
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize(("sticky", "owner", "refused"), [(1, 1, True), (0, 1, False), (1, 2, False)])
+def test_anothers_file_in_a_sticky_folder_is_refused_at_once(scene, monkeypatch, sticky, owner, refused):
+    class Found:
+        def __init__(self, path):
+            is_folder = not path.endswith(".blend")
+            self.st_mode = 0o40777 | sticky * stat.S_ISVTX if is_folder else 0o100666
+            self.st_uid = 0 if is_folder else owner
+
+    monkeypatch.setattr(files.os, "geteuid", lambda: 2)
+    monkeypatch.setattr(files.os, "stat", lambda path, **_: Found(path))
+    assert files._may_replace(scene, os.path.dirname(scene)) != refused

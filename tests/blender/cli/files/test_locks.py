@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Locks on files: one process at a time, and gone with it."""
 
+import errno
 import os
 import subprocess
 import sys
 
+import pytest
 from programs import ROOT
 
 from ik2d_addon.cli.files import locks
@@ -58,5 +60,30 @@ def test_what_was_removed_meanwhile_is_not_held(tmp_path, monkeypatch):
     locks.let_go(path, number)
 
 
-def test_a_file_that_is_not_there_is_not_free(tmp_path):
-    assert not locks.free(str(tmp_path / "none"))
+def test_a_file_that_is_not_there_is_neither_free_nor_made(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        locks.free(str(tmp_path / "none"))
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_link_is_not_followed(tmp_path, dangling):
+    link, there = tmp_path / "lock", tmp_path / "there"
+    link.symlink_to(there)
+    if not dangling:
+        there.touch()
+    before = sorted(os.listdir(tmp_path))
+    for function in (locks.hold, locks.free, lambda path: locks._open(path, os.O_CREAT | os.O_EXCL)):
+        with pytest.raises(OSError) as raised:
+            function(str(link))
+        assert raised.value.errno == errno.ELOOP
+    assert sorted(os.listdir(tmp_path)) == before and link.is_symlink()
+
+
+def test_the_system_too_refuses_a_link_that_comes_meanwhile(tmp_path, monkeypatch):
+    link = tmp_path / "lock"
+    link.symlink_to(tmp_path / "there")
+    monkeypatch.setattr(locks.os.path, "islink", lambda _: False)
+    with pytest.raises(OSError):
+        locks.hold(str(link))
+    assert os.listdir(tmp_path) == ["lock"]

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import socket
 import stat
 import subprocess
 
@@ -15,6 +16,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.bake import bake
 from ik2d_addon.cli.files import files, reports
+from ik2d_addon.core import IK2DError
 
 
 def test_a_device_is_written_to_and_stays_a_device(tmp_path):
@@ -134,3 +136,36 @@ def test_a_report_that_cannot_be_put_in_its_place_is_told_and_cleaned_away(tmp_p
     complaint = capsys.readouterr().err
     assert "is saved, but the report" in complaint and "No space left on device" in complaint
     assert not report.exists() and is_baked(scene)
+
+
+@pytest.mark.parametrize("kind", ["missing/r.json", "folder", "socket", "blend", "lock"])
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_baked(
+    tmp_path, monkeypatch, kind, capsys
+):
+    scene = leg_file(tmp_path)
+    before = scene.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket")
+    report = {"blend": "r.blend", "lock": "r.json"}.get(kind, kind)
+    if kind == "lock":
+        with files.locked(str(tmp_path / report)):
+            (lock,) = tmp_path.glob(".ik2d*")
+        lock.symlink_to("nowhere")
+    there = sorted(os.listdir(tmp_path))
+    monkeypatch.setattr("ik2d_addon.cli.commands.bake.baked", lambda _: pytest.fail("it was baked"))
+    capsys.readouterr()
+    assert bake_here(scene, "--report", report) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ik2d: ")]
+    assert line.startswith("ik2d: error: ") and report.partition("/")[0] in line
+    assert scene.read_bytes() == before and sorted(os.listdir(tmp_path)) == there
+
+
+def test_a_report_whose_folder_goes_meanwhile_leaves_the_scene_alone(tmp_path):
+    (tmp_path / "gone").mkdir()
+    report = str(tmp_path / "gone" / "r.json")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(IK2DError, match="could not be written .*so nothing is saved"):
+        with reports.report_written(report, report, "text", "out.blend", None):
+            pytest.fail("it was saved")
