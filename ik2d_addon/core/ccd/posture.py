@@ -12,7 +12,7 @@ No joint turns by more than MOST way: a fast target must not carry a chain off t
 """
 
 from dataclasses import dataclass, replace
-from math import expm1, hypot, inf, isinf, pi, remainder
+from math import expm1, hypot, inf, pi, remainder
 from operator import mul
 
 import numpy as np
@@ -97,7 +97,6 @@ class Pull:
         n = len(bones.lengths)
         self._posture, self._bones, self._rows = posture, bones, rows
         self._weights = [0.0 if i < n and is_rigid(bones, i) else w for i, w in enumerate(bones.weights)]
-        self._turns_round = isinf(bones.low[0]) and isinf(bones.high[0])
         is_fast = not (chain.is_limited or chain.is_sliding)
         self._block = max(1, (ANGLES if is_fast else LIMITED_ANGLES) // n)
         self._ends = [*(1 + np.flatnonzero(np.diff(rows.bend))).tolist(), len(rows.points)]
@@ -140,8 +139,9 @@ class Pull:
         """Return the pose a part of the way to a goal, its tip unmoved, no joint turned by over `most`."""
         weights = self._weights
         lacks = [g - a if w else 0.0 for g, a, w in zip(goal, pose, weights, strict=True)]
-        if self._turns_round:
-            lacks[0] = remainder(lacks[0], 2.0 * pi)
+        short = remainder(lacks[0], 2.0 * pi)  # the root has no need to unwind
+        if self._bones.low[0] <= pose[0] + short <= self._bones.high[0]:
+            lacks[0] = short
         # Turning by q moves the tip by (-ys . q, xs . q).
         xs, ys = arms[0][::-1], arms[1][::-1]
         weighted_xs, weighted_ys = list(map(mul, weights, xs)), list(map(mul, weights, ys))
