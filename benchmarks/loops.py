@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ik2d_addon.core import Chain, reachable, solve_ccd_path, solve_even
-from ik2d_addon.core.ccd.posture import GAIN
 from ik2d_addon.core.inputs import wrapped
+from ik2d_addon.core.path.posture import GAIN
 
 from .problems import Floats
 from .table import Table, print_tables, ratio

@@ -17,7 +17,7 @@ from ik2d_addon.core import (
     solve_ccd,
     solve_ccd_path,
 )
-from ik2d_addon.core.ccd.solve import turned_over
+from ik2d_addon.core.path import turned_over
 
 seeds = st.integers(0, 2**32 - 1)
 kinds = st.sampled_from(SLIDING)

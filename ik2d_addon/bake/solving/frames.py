@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError, Solution, Status
 from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
-from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
+from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
@@ -296,7 +296,7 @@ def _led(
     m, gap = len(times), after.frame - times[-1]
     there = replace(Problem.of(rig, beyond), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
-    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]))
+    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
     if np.abs(missing).max() <= _APART * gap:
         return solution

@@ -25,8 +25,8 @@ from ...core import (
 )
 from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
-from ...core.ccd import Posture, turned_over
 from ...core.inputs import Floats, wrapped
+from ...core.path import Posture, turned_over
 from ...core.plain.bones import FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
@@ -282,12 +282,12 @@ class Problem:
             changes.append(size * _most_changed(self.gains))
         return bool(max(changes) <= _SAME_LENGTH * size)
 
-    def one(self, row: int, start: Pose) -> Steps[Solution]:
-        """Solve one frame from the pose `start`."""
+    def one(self, row: int, start: Pose, *, goes_on: bool = False) -> Steps[Solution]:
+        """Solve one frame from the pose `start`. goes_on: as a path that comes from there."""
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
-        start = Pose(start.angles[None], start.slides[None])
+        start = start if goes_on else Pose(start.angles[None], start.slides[None])
         return (yield from _solve(self.rig, chain, target, start, bend, softness, rest, self.posture))
 
     def all(self, starts: Pose | None) -> Steps[Solution]:

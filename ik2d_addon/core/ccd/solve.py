@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solver for chains of any number of bones and targets on their own; path.py solves a path.
+"""The solver for chains of any number of bones and targets on their own; core/path solves a path.
 
 `ccd_steps` does it bit by bit: between two of its yields at most one target is solved, or one start of a
 target that needs many.

@@ -7,7 +7,7 @@ from chains import smooth_path
 
 from benchmarks.loops import LOOPS, Loop, loops_of, walked
 from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd_path, solve_even
-from ik2d_addon.core.ccd.path import path_steps, posture_of
+from ik2d_addon.core.path import path_steps, posture_of
 
 
 @pytest.mark.slow

@@ -7,16 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..chain import Chain, checked_angles, checked_targets, in_reaches, within_limits
-from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, finite_floats
-from ..softness import checked_softness
-from ..solution import Solution
-from .batch import Poses, Targets, are_inside
-from .posture import GAIN, Posture, Pull
-from .rigid import has_rigid, mirrored, turning_side
-from .shapes import side_of
-from .solve import (
+from ..ccd.batch import Poses, Targets, are_inside
+from ..ccd.rigid import has_rigid, mirrored, turning_side
+from ..ccd.shapes import side_of
+from ..ccd.solve import (
     MAX_ITERATIONS,
     Solver,
     Steps,
@@ -29,7 +23,13 @@ from .solve import (
     solver_of,
     starting_pose,
 )
-from .sweep import Bones, compared
+from ..ccd.sweep import Bones, compared
+from ..chain import Chain, checked_angles, checked_targets, in_reaches, within_limits
+from ..errors import IK2DError
+from ..inputs import Floats, checked_bend, finite_floats
+from ..softness import checked_softness
+from ..solution import Solution
+from .posture import GAIN, Posture, Pull
 
 NO_PATH = "a path takes targets of shape (frames, 2) and one start of shape (n,)"
 

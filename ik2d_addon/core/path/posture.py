@@ -17,15 +17,15 @@ from operator import mul
 
 import numpy as np
 
+from ..ccd.batch import Targets
+from ..ccd.correction import DAMPING, Arms
+from ..ccd.limited import cut
+from ..ccd.rigid import is_rigid, turning_side
+from ..ccd.sliding import arms_of, coordinates, parted
+from ..ccd.sweep import Bones
 from ..chain import Chain, in_reaches
 from ..even import solve_even
 from ..inputs import Floats
-from .batch import Targets
-from .correction import DAMPING, Arms
-from .limited import cut
-from .rigid import is_rigid, turning_side
-from .sliding import arms_of, coordinates, parted
-from .sweep import Bones
 
 # The gain, for each reach that the target moves, and the most that a joint turns for it (radians).
 GAIN, MOST = 10.0, 15.0
