@@ -44,6 +44,7 @@ class Walked:
     """The result of a number of loops; angles in degrees."""
 
     open: float  # the greatest difference of an angle between the last loop and the one before
+    first: float  # the same between the first two
     largest: float  # inner angle in the last loop
     bend: float  # in the last loop, over Even's
     turn: float  # the largest in a frame
@@ -68,9 +69,11 @@ def walked(loop: Loop, rounds: int, posture_gain: float = GAIN) -> Walked:
     path, n = np.tile(loop.targets, (rounds, 1)), len(loop.chain)
     found = solve_ccd_path(loop.chain, path, rest=loop.rest, posture_gain=posture_gain)
     even = solve_even(loop.chain, loop.targets, rest=loop.rest).angles
-    before, last = found.angles.reshape(rounds, FRAMES, n)[-2:]
+    loops = found.angles.reshape(rounds, FRAMES, n)
+    last = loops[-1]
     return Walked(
-        open=float(np.degrees(np.abs(wrapped(last - before)).max())),
+        open=float(np.degrees(np.abs(wrapped(last - loops[-2])).max())),
+        first=float(np.degrees(np.abs(wrapped(loops[1] - loops[0])).max())),
         largest=float(np.degrees(np.abs(last[:, 1:]).max())),
         bend=_bend(last, loop.rest) / _bend(even, loop.rest),
         turn=float(np.degrees(np.abs(wrapped(np.diff(found.angles, axis=0))).max())),
@@ -80,6 +83,10 @@ def walked(loop: Loop, rounds: int, posture_gain: float = GAIN) -> Walked:
 
 def _bend(angles: Floats, rest: Floats) -> float:
     return float(((angles - rest)[:, 1:] ** 2).sum())
+
+
+def _from_to(ratios: list[float]) -> str:
+    return " to ".join(ratio(one) if one >= 10.0 else f"{one:.2f}" for one in (min(ratios), max(ratios)))
 
 
 def closing(bones: tuple[int, ...] = BONES, rounds: int = 20) -> Table:
@@ -94,19 +101,21 @@ def closing(bones: tuple[int, ...] = BONES, rounds: int = 20) -> Table:
                     [
                         f"{n}, {'limits' if is_limited else 'free'}",
                         "drawn" if gain else "not",
+                        f"{max(one.first for one in found):.1f}",
                         f"{max(one.open for one in found):.4f}",
                         f"{max(one.largest for one in found):,.0f}",
-                        f"{ratio(min(one.bend for one in found))} to {ratio(max(one.bend for one in found))}",
+                        _from_to([one.bend for one in found]),
                         f"{max(one.turn for one in found):.1f}",
                         str(sum(one.missed for one in found)),
                     ]
                 )
     note = (
         f"Four loops of {FRAMES} frames (round the root, beside it, an eight round it, a walk; with limits"
-        f" those in reach), {rounds} times, from Even's pose on: how far the last loop is from the one before"
-        " (degrees), the largest inner angle in it, its bend over Even's, and the largest turn in a frame."
+        f" those in reach), {rounds} times, from Even's pose on: how far the second loop is from the first,"
+        " and the last from the one before (degrees), the largest inner angle in the last, its bend over"
+        " Even's, and the largest turn in a frame."
     )
-    header = ["bones", "to Even's pose", "open", "largest angle", "bend", "turn a frame", "missed"]
+    header = ["bones", "to Even's pose", "second", "last", "largest angle", "bend", "turn a frame", "missed"]
     return Table("CCD round and round", note, header, rows)
 
 

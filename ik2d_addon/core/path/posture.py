@@ -77,15 +77,15 @@ class Posture:
     def side(self, bones: Bones, pose: list[float], point: Floats, bend: float) -> float:
         """Return the bend, +1 or -1, of the goal for a point (2,) that is nearer to a pose.
 
-        A pose on a line has no side: there it is the geometric one, `bend`, as where both are as near.
+        Where both are as near it is the side that the pose bends to; a pose on a line is to bend to `bend`.
         """
-        asked = bend * turning_side(bones, self.rest.tolist(), 1.0)
-        if turning_side(bones, pose[: len(bones.lengths)], 0.0) == 0.0:
-            return asked
-        own, other = ((self.goals(point[np.newaxis].repeat(2, 0), np.array([asked, -asked])) - pose) ** 2)[
-            :, 1:
-        ].sum(axis=1)
-        return asked if own <= other + SAME else -asked
+        side = turning_side(bones, pose[: len(bones.lengths)], 0.0)
+        own = (side or bend) * turning_side(bones, self.rest.tolist(), 1.0)
+        if side == 0.0:
+            return own
+        goals = self.goals(np.array([point, point]), np.array([own, -own]))
+        near, far = ((goals - pose)[:, 1:] ** 2).sum(axis=1)
+        return own if near <= far + SAME else -own
 
 
 class Pull:
