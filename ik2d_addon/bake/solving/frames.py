@@ -75,7 +75,7 @@ def solve_chain(
 ) -> Steps[SolvedChain]:
     """Solve all frames of a chain in steps; errors name the chain.
 
-    CCD starts each from the one before, and the first from `neighbors.before` or else at rest; the last
+    CCD starts each from the one before, and the first from `neighbors.before` or else Even's pose; the last
     ones join `neighbors.after`, at whose frame `beyond` are the samples. other_turns: (frames, n) of the
     pose that an influence below 1 blends with; None for none. starts: the poses to start each frame from
     instead. linkage: that of the samples, where it was read before.
