@@ -31,8 +31,9 @@ from ..inputs import Floats
 GAIN, MOST = 10.0, 15.0
 # Goals at a time, in angles: some hundredths of a second's work; within limits they take longer.
 ANGLES, LIMITED_ANGLES = 8192, 1024
-# Poses whose squared distances from another differ by no more are as near to it.
-SAME = 1e-9
+# Poses whose squared distances from another differ by no more are as near to it; and the one up to which a
+# goal needs no comparison.
+SAME, CLOSE = 1e-9, 0.1
 # Targets farther off than this, in reaches, have the goals of those that are not.
 FAR = 2.0
 
@@ -74,18 +75,22 @@ class Posture:
             return self
         return replace(self, rest=np.where(self.chain.weights == 0.0, angles - self.offset, self.rest))
 
-    def side(self, bones: Bones, pose: list[float], point: Floats, bend: float) -> float:
-        """Return the bend, +1 or -1, of the goal for a point (2,) that is nearer to a pose.
+    def nearer(
+        self, bones: Bones, pose: list[float], point: Floats, bend: float
+    ) -> tuple[float, list[list[float]]]:
+        """Return the bend, +1 or -1, of the goal for a point (2,) that is nearer to a pose, and that goal.
 
         Where both are as near it is the side that the pose bends to; a pose on a line is to bend to `bend`.
         """
         side = turning_side(bones, pose[: len(bones.lengths)], 0.0)
         own = (side or bend) * turning_side(bones, self.rest.tolist(), 1.0)
-        if side == 0.0:
-            return own
-        goals = self.goals(np.array([point, point]), np.array([own, -own]))
-        near, far = ((goals - pose)[:, 1:] ** 2).sum(axis=1)
-        return own if near <= far + SAME else -own
+        goal = self.goals(point[np.newaxis], np.array([own]))
+        apart = float(((goal - pose)[:, 1:] ** 2).sum())
+        if side != 0.0 and apart > CLOSE:
+            other = self.goals(point[np.newaxis], np.array([-own]))
+            if ((other - pose)[:, 1:] ** 2).sum() + SAME < apart:
+                own, goal = -own, other
+        return own, goal.tolist()
 
 
 class Pull:
@@ -117,7 +122,9 @@ class Pull:
         """
         before = self._side
         if turned_to is not None:
-            self._side = self._posture.side(self._bones, pose, self._rows.points[row], turned_to)
+            self._side, goal = self._posture.nearer(self._bones, pose, self._rows.points[row], turned_to)
+            if len(self._rows.points) == 1:
+                self._goals, before = goal, self._side
         if self._side != before or row == self._first + len(self._goals):
             end = min(row + self._block, next(end for end in self._ends if end > row))
             sides = np.full(end - row, self._side)
