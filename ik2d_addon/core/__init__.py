@@ -6,10 +6,13 @@ from .ccd import CCDResult as CCDResult
 from .ccd import ccd_slide_step as ccd_slide_step
 from .ccd import ccd_step as ccd_step
 from .ccd import ccd_steps as ccd_steps
-from .ccd import solve_ccd, solve_ccd_path
+from .ccd import solve_ccd
 from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
+from .path import path_steps as path_steps
+from .path import posture_of as posture_of
+from .path import solve_ccd_path
 from .plane import Plane
 from .region import Region, reachable
 from .solution import Solution, Status

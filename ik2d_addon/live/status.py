@@ -12,7 +12,7 @@ from ..bake.report import LIMITED, cause_of
 
 MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
-    " Start From to Rest Pose, or bake it"
+    " Solver to Even, which bends least, or bake it"
 )
 NATIVE = "is native: its own drivers bring it to its target already; turn Live off, or press Remove Native"
 MOVED_ELSE = "moved by something else than this chain"

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError, Solution, Status
 from ...core.affine import Frames, is_constant, norms, product, turned, unrepeated
-from ...core.ccd import turned_over
 from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
+from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
@@ -75,7 +75,7 @@ def solve_chain(
 ) -> Steps[SolvedChain]:
     """Solve all frames of a chain in steps; errors name the chain.
 
-    CCD starts each from the one before, and the first from `neighbors.before` or else at rest; the last
+    CCD starts each from the one before, and the first from `neighbors.before` or else Even's pose; the last
     ones join `neighbors.after`, at whose frame `beyond` are the samples. other_turns: (frames, n) of the
     pose that an influence below 1 blends with; None for none. starts: the poses to start each frame from
     instead. linkage: that of the samples, where it was read before.
@@ -296,7 +296,7 @@ def _led(
     m, gap = len(times), after.frame - times[-1]
     there = replace(Problem.of(rig, beyond), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
-    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]))
+    natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])
     if np.abs(missing).max() <= _APART * gap:
         return solution

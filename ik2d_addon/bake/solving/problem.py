@@ -15,6 +15,8 @@ from ...core import (
     Status,
     Stretch,
     ccd_steps,
+    path_steps,
+    posture_of,
     solve_arc,
     solve_even,
     solve_two_bone,
@@ -23,8 +25,8 @@ from ...core import (
 )
 from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
-from ...core.ccd import turned_over
 from ...core.inputs import Floats, wrapped
+from ...core.path import Posture, turned_over
 from ...core.plain.bones import FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
@@ -237,8 +239,14 @@ class Problem:
     @property
     def start(self) -> Pose:
         """The angles and slides before the first frame."""
-        angles = self.unturned[0] if self.near is None else self.angles_of(self.near, 0)
-        return Pose(angles, self.solvers(self.slid, 0))
+        if self.near is None:
+            return Pose(*self.posture.first(self.targets[0], float(self.bend[0])))
+        return Pose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
+
+    @cached_property
+    def posture(self) -> Posture:
+        """The poses that a path is drawn to: of the first frame's chain, since a family for each is slow."""
+        return posture_of(self.chain(0), self.unturned[0])
 
     @property
     def sizes(self) -> Floats:
@@ -286,13 +294,13 @@ class Problem:
             changes.append(size * _most_changed(self.gains))
         return bool(max(changes) <= _SAME_LENGTH * size)
 
-    def one(self, row: int, start: Pose) -> Steps[Solution]:
-        """Solve one frame from the pose `start`."""
+    def one(self, row: int, start: Pose, *, goes_on: bool = False) -> Steps[Solution]:
+        """Solve one frame from the pose `start`. goes_on: as a path that comes from there."""
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
-        start = Pose(start.angles[None], start.slides[None])
-        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest))
+        start = start if goes_on else Pose(start.angles[None], start.slides[None])
+        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest, self.posture))
 
     def all(self, starts: Pose | None) -> Steps[Solution]:
         """Solve all frames: with CCD, each from the one before, or from its own of `starts`."""
@@ -338,7 +346,7 @@ class Problem:
         bend = self.bend if frames is None else self.bend[frames]
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
-            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest))
+            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest, self.posture))
         parts, last = [], start
         for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
             rows, chain = slice(row, row + 1), self.chain(frame)
@@ -348,7 +356,10 @@ class Problem:
                 over = turned_over(chain, last.angles.tolist(), float(bend[row]))
                 last = Pose(np.array(over), last.slides)
             rest = self.unturned[frame]
-            part = yield from _solve(self.rig, chain, targets[rows], last, bend[rows], softness[rows], rest)
+            posture = replace(self.posture, offset=rest - self.unturned[0])
+            part = yield from _solve(
+                self.rig, chain, targets[rows], last, bend[rows], softness[rows], rest, posture
+            )
             parts.append(part)
             last = Pose(part.angles[0], part.slides[0])
             yield frame + 1
@@ -403,27 +414,36 @@ def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
 
 
 def _solve(
-    rig: RigChain, chain: Chain, targets: Floats, start: Pose, bend: Floats, softness: Floats, rest: Floats
+    rig: RigChain,
+    chain: Chain,
+    targets: Floats,
+    start: Pose,
+    bend: Floats,
+    softness: Floats,
+    rest: Floats,
+    posture: Posture,
 ) -> Steps[Solution]:
-    """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest."""
+    """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest.
+
+    posture: the poses that CCD is drawn to where it goes on from one start.
+    """
     if rig.solver == 'CCD':
-        return (
-            yield from ccd_steps(
-                chain,
-                targets,
-                start=start.angles,
-                tolerance=rig.tolerance,
-                max_iterations=rig.iterations,
-                bend=bend,
-                softness=softness,
-                is_path=start.angles.ndim == 1,
-                **({"start_slides": start.slides} if chain.is_sliding else {}),
-            )
-        )
+        asked: dict[str, Any] = {
+            "start": start.angles,
+            "tolerance": rig.tolerance,
+            "max_iterations": rig.iterations,
+            "bend": bend,
+            "softness": softness,
+        }
+        if chain.is_sliding:
+            asked["start_slides"] = start.slides
+        if start.angles.ndim == 1:
+            return (yield from path_steps(chain, targets, posture=posture, **asked))
+        return (yield from ccd_steps(chain, targets, **asked))
     parts, block = [], _block(rig, chain)
     for first in range(0, len(targets), block):
         rows = slice(first, first + block)
-        asked: dict[str, Any] = {"bend": bend[rows], "tolerance": rig.tolerance, "softness": softness[rows]}
+        asked = {"bend": bend[rows], "tolerance": rig.tolerance, "softness": softness[rows]}
         if rig.solver == 'EVEN':
             if chain.is_sliding:
                 asked["slide_weight"] = rig.slide_weight

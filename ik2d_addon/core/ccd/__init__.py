@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cyclic coordinate descent, and what it takes to reach every target that can be reached."""
 
-from .solve import ccd_steps, solve_ccd, solve_ccd_path, turned_over
+from .solve import ccd_steps, solve_ccd
 from .step import CCDResult, ccd_slide_step, ccd_step
 
 __all__ = [
@@ -10,6 +10,4 @@ __all__ = [
     "ccd_step",
     "ccd_steps",
     "solve_ccd",
-    "solve_ccd_path",
-    "turned_over",
 ]

@@ -51,6 +51,16 @@ class Targets:
     def __getitem__(self, rows: slice | Rows) -> "Targets":
         return Targets(self.points[rows], self.starts[rows], self.bend[rows])
 
+    @classmethod
+    def spread(cls, shape: tuple[int, ...], points: Floats, starts: Floats, bend: Floats) -> "Targets":
+        """Return the rows of arrays that are broadcast over a shape."""
+        width = starts.shape[-1]
+        return cls(
+            np.broadcast_to(points, (*shape, 2)).reshape(-1, 2),
+            np.broadcast_to(starts, (*shape, width)).reshape(-1, width),
+            np.broadcast_to(bend, shape).reshape(-1),
+        )
+
     def row(self, row: int) -> tuple[list[float], float, float, float]:
         """Return the start, x, y and the bend of one target."""
         x, y = self.points[row].tolist()
@@ -69,6 +79,12 @@ class Poses(NamedTuple):
         """Return arrays to be filled for all targets."""
         m = len(targets.points)
         return cls(np.empty_like(targets.starts), np.zeros(m, np.int32), np.zeros(m, np.bool_))
+
+    @classmethod
+    def unmoved(cls, targets: Targets) -> "Poses":
+        """Return the starts, from which nothing can bring a tip to its target."""
+        m = len(targets.points)
+        return cls(targets.starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
 
     def fill(self, row: int, angles: list[float], iterations: int, is_out: bool) -> None:
         """Set the pose of one row."""

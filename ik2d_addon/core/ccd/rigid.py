@@ -8,11 +8,14 @@ from math import atan2, cos, hypot, isinf, sin
 from .correction import arms_to_tip
 from .free import solve_free
 from .limited import Found, limited_steps
-from .shapes import aimed, is_off_the_annulus, nearest_turns
+from .shapes import aimed, is_off_the_annulus, nearest_turns, side_of
 from .sweep import Bones, compared
 
 # A joined chain that is no longer than this part of the whole one moves the tip by rounding only.
 NO_REACH = 1e-12
+# A target nearer to the first joint that turns than this part of the tolerance is on it: there every
+# direction is as good, and rounding must not choose one.
+ON_ROOT = 0.5
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,10 @@ class Joined:
     base: tuple[float, float]  # where the joined chain's root is, from the whole one's
     reach: float  # of the joined chain, in units of the whole one's
 
-    def target(self, x: float, y: float) -> tuple[float, float]:
-        """Return a target as the joined chain sees it."""
-        return (x - self.base[0]) / self.reach, (y - self.base[1]) / self.reach
+    def target(self, x: float, y: float, on_root: float = 0.0) -> tuple[float, float]:
+        """Return a target as the joined chain sees it, on its root where it is no farther than `on_root`."""
+        x, y = x - self.base[0], y - self.base[1]
+        return (0.0, 0.0) if hypot(x, y) <= on_root else (x / self.reach, y / self.reach)
 
     def inner_angles(self, angles: list[float]) -> list[float]:
         """Return the joined chain's angles for those of the whole one."""
@@ -47,14 +51,36 @@ def is_rigid(bones: Bones, joint: int) -> bool:
     return bones.weights[joint] == 0.0 or bones.low[joint] == bones.high[joint]
 
 
+def has_rigid(bones: Bones) -> bool:
+    """Return whether any joint cannot turn."""
+    return any(is_rigid(bones, i) for i in range(len(bones.lengths)))
+
+
 def mirrored(bones: Bones, angles: list[float]) -> list[float]:
-    """Return a pose mirrored about the line from its root to its tip; rigid joints keep their angles."""
-    rigid = [is_rigid(bones, i) for i in range(len(angles))]
-    turned = [a if held else -a for a, held in zip(angles, rigid, strict=True)]
-    if rigid[0]:
-        return turned
-    xs, ys = arms_to_tip(bones.lengths, angles)
-    return nearest_turns(aimed(bones.lengths, [angles[0], *turned[1:]], xs[-1], ys[-1]), angles)
+    """Return a pose mirrored about the line from its first joint that turns to its tip, which stays.
+
+    Rigid joints keep their angles; limits do not count.
+    """
+    part = joined(bones, angles)
+    if part is None:
+        return angles
+    inner, found = part.inner_angles(angles), list(angles)
+    xs, ys = arms_to_tip(part.bones.lengths, inner)
+    turned = aimed(part.bones.lengths, [inner[0], *(-angle for angle in inner[1:])], xs[-1], ys[-1])
+    for i, offset, angle in zip(part.turning, part.offsets, nearest_turns(turned, inner), strict=True):
+        found[i] = angle - offset
+    return found
+
+
+def turning_side(bones: Bones, angles: list[float], bend: float) -> float:
+    """Return the side, +1 or -1, to which the joints that turn bend, without the first; else `bend`.
+
+    With a rigid root the first joint that turns only aims, so its angle says nothing of the side.
+    """
+    if not has_rigid(bones):
+        return side_of(angles, bend)
+    part = joined(bones, angles)
+    return bend if part is None else side_of(part.inner_angles(angles), bend)
 
 
 def joined(bones: Bones, start: list[float]) -> Joined | None:
@@ -106,7 +132,7 @@ def joined_steps(
     found = yield from any_steps(
         part.bones,
         part.inner_angles(start),
-        *part.target(x, y),
+        *part.target(x, y, ON_ROOT * tolerance),
         bend,
         tolerance / part.reach,
         rounds,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solvers for chains of any number of bones: solve_ccd for targets on their own, and for a path.
+"""The solver for chains of any number of bones and targets on their own; core/path solves a path.
 
-`ccd_steps` does both bit by bit: between two of its yields at most one target is solved, or one start of a
+`ccd_steps` does it bit by bit: between two of its yields at most one target is solved, or one start of a
 target that needs many.
 """
 
@@ -26,11 +26,11 @@ from ..inputs import Floats, checked_bend
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from ..two_bone import solve_limited_pair
-from .batch import BATCH, Poses, Targets, are_inside, free_batch_steps
+from .batch import BATCH, Poses, Targets, free_batch_steps
 from .free import solve_free
 from .limited import Found, limited_steps
 from .limited_batch import limited_batch_steps
-from .rigid import any_steps, is_rigid, joined_steps, mirrored
+from .rigid import any_steps, has_rigid, joined_steps
 from .shapes import side_of
 from .sliding import parted, pinned, starting
 from .sweep import Bones
@@ -40,6 +40,8 @@ _Result = TypeVar("_Result")
 Steps = Generator[int, None, _Result]
 # Solves one target: from a pose, to x and y, bent to a side, the last one being out of reach or not.
 Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
+# Solves rows of targets, to a tolerance (a length), with so many corrections at most.
+Way = Callable[[Chain, Targets, float, int], Steps[Poses]]
 
 # The most corrections for one start, ten times the usual number; then another way is taken.
 MAX_ITERATIONS = 60
@@ -80,7 +82,7 @@ def solve_ccd(
     on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
     """
-    return _drained(
+    return drained(
         ccd_steps(
             chain,
             target,
@@ -90,41 +92,6 @@ def solve_ccd(
             max_iterations=max_iterations,
             bend=bend,
             softness=softness,
-        )
-    )
-
-
-def solve_ccd_path(
-    chain: Chain,
-    targets: ArrayLike,
-    *,
-    start: ArrayLike,
-    start_slides: ArrayLike | None = None,
-    tolerance: float | None = None,
-    max_iterations: int = MAX_ITERATIONS,
-    bend: ArrayLike = 1,
-    softness: ArrayLike = 0.0,
-) -> Solution:
-    """Solve targets that follow one another: each starts from the angles of the one before.
-
-    Corrections change a pose as little as they can, so a smooth path gives smooth angles. A chain
-    that a target out of reach has stretched or folded bends back to the side it came from. Where the
-    bend changes from one frame to the next, the pose is mirrored to the new side first.
-    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, start_slides: (n,) or
-    None. bend, softness: one for all, or (frames,).
-    tolerance, max_iterations and the result as in solve_ccd.
-    """
-    return _drained(
-        ccd_steps(
-            chain,
-            targets,
-            start=start,
-            start_slides=start_slides,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-            bend=bend,
-            softness=softness,
-            is_path=True,
         )
     )
 
@@ -139,58 +106,52 @@ def ccd_steps(
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
     softness: ArrayLike = 0.0,
-    is_path: bool = False,
 ) -> Steps[Solution]:
-    """Return the solution of solve_ccd or solve_ccd_path; yield the targets done, or 0 within one."""
+    """Return the solution of solve_ccd; yield the targets done, or 0 within one."""
     targets, sides = checked_targets(target), checked_bend(bend)
-    starts, soft = _starting(chain, start, start_slides), checked_softness(softness)
-    if is_path:
-        _refuse_no_path(targets, starts, sides, soft)
+    starts, soft = starting_pose(chain, start, start_slides), checked_softness(softness)
     shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
-    width = starts.shape[-1]
-    rows = Targets(
-        np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
-        np.broadcast_to(starts, (*shape, width)).reshape(-1, width),
-        np.broadcast_to(sides, shape).reshape(-1),
-    )
+    rows = Targets.spread(shape, targets, starts, sides)
+    return (yield from solution_steps(chain, rows, shape, soft, tolerance, max_iterations, _solve))
+
+
+def solution_steps(
+    chain: Chain,
+    rows: Targets,
+    shape: tuple[int, ...],
+    softness: Floats,
+    tolerance: float | None,
+    max_iterations: int,
+    solve: Way,
+) -> Steps[Solution]:
+    """Return the solution (shape) of the poses that `solve` finds for rows of targets; yield as it does."""
     limit = chain.tolerance_or_default(tolerance)
     if max_iterations < 1:
         raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-    poses, iterations, is_out = yield from _solve(chain, rows, limit, max_iterations, is_path)
+    poses, iterations, is_out = yield from solve(chain, rows, limit, max_iterations)
     angles, slides = parted(chain, poses)
     residual = distances_to(chain, angles, rows.points, slides)
     status = annulus_status(chain, rows.points, limit)
     missed = (status == Status.REACHED) & (residual > limit)
     status[missed] = np.where(is_out[missed], Status.LIMITED, Status.STALLED)
-    if soft.any():
-        softnesses = np.broadcast_to(soft, shape).reshape(-1)
-        eased = soft_targets(chain, rows.points, softnesses)
-        soft_rows = replace(rows, points=eased)
-        poses, iterations, _ = yield from _solve(chain, soft_rows, limit, max_iterations, is_path)
+    if softness.any():
+        softnesses = np.broadcast_to(softness, shape).reshape(-1)
+        eased = replace(rows, points=soft_targets(chain, rows.points, softnesses))
+        poses, iterations, _ = yield from solve(chain, eased, limit, max_iterations)
         angles, slides = parted(chain, poses)
         residual = distances_to(chain, angles, rows.points, slides)
         status = eased_status(status, residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
-def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floats) -> None:
-    """Raise IK2DError for shapes that are not those of one path."""
-    if targets.ndim != 2 or start.ndim != 1:
-        raise IK2DError("a path takes targets of shape (frames, 2) and one start of shape (n,)")
-    m = len(targets)
-    for name, values in (("bend", bend), ("softness", softness)):
-        if values.shape not in ((), (m,)):
-            raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
-
-
-def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
+def starting_pose(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
     """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
     angles = checked_angles(chain, start, "start")
     none = np.zeros(len(chain)) if start_slides is None else start_slides
     return starting(chain, angles, checked_slides(chain, none, "start_slides"))
 
 
-def _drained(steps: Steps[_Result]) -> _Result:
+def drained(steps: Steps[_Result]) -> _Result:
     """Run steps to their end."""
     while True:
         try:
@@ -200,64 +161,61 @@ def _drained(steps: Steps[_Result]) -> _Result:
             return result
 
 
-def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int, is_path: bool) -> Steps[Poses]:
+def _solve(chain: Chain, rows: Targets, tolerance: float, rounds: int) -> Steps[Poses]:
     """Return poses for all rows, by the way that fits the chain. rounds: the most corrections."""
-    n, outer = len(chain), chain.reach[1]
-    m, bones = len(rows.points), Bones.of(chain)
-    rigid = any(is_rigid(bones, i) for i in range(n))
-    if outer == 0.0 or m == 0:
-        return Poses(rows.starts, np.zeros(m, np.int32), np.ones(m, np.bool_))
-    if chain.is_limited and not (rigid or chain.is_sliding) and n <= 2:
-        angles = (_exact_path if is_path else _exact)(chain, rows, tolerance)
-        return Poses(angles, np.zeros(m, np.int32), at_limits(chain, angles).any(axis=1))
-    unit = replace(rows, points=in_reaches(chain, rows.points))
-    fine = max(INNER_PART * tolerance / outer, FINEST)
-    free = not (rigid or chain.is_limited or chain.is_sliding)
-    if not (rigid or chain.is_sliding) and not is_path and m >= BATCH:
-        batch_steps = free_batch_steps if free else limited_batch_steps
+    bones = Bones.of(chain)
+    if chain.reach[1] == 0.0 or len(rows.points) == 0:
+        return Poses.unmoved(rows)
+    if is_exact(chain):
+        return exact_poses(chain, _exact(chain, rows, tolerance))
+    unit, fine = replace(rows, points=in_reaches(chain, rows.points)), inner_tolerance(chain, tolerance)
+    if not (has_rigid(bones) or chain.is_sliding) and len(rows.points) >= BATCH:
+        batch_steps = limited_batch_steps if chain.is_limited else free_batch_steps
         return (yield from batch_steps(bones, unit, fine, rounds))
+    return (yield from _solve_in_turn(solver_of(chain, fine, rounds), unit))
+
+
+def is_exact(chain: Chain) -> bool:
+    """Return whether a chain is of one or two bones with limits that a formula poses."""
+    return chain.is_limited and len(chain) <= 2 and not (chain.is_sliding or has_rigid(Bones.of(chain)))
+
+
+def exact_poses(chain: Chain, angles: Floats) -> Poses:
+    """Return the poses of angles (m, n) that a formula gave."""
+    return Poses(angles, np.zeros(len(angles), np.int32), at_limits(chain, angles).any(axis=1))
+
+
+def inner_tolerance(chain: Chain, tolerance: float) -> float:
+    """Return the tolerance that solvers aim at, in reaches."""
+    return max(INNER_PART * tolerance / chain.reach[1], FINEST)
+
+
+def solver_of(chain: Chain, tolerance: float, rounds: int) -> Solver:
+    """Return the solver of one target at a time that fits the chain (reach is 1)."""
+    bones, rigid = Bones.of(chain), has_rigid(Bones.of(chain))
 
     def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[Found]:
-        if free:
-            return Found(*solve_free(bones, pose, x, y, bend, fine, rounds), False)
+        if not (rigid or chain.is_limited or chain.is_sliding):
+            return Found(*solve_free(bones, pose, x, y, bend, tolerance, rounds), False)
         one = limited_steps if chain.is_sliding else joined_steps if rigid else any_steps
         own = pinned(bones, pose) if chain.is_sliding else bones
-        return (yield from one(own, pose, x, y, bend, fine, rounds, asks_first=was_out))
+        return (yield from one(own, pose, x, y, bend, tolerance, rounds, asks_first=was_out))
 
-    if is_path:
-        return (yield from _solve_path(chain, solve, unit))
-    return (yield from _solve_in_turn(solve, unit))
+    return solve
 
 
 def _exact(chain: Chain, rows: Targets, tolerance: float) -> Floats:
     """Return the nearest poses of one or two bones with limits, on the side that the start bends to."""
     sides = [side_of(start, bend) for start, bend in zip(rows.starts.tolist(), rows.bend, strict=True)]
-    return _exact_on(chain, rows, np.array(sides), tolerance)
+    return exact_on(chain, rows, np.array(sides), tolerance)
 
 
-def _exact_on(chain: Chain, rows: Targets, sides: Floats, tolerance: float) -> Floats:
+def exact_on(chain: Chain, rows: Targets, sides: Floats, tolerance: float) -> Floats:
     """Return the nearest poses of one or two bones with limits, on the sides (m,) where both reach."""
     if len(chain) == 1:
         direction = np.arctan2(rows.points[:, 1:], rows.points[:, :1])
         return within_limits(chain, direction, rows.starts)
     return solve_limited_pair(chain, rows.points, sides, rows.starts, tolerance)[0]
-
-
-def _exact_path(chain: Chain, rows: Targets, tolerance: float) -> Floats:
-    """Return the poses of _exact for frames each of which starts from the one before.
-
-    The nearest rotations depend on the frame before by its side alone. So they are found for both sides at
-    once, and a frame only chooses: the side, and the numbers that go on from the last one's.
-    """
-    m = len(rows.points)
-    both = {side: _exact_on(chain, rows, np.full(m, side), tolerance) for side in (1.0, -1.0)}
-    angles, pose = np.empty_like(rows.starts), rows.starts[0]
-    side = last = float(rows.bend[0])
-    for row, bend in enumerate(rows.bend.tolist()):
-        side = side_of(pose.tolist(), side) if bend == last else bend
-        last = bend
-        pose = angles[row] = within_limits(chain, both[side][row], pose)
-    return angles
 
 
 def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[Poses]:
@@ -268,40 +226,3 @@ def _solve_in_turn(solve: Solver, rows: Targets) -> Steps[Poses]:
         poses.fill(row, *(yield from solve(start, x, y, bend, False)))
         yield row + 1
     return poses
-
-
-def _solve_path(chain: Chain, solve: Solver, rows: Targets) -> Steps[Poses]:
-    """Return poses, one target after the other, each from the pose of the one before."""
-    poses = Poses.empty(rows)
-    pose, last = rows.starts[0].tolist(), float(rows.bend[0])
-    side, was_out, n = last, False, len(chain)
-    in_annulus = are_inside(Bones.of(chain), rows)
-    for row, ((x, y), bend) in enumerate(zip(rows.points.tolist(), rows.bend.tolist(), strict=True)):
-        # The side is kept, since a target out of reach puts the chain on a line, which has none.
-        side = side_of(pose[:n], side)
-        if bend != last:
-            slides = [slide * chain.reach[1] for slide in pose[n:]]
-            pose = turned_over(chain, pose[:n], bend, slides) + pose[n:]
-            side = last = bend
-        found = yield from solve(pose, x, y, side, was_out)
-        poses.fill(row, *found)
-        pose, was_out = found.angles, found.is_out and bool(in_annulus[row])
-        yield row + 1
-    return poses
-
-
-def turned_over(
-    chain: Chain, angles: list[float], bend: float, slides: list[float] | None = None
-) -> list[float]:
-    """Return the angles (n) that bend to the side `bend`: mirrored, as far as limits and rigid joints allow.
-
-    slides: (n) the added lengths, which stay as they are; None: none.
-    """
-    if side_of(angles, bend) == bend:
-        return angles
-    bones = Bones.of(chain)
-    if slides:
-        bones = replace(bones, lengths=(chain.lengths + slides).tolist())
-    moved = np.array(mirrored(bones, angles))
-    limited: list[float] = within_limits(chain, moved, np.array(angles)).tolist()
-    return limited

@@ -32,16 +32,16 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     if not chain.live:
         return
     if has_memory(chain):
-        column.operator("ik2d.start_from_rest", icon='LOOP_BACK')
+        column.operator("ik2d.solve_with_even", icon='CON_KINEMATIC')
     if not context.scene.render.use_lock_interface:
         column.operator("ik2d.lock_interface", icon='LOCKED')
 
 
-class IK2D_OT_start_from_rest(ChainOperator, Operator):
-    """Have the chain start from its rest pose on each frame, so that it can be live"""
+class IK2D_OT_solve_with_even(ChainOperator, Operator):
+    """Set the chain's solver to Even, so that it can be live: each frame has the pose that bends least"""
 
-    bl_idname = "ik2d.start_from_rest"
-    bl_label = "Start from Rest Pose"
+    bl_idname = "ik2d.solve_with_even"
+    bl_label = "Set Solver to Even"
 
     @staticmethod
     def why_not(context):
@@ -51,8 +51,8 @@ class IK2D_OT_start_from_rest(ChainOperator, Operator):
 
     def work(self, context):
         chain = shown_chain(context)
-        chain.start_from = 'REST'
-        return f"Chain '{chain.name}' starts from its rest pose on each frame"
+        chain.solver = 'EVEN'
+        return f"Chain '{chain.name}' is solved by Even: each frame has the pose that bends least"
 
 
 class IK2D_OT_lock_interface(ChainOperator, Operator):
@@ -70,5 +70,5 @@ class IK2D_OT_lock_interface(ChainOperator, Operator):
         context.scene.render.use_lock_interface = True
 
 
-classes = (IK2D_OT_start_from_rest, IK2D_OT_lock_interface)
+classes = (IK2D_OT_solve_with_even, IK2D_OT_lock_interface)
 register, unregister = registration(classes)

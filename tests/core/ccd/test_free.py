@@ -136,8 +136,8 @@ def test_same_input_same_output_and_a_path_is_its_frames_in_turn():
     rng = np.random.default_rng(8)
     chain, start = Chain(rng.uniform(1.0, 2.0, 7)), rng.uniform(-1.0, 1.0, 7)
     targets = rng.uniform(-4.0, 4.0, (30, 2))
-    path = solve_ccd_path(chain, targets, start=start)
-    assert np.array_equal(path.angles, solve_ccd_path(chain, targets, start=start).angles)
+    path = solve_ccd_path(chain, targets, start=start, posture_gain=0.0)
+    assert np.array_equal(path.angles, solve_ccd_path(chain, targets, start=start, posture_gain=0.0).angles)
     for target, angles in zip(targets, path.angles, strict=True):
         start = solve_ccd(chain, target, start=start).angles
         assert np.array_equal(start, angles)

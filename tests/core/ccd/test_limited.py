@@ -87,7 +87,8 @@ def test_after_a_target_out_of_reach_the_region_is_asked_before_corrections(monk
         return function(*given)
 
     monkeypatch.setattr(limited, "around", counted)
-    solution = solve_ccd_path(chain, [[-2.0, 1.0]] * 6 + [[4.8, 0.5]] * 3, start=np.zeros(5))
+    path = [[-2.0, 1.0]] * 6 + [[4.8, 0.5]] * 3
+    solution = solve_ccd_path(chain, path, start=np.zeros(5), posture_gain=0.0)
     assert solution.status.tolist() == [Status.LIMITED] * 6 + [Status.REACHED] * 3
     assert len(calls) == 1 + 3
 

@@ -62,16 +62,54 @@ def test_the_joined_chain_has_its_joints_where_the_whole_one_has_them(n, with_li
                 assert low == -np.inf and high == np.inf
 
 
-def test_mirrored_a_root_that_turns_keeps_the_tips_direction_and_a_rigid_one_its_angle():
+def test_mirrored_a_chain_keeps_its_tip_and_the_angles_of_rigid_joints():
     start, free = [0.3, 0.5, -0.2, 0.7], ([-np.inf] * 4, [np.inf] * 4)
-    turned = mirrored(Bones([0.25] * 4, [1.0, 1.0, 0.0, 1.0], *free), start)
-    assert turned[1:] == [-0.5, -0.2, -0.7]
-    tips = forward(Chain([0.25] * 4), [start, turned])[:, -1]
-    assert np.allclose(*np.arctan2(tips[:, 1], tips[:, 0]), rtol=0.0, atol=1e-15)
-    held = Bones([0.25] * 4, [0.0, 1.0, 1.0, 1.0], *free)
+    weights = ([1.0] * 4, [1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0])
+    held = [Bones([0.25] * 4, each, *free) for each in weights]
     stopped = Bones([0.25] * 4, [1.0] * 4, [0.3, *free[0][1:]], [0.3, *free[1][1:]])
-    for bones in (held, stopped):
-        assert mirrored(bones, start) == [0.3, -0.5, 0.2, -0.7]
+    for bones in (*held, stopped):
+        turned = mirrored(bones, start)
+        joints = forward(Chain([0.25] * 4), [start, turned])
+        assert np.allclose(*joints[:, -1], rtol=0.0, atol=1e-15)
+        rigid = [is_rigid(bones, i) for i in range(4)]
+        assert [angle for angle, is_held in zip(turned, rigid, strict=True) if is_held] == [
+            angle for angle, is_held in zip(start, rigid, strict=True) if is_held
+        ]
+        # Each joint between two that turn comes to the other side of the line from the first of them.
+        first = rigid.index(False)
+        line, arms = joints[0, -1] - joints[0, first], joints[:, first + 1] - joints[:, first]
+        sides = line[0] * arms[:, 1] - line[1] * arms[:, 0]
+        assert sides[0] == pytest.approx(-sides[1]) or bones is held[1]
+        assert np.allclose(mirrored(bones, turned), start, rtol=0.0, atol=1e-14)
+    still = Bones([0.25] * 4, [0.0] * 4, *free)
+    assert mirrored(still, start) == start
+
+
+@pytest.mark.parametrize("limits", (None, [-3.5, 3.5]))
+def test_a_root_of_weight_0_loses_no_change_of_the_bend(limits):
+    """The first joint that turns aims, here by more than the others bend: that is not the chain's side."""
+    chain = Chain(np.ones(4) / 4, None if limits is None else [limits] * 4, weights=[0.0, 1.0, 1.0, 1.0])
+    path, bend = [[0.1, 0.7]] * 4, [1, 1, -1, 1]
+    for gain in (0.0, 10.0):
+        start = [0.0, 1.2, 0.4, 0.4]
+        angles = solve_ccd_path(chain, path, start=start, bend=bend, posture_gain=gain).angles
+        assert np.sign(angles[:, 2:]).tolist() == [[side, side] for side in bend]
+        assert (angles[:, 0] == 0.0).all()
+
+
+@pytest.mark.parametrize("limits", (None, [-3.5, 3.5]))
+def test_a_target_within_rounding_of_the_first_joint_that_turns_is_on_it(limits):
+    n = 3
+    chain = Chain([0.5, 0.5, 0.25], None if limits is None else [limits] * n, [0.0, 0.0, 1.0])
+    start, rng = [0.4, 0.3, -2.0], np.random.default_rng(0)
+    pivot = forward(chain, start)[2]
+    for size in (1e-16, 1e-12, 1e-7):
+        targets = pivot + size * rng.uniform(-1.0, 1.0, (10, 2))
+        for target in targets:
+            assert np.array_equal(solve_ccd(chain, target, start=start).angles, start)
+        assert np.array_equal(solve_ccd_path(chain, targets, start=start).angles, [start] * 10)
+    away = solve_ccd(chain, pivot + [0.0, 1e-5], start=start)
+    assert away.angles.sum() == pytest.approx(np.pi / 2.0, abs=1e-6)
 
 
 @pytest.mark.slow
