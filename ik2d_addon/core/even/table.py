@@ -91,7 +91,7 @@ class Table:
         return where, pose
 
     def _guess(self, bends: Floats, forces: Floats, ways: Floats) -> Floats:
-        """Return about what poses (k,) will bend when their tips go ways (2, k): the force is half its slope."""
+        """Return about what poses (k,) bend when their tips go ways (2, k): the force is half its slope."""
         most = PART_OF_BEND * bends + self.slack
         slopes = 2.0 * (forces[0] * ways[0] + forces[1] * ways[1])
         guess: Floats = bends + np.clip(slopes, -most, most)
