@@ -31,8 +31,8 @@ STRAYED, GUESSED = 1.2, 0.7
 TIE = 1e-9
 # More than any pose bends: one on the other side than what was asked for.
 OTHER_SIDE = 1e6
-# Targets at a time, so that arrays stay in the processor's cache; sheets kept.
-BLOCK, KEPT = 250, 64
+# Targets at a time, so that arrays stay in the processor's cache; sheets kept, and the digits that tell them.
+BLOCK, KEPT, DIGITS = 250, 64, 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,11 @@ class Sheet:
 
 
 def sheet_of(numbers: Floats, free_root: bool, slide_weight: float) -> Sheet:
-    """Return a chain's sheet, made once. numbers: (7, n) as for `springs_of`."""
-    return _kept(numbers.tobytes(), free_root, slide_weight)
+    """Return a chain's sheet, made once; a larger one of the same shape has the same.
+
+    numbers: (7, n) as for `springs_of`.
+    """
+    return _kept((np.round(numbers, DIGITS) + 0.0).tobytes(), free_root, round(slide_weight, DIGITS))
 
 
 @lru_cache(maxsize=KEPT)
