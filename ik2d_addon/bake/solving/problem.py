@@ -49,7 +49,7 @@ _SAME_LENGTH = 1e-6
 # A bone that slides by less than this angle (radians) off its heading is aimed as one that slides along it.
 _ASKEW = 1e-3
 # So many frames of two bones from one yield to the next; with Even so many angles, within limits fewer.
-_BLOCK, _ANGLES, _LIMITED_ANGLES = 8192, 8192, 128
+_BLOCK, _ANGLES = 8192, 8192
 NOTHING_TO_JOIN = NeighborPoses()
 
 
@@ -462,8 +462,6 @@ def _block(rig: RigChain, chain: Chain) -> int:
     """Return the number of frames to solve between yields: some hundredths of a second's work."""
     if rig.solver == 'TWO_BONE':
         return _BLOCK
-    if chain.is_limited:  # many of them may have to be solved one by one
-        return max(1, _LIMITED_ANGLES // len(chain))
     return max(1, _ANGLES // len(chain))
 
 

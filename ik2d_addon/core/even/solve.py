@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The solver Even: of all poses that reach a target, the one that bends least from rest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..ccd.shapes import is_on_a_line, side_of
 from ..ccd.solve import solve_ccd
 from ..chain import (
     Chain,
@@ -21,9 +23,12 @@ from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, finite_floats
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
+from .descent import Poses as Column
+from .descent import rotated
 from .joined import joined
 from .rooted import settled
 from .search import family_of
+from .sheet import TURN, Sheet, sheet_of
 from .slid_family import slid_family_of
 from .slid_rooted import Slider
 
@@ -33,12 +38,15 @@ BLOCK_ANGLES = 65536
 LEAST_SLIDE_WEIGHT = 1e-4
 # A tip no farther from its target (reach is 1) is on it.
 ON_TARGET = 1e-12
+# Chains of more bones get CCD's poses where limits count.
+MANY_BONES = 200
 
 # Angles (m, n) and iterations (m,).
 Poses = tuple[Floats, NDArray[np.int32]]
 # Angles (m, n), slides (m, n) and iterations (m,).
 SlidPoses = tuple[Floats, Floats, NDArray[np.int32]]
 Proven = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
 
 def solve_even(
@@ -221,22 +229,89 @@ class _Even:
         inside = annulus_status(self.chain, points, self.tolerance) == Status.REACHED
         missed |= inside & (before > self.tolerance)
         angles[:] = within
-        rows, proven = np.flatnonzero(missed), np.zeros(len(points), np.bool_)
-        if rows.size == 0:
-            return proven
-        root = 1.0 if self.root_weight is None else self.root_weight
-        held = solve_ccd(
-            replace(self.chain, weights=np.append(root, self.weights)),
-            points[rows],
-            start=within[rows],
-            start_slides=slides[rows],
-            tolerance=self.tolerance,
-            bend=sides[rows],
-        )
-        angles[rows], slides[rows] = held.angles, held.slides
-        iterations[rows] += held.iterations
-        proven[rows] = held.status == Status.LIMITED
+        proven = np.zeros(len(points), np.bool_)
+
+        def corrected(rows: Rows) -> NDArray[np.bool_]:
+            """Put CCD's poses into rows, and return which reach their points."""
+            root = 1.0 if self.root_weight is None else self.root_weight
+            held = solve_ccd(
+                replace(self.chain, weights=np.append(root, self.weights)),
+                points[rows],
+                start=within[rows],
+                start_slides=slides[rows],
+                tolerance=self.tolerance,
+                bend=sides[rows],
+            )
+            angles[rows], slides[rows] = held.angles, held.slides
+            iterations[rows] += held.iterations
+            proven[rows] = held.status == Status.LIMITED
+            reached: NDArray[np.bool_] = held.status == Status.REACHED
+            return reached
+
+        rows = np.flatnonzero(missed)
+        if self.chain.is_limited and 3 <= len(self.chain) <= MANY_BONES and inside[rows].any():
+            self._least(angles, slides, iterations, points, sides, np.flatnonzero(missed & inside), corrected)
+            rows = np.flatnonzero(missed & ~inside)
+        if rows.size:
+            corrected(rows)
         return proven
+
+    def _least(
+        self,
+        angles: Floats,
+        slides: Floats,
+        iterations: NDArray[np.int32],
+        points: Floats,
+        sides: Floats,
+        rows: Rows,
+        corrected: Callable[[Rows], NDArray[np.bool_]],
+    ) -> None:
+        """Put the poses (m, n) of least bend within limits into some rows, where they reach their points.
+
+        corrected: puts other poses, for rows, and returns which of them reach.
+        """
+        outer = self.chain.reach[1]
+        sheet, turn = self._sheet()
+        goals = rotated(points[rows].T / outer, -turn)
+        tried = sheet.tried(goals)
+        reached = np.zeros(rows.size, np.bool_)
+        reached[tried.rows[tried.done]] = True
+        if not reached.all():
+            reached[~reached] = corrected(rows[~reached])
+        rest_side = 0.0 if is_on_a_line(self.rest.tolist()) else side_of(self.rest.tolist(), 1.0)
+        found = sheet.least(tried, goals, sides[rows], np.where(sides[rows] < 0.0, -rest_side, 0.0), reached)
+        lost = np.flatnonzero(reached & ~found.done)
+        if lost.size:
+            start = Column(
+                angles[rows[lost]].T.copy(), slides[rows[lost]].T / outer, np.zeros((2, lost.size))
+            )
+            start.angles[0] -= turn
+            more = sheet.nearest(start, goals[:, lost])
+            found.poses.put(lost, more.poses)
+            found.done[lost], found.steps[lost] = more.done, more.steps
+        own = rows[found.done]
+        poses = found.poses[found.done]
+        poses.angles[0] += turn
+        near = np.broadcast_to(self.rest, poses.angles.T.shape)
+        angles[own] = within_limits(self.chain, poses.angles.T, near)
+        slides[own] = within_slides(self.chain, poses.slides.T * outer)
+        iterations[own] += found.steps[found.done]
+
+    def _sheet(self) -> tuple[Sheet, float]:
+        """Return the chain's sheet, and how far its base is turned: a counted root is at zero at rest."""
+        chain, free = self.chain, self.root_weight is None
+        outer, turn = chain.reach[1], 0.0 if free else float(self.rest[0])
+        low, high = chain.ranges.T.copy()
+        if free and high[0] - low[0] >= TURN:
+            low[0], high[0] = -np.inf, np.inf
+        rest = self.rest.copy()
+        weights = np.append(1.0 if self.root_weight is None else self.root_weight, self.weights)
+        most = weights[free:].max() or 1.0
+        for values in (rest, low, high):
+            values[0] -= turn
+        short, long = chain.slide_ranges.T / outer
+        numbers = np.array((chain.lengths / outer, rest, weights / most, low, high, short, long))
+        return sheet_of(numbers, free, self.slide_weight / float(most)), turn
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m benchmarks.limits [table ...]`: measure the solver Even within limits. `bend` needs scipy.
+
+Legs, tails, spines and fingers of reach 1, with the ranges that such joints have.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ik2d_addon.core import Chain, forward, reachable, solve_ccd, solve_ccd_path, solve_even
+from ik2d_addon.core.even.sheet import Sheet
+from ik2d_addon.core.even.solve import _Even
+
+from .problems import Floats
+from .table import Table, percent, print_tables
+from .timing import best_times, say
+
+# Lengths, angles at rest and ranges, in degrees.
+RIGS: dict[str, tuple[list[float], list[float], list[tuple[float, float]]]] = {
+    "bird's leg": (
+        [0.2, 0.35, 0.3, 0.15],
+        [-60, 60, -90, 60],
+        [(-100, 0), (20, 140), (-150, -20), (-20, 90)],
+    ),
+    "dog's leg": ([0.35, 0.4, 0.25], [-60, 40, -50], [(-120, 20), (10, 140), (-140, -10)]),
+    "finger": ([0.45, 0.3, 0.25], [0, 10, 10], [(-90, 30), (0, 100), (0, 80)]),
+    "tail": ([0.1] * 10, [0] + [3] * 9, [(-60, 60)] + [(-15, 15)] * 9),
+    "spine": (
+        [0.125] * 8,
+        [90] + [4] * 7,
+        [(60, 120), (-5, 20), (-5, 20), (0, 10), (-10, 30), (-10, 30), (0, 5), (-20, 40)],
+    ),
+    "excavator": ([0.5, 0.3, 0.2], [50, -80, -40], [(0, 70), (-150, -20), (-120, 40)]),
+}
+RANDOM = 24
+
+
+def rigs() -> Iterator[tuple[str, Chain, Floats]]:
+    """Yield names, chains and their rest poses."""
+    for name, (lengths, rest, ranges) in RIGS.items():
+        yield name, Chain(lengths, limits=np.radians(ranges)), np.radians(rest)
+    for seed in range(RANDOM):
+        rng = np.random.default_rng([7, seed])
+        n = int(rng.integers(3, 7))
+        rest = np.append(rng.uniform(-1.5, 1.5), rng.uniform(-1.0, 1.0, n - 1))
+        room = rng.uniform(0.2, 1.6, (2, n))
+        lengths = rng.uniform(0.5, 1.5, n)
+        ranges = np.stack((rest - room[0], rest + room[1]), axis=1)
+        yield f"{RANDOM} random", Chain(lengths / lengths.sum(), limits=ranges), rest
+
+
+def targets_of(chain: Chain, rng: np.random.Generator, count: int) -> Floats:
+    """Return tips (count, 2) of random poses within the limits."""
+    poses = rng.uniform(*chain.ranges.T, (count, len(chain)))
+    tips: Floats = forward(chain, poses)[:, -1]
+    return tips
+
+
+def bend_of(poses: Floats, rest: Floats) -> Floats:
+    """Return the bend (m,) of poses (m, n) whose root turns freely."""
+    bend: Floats = ((poses - rest)[:, 1:] ** 2).sum(axis=1)
+    return bend
+
+
+def bend(count: int = 300, compared: int = 25, starts: int = 20) -> Table:
+    """Return the table of targets reached, and of the bend against the best that scipy finds."""
+    from scipy.optimize import minimize  # beside this table nothing needs it
+
+    found: dict[str, list[Floats]] = {}
+    for name, chain, rest in rigs():
+        say(f"bend: {name}")
+        rng = np.random.default_rng(5)
+        targets = targets_of(chain, rng, count)
+        own = solve_even(chain, targets, rest=rest)
+        bends, ratios = bend_of(own.angles, rest), []
+        for target, least in zip(targets[:compared], bends[:compared], strict=True):
+            best = np.inf
+            for start in range(starts):
+                begin = rng.uniform(*chain.ranges.T) if start else np.clip(rest, *chain.ranges.T)
+                other = minimize(
+                    lambda pose, rest=rest: ((pose - rest)[1:] ** 2).sum(),
+                    begin,
+                    bounds=chain.ranges,
+                    constraints={
+                        "type": "eq",
+                        "fun": lambda pose, to=target, c=chain: forward(c, pose)[-1] - to,
+                    },
+                    method="SLSQP",
+                    options={"maxiter": 300, "ftol": 1e-12},
+                )
+                if np.abs(forward(chain, other.x)[-1] - target).max() < 1e-8:
+                    best = min(best, float(other.fun))
+            ratios.append(least / max(best, 1e-9) if np.isfinite(best) and least > 1e-9 else 1.0)
+        off = own.residual / chain.reach[1]
+        found.setdefault(name, []).append(np.array([(off < 1e-9).mean(), off.max()]))
+        found.setdefault(name + "*", []).append(np.array(ratios))
+    rows = []
+    for name in dict.fromkeys(name for name, _, _ in rigs()):
+        reached, ratios = np.array(found[name]), np.concatenate(found[name + "*"])
+        rows.append(
+            [
+                name,
+                percent(float(reached[:, 0].mean())),
+                f"{np.median(ratios):.4f}",
+                f"{ratios.max():.4f}",
+                percent(float((ratios <= 1.001).mean())),
+            ]
+        )
+    note = (
+        f"{count} targets each within the region: the share reached to 1e-9 of reach; and the bend over the"
+        f" best of {starts} starts of scipy's SLSQP on {compared} of them, in the median and at most, and the"
+        " share of at most 1.001 times as much."
+    )
+    return Table("Even within limits: bend", note, ["chain", "reached", "median", "most", "least"], rows)
+
+
+def paths_of(chain: Chain, rng: np.random.Generator, count: int, step: float = 0.006) -> Iterator[Floats]:
+    """Yield smooth paths (frames, 2) within the region, of even steps."""
+    region = reachable(chain)
+    corners = targets_of(chain, rng, 500)
+    middle, room = corners.mean(axis=0), np.ptp(corners, axis=0).max() / 2.0
+    u, tries = np.linspace(0.0, 1.0, 4000)[:, np.newaxis], 0
+    while count and tries < 2000:
+        tries += 1
+        path = middle + rng.normal(0.0, 0.4 * room, 2)
+        for k in range(1, 4):
+            size, phase = rng.normal(0.0, 0.4 * room / k, 2), rng.uniform(0.0, 2.0 * np.pi, 2)
+            path = path + size * np.cos(2.0 * np.pi * k * u + phase)
+        way = np.append(0.0, np.cumsum(np.hypot(*np.diff(path, axis=0).T)))
+        places = np.arange(min(300, int(way[-1] / step))) * step
+        even = np.stack([np.interp(places, way, path[:, i]) for i in (0, 1)], axis=1)
+        inside = np.concatenate(([0], region.contains(even).view(np.int8), [0]))
+        runs = np.flatnonzero(np.diff(inside))
+        if runs.size == 0:
+            continue
+        longest = int((runs[1::2] - runs[::2]).argmax())
+        first, last = runs[2 * longest], runs[2 * longest + 1]
+        if last - first >= 100:
+            count -= 1
+            yield even[first:last]
+
+
+def paths(count: int = 8) -> Table:
+    """Return the table of the turns from frame to frame along smooth paths."""
+    most: dict[str, list[Floats]] = {}
+    for name, chain, rest in rigs():
+        say(f"paths: {name}")
+        for path in paths_of(chain, np.random.default_rng(3), count):
+            even = solve_even(chain, path, rest=rest).angles
+            ccd = solve_ccd_path(chain, path, start=even[0]).angles
+            turns = [np.degrees(np.abs(np.diff(poses, axis=0)).max(axis=1)) for poses in (even, ccd)]
+            most.setdefault(name, []).append(np.array(turns))
+    rows = []
+    for name, parts in most.items():
+        even, ccd = np.concatenate(parts, axis=1)
+        cells = [f"{(turns > 15.0).sum()} of {turns.size}, {turns.max():.0f}" for turns in (even, ccd)]
+        rows.append([name, *cells])
+    note = (
+        f"{count} random smooth paths each within the region, 0.6 % of reach a frame: frames in which a joint"
+        " turns by more than 15 degrees, and the largest turn (degrees). Where Even's pose jumps two poses"
+        " bend alike."
+    )
+    return Table("Even within limits: paths", note, ["chain", "Even", "CCD along the path"], rows)
+
+
+def times(count: int = 1000, rounds: int = 5) -> Table:
+    """Return the table of times."""
+    rows = []
+    for name, chain, rest in list(rigs())[: len(RIGS)]:
+        say(f"times: {name}")
+        targets = targets_of(chain, np.random.default_rng(5), count)
+        even = _Even.checked(chain, rest, None, 1.0, 1e-6)
+        springs = even._sheet()[0].springs
+        measured = best_times(
+            {
+                "set-up": lambda s=springs: Sheet(s),
+                "batch": lambda c=chain, t=targets, r=rest: solve_even(c, t, rest=r),
+                "one": lambda c=chain, t=targets, r=rest: [solve_even(c, one, rest=r) for one in t[:50]],
+                "ccd": lambda c=chain, t=targets, r=rest: solve_ccd(c, t, start=r),
+            },
+            rounds,
+        )
+        rows.append(
+            [
+                name,
+                f"{1e3 * measured['set-up']:.0f} ms",
+                f"{1e6 * measured['batch'] / count:.0f} us",
+                f"{1e6 * measured['one'] / 50:.0f} us",
+                f"{measured['batch'] / measured['ccd']:.1f}",
+            ]
+        )
+    note = (
+        f"The set-up of a chain, a target in a batch of {count}, and one target on its own, on this machine;"
+        " and the batch's time as a ratio to solve_ccd's."
+    )
+    return Table("Even within limits: times", note, ["chain", "set-up", "batch", "one", "to CCD"], rows)
+
+
+TABLES = {"bend": bend, "paths": paths, "times": times}
+
+
+if __name__ == "__main__":
+    print_tables(TABLES)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From poses to those of least bend: Newton's method, and, where that strays, steps that stay near.
+
+For many targets at once as arrays, `Poses` with a column for each; `settled_one` and `descended_one` do the
+same for one target in plain numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import ARRAYS, FLOATS, Number
+from ..inputs import Floats
+from .springs import Pose, Springs, Step
+
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+# No joint of a settled pose is farther from where its spring has it, nor the tip from its target; one more
+# step then leaves far less.
+SETTLED = 1e-9
+# To put a tip back onto its target: the stiffness that keeps the pose as it is, and rounds. Steps down: the
+# stiffness at first, rounds in each, how many, and how often one may fail.
+STIFF, RESTORING, STIFFNESS, ROUNDS, DOWN, FAILURES = 1e5, 12, 0.1, 10, 40, 10
+# On success stiffness falls to this part, and below the least to nothing; on failure it rises.
+FALLS, LEAST, RISES, RISE = 0.2, 0.01, 5.0, 0.05
+# Rounds in which joints that would pass their limits are put on them, and what is no way past one (radians).
+PUT, PAST = 3, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """Poses and the forces on their tips: angles (n, m), slides (n, m), force (2, m)."""
+
+    angles: Floats
+    slides: Floats
+    force: Floats
+
+    def __getitem__(self, rows: Rows | Flags) -> "Poses":
+        return Poses(self.angles[:, rows], self.slides[:, rows], self.force[:, rows])
+
+    def put(self, rows: Rows | Flags, other: "Poses") -> None:
+        """Put other poses into some rows."""
+        self.angles[:, rows], self.slides[:, rows] = other.angles, other.slides
+        self.force[:, rows] = other.force
+
+    @property
+    def count(self) -> int:
+        """The number of poses."""
+        return int(self.angles.shape[1])
+
+    @property
+    def rows(self) -> Pose:
+        """The same as rows of numbers."""
+        return Pose(list(self.angles), list(self.slides), self.force[0], self.force[1])
+
+    @classmethod
+    def of(cls, pose: Pose) -> "Poses":
+        """Return poses of their rows."""
+        return cls(np.array(pose.angles), np.array(pose.slides), np.array((pose.force_x, pose.force_y)))
+
+    @classmethod
+    def none(cls, n: int, m: int) -> "Poses":
+        """Return poses of nothing but zeros."""
+        return cls(np.zeros((n, m)), np.zeros((n, m)), np.zeros((2, m)))
+
+    def turned(self, by: "Floats | float") -> "Poses":
+        """Return the poses with their roots turned by angles (m,), the forces with them."""
+        angles = self.angles.copy()
+        angles[0] += by
+        return Poses(angles, self.slides, rotated(self.force, by))
+
+    def unforced(self) -> "Poses":
+        """Return the poses without a force."""
+        return Poses(self.angles, self.slides, np.zeros_like(self.force))
+
+    @staticmethod
+    def joined(parts: "Sequence[Poses]") -> "Poses":
+        """Return several lots of poses as one."""
+        columns = zip(*((part.angles, part.slides, part.force) for part in parts), strict=True)
+        return Poses(*(np.concatenate(each, axis=1) for each in columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Poses that a search has come to."""
+
+    poses: Poses
+    done: Flags  # (m,) whether they are poses of least bend on their targets
+    steps: NDArray[np.int32]  # (m,)
+
+
+def settled(
+    springs: Springs,
+    poses: Poses,
+    points: Floats,
+    rounds: int,
+    stiff: Floats | None = None,
+    anchor: Poses | None = None,
+) -> Settled:
+    """Return the poses that Newton's method leads to for points (2, m). stiff, anchor: as for a step."""
+    m = poses.count
+    rows = np.arange(m)
+    poses, done, steps = poses[rows], np.zeros(m, np.bool_), np.zeros(m, np.int32)
+    going, drawn, stiffness, goals = poses, anchor, stiff, points
+    for _ in range(rounds):
+        hard: Number = 0.0 if stiffness is None else stiffness
+        by = None if drawn is None else drawn.rows
+        step = springs.step(going.rows, goals[0], goals[1], ARRAYS, hard, by)
+        ends = (step.off < SETTLED) & (step.error < SETTLED)
+        done[rows] = ends & step.is_least
+        if drawn is not None:
+            step = _put_on_limits(springs, step, going, goals, hard, drawn)
+        going = Poses.of(springs.moved(going.rows, step, ARRAYS, hard))
+        steps[rows] += 1
+        if ends.any():
+            poses.put(rows[ends], going[ends])
+            left = ~ends
+            rows, going, goals = rows[left], going[left], goals[:, left]
+            drawn = None if drawn is None else drawn[left]
+            stiffness = None if stiffness is None else stiffness[left]
+        if rows.size == 0:
+            break
+    poses.put(rows, going)
+    return Settled(poses, done, steps)
+
+
+def _put_on_limits(
+    springs: Springs, step: Step, poses: Poses, points: Floats, stiff: Floats, anchor: Poses
+) -> Step:
+    """Return steps in which joints that would pass their limits go to them, and the others make up for it."""
+    turns, held = np.array(step.turns), np.array(step.held)
+    low, high = np.array(springs.low)[:, np.newaxis], np.array(springs.high)[:, np.newaxis]
+    wanted = poses.angles + turns
+    if not (~held & ((wanted < low - PAST) | (wanted > high + PAST))).any():
+        return step
+    given, push = np.array(step.given), np.array((step.push_x, step.push_y))
+    put, rows = np.full(turns.shape, np.nan), np.arange(poses.count)
+    for _ in range(PUT):
+        wanted = poses.angles[:, rows] + turns[:, rows]
+        free = ~held[:, rows]
+        past = free & ((wanted < low - PAST) | (wanted > high + PAST))
+        some = past.any(axis=0) & (free.sum(axis=0) - past.sum(axis=0) >= 2)
+        rows = rows[some]
+        if rows.size == 0:
+            break
+        put[:, rows] = np.where(past[:, some], np.clip(wanted, low, high)[:, some], put[:, rows])
+        own, goals = poses[rows], points[:, rows]
+        other = springs.step(
+            own.rows, goals[0], goals[1], ARRAYS, stiff[rows], anchor[rows].rows, list(put[:, rows])
+        )
+        turns[:, rows], given[:, rows] = other.turns, other.given
+        push[:, rows], held[:, rows] = (other.push_x, other.push_y), other.held
+    return replace(
+        step, turns=list(turns), given=list(given), push_x=push[0], push_y=push[1], held=list(held)
+    )
+
+
+def descended(springs: Springs, poses: Poses, points: Floats) -> Settled:
+    """Return the poses of least bend that lead down from those on the targets nearest to given ones."""
+    m = poses.count
+    found = settled(springs, poses.unforced(), points, RESTORING, np.full(m, STIFF), poses)
+    poses, steps, done = found.poses, found.steps, np.zeros(m, np.bool_)
+    stiff, failures, rows = np.full(m, STIFFNESS), np.zeros(m, np.int32), np.flatnonzero(found.done)
+    for _ in range(DOWN):
+        if rows.size == 0:
+            break
+        own, hard = poses[rows], stiff[rows]
+        tried = settled(springs, own, points[:, rows], ROUNDS, hard, own)
+        better = tried.done
+        poses.put(rows[better], tried.poses[better])
+        steps[rows] += tried.steps
+        done[rows[better]] = hard[better] == 0.0
+        less = np.where(hard < LEAST, 0.0, FALLS * hard)
+        stiff[rows] = np.where(better, less, RISES * hard + RISE)
+        failures[rows] += ~better
+        rows = rows[(failures[rows] < FAILURES) & ~done[rows]]
+    return Settled(poses, done, steps)
+
+
+def settled_one(
+    springs: Springs,
+    pose: Pose,
+    x: float,
+    y: float,
+    rounds: int,
+    stiff: float = 0.0,
+    anchor: Pose | None = None,
+) -> tuple[Pose, bool, int]:
+    """Return the pose of `settled` for one point, whether it has settled, and the steps."""
+    for done in range(1, rounds + 1):
+        step = springs.step(pose, x, y, FLOATS, stiff, anchor)
+        ends = step.off < SETTLED and step.error < SETTLED
+        is_least = step.is_least
+        if anchor is not None:
+            step = _one_put_on_limits(springs, step, pose, x, y, stiff, anchor)
+        pose = springs.moved(pose, step, FLOATS, stiff)
+        if ends:
+            return pose, is_least, done
+    return pose, False, rounds
+
+
+def _one_put_on_limits(
+    springs: Springs, step: Step, pose: Pose, x: float, y: float, stiff: float, anchor: Pose
+) -> Step:
+    put, least = [np.nan] * len(pose.angles), step.is_least
+    for _ in range(PUT):
+        past = 0
+        for i, (angle, turn, low, high) in enumerate(
+            zip(pose.angles, step.turns, springs.low, springs.high, strict=True)
+        ):
+            if not step.held[i] and not low - PAST <= angle + turn <= high + PAST:
+                put[i], past = low if turn < 0.0 else high, past + 1
+        if not past or step.held.count(False) - past < 2:
+            break
+        step = springs.step(pose, x, y, FLOATS, stiff, anchor, put)
+    return replace(step, is_least=least)
+
+
+def descended_one(springs: Springs, pose: Pose, x: float, y: float) -> tuple[Pose, bool, int]:
+    """Return the pose of `descended` for one point, whether it has settled, and the steps."""
+    start = Pose(pose.angles, pose.slides, 0.0, 0.0)
+    pose, going, steps = settled_one(springs, start, x, y, RESTORING, STIFF, pose)
+    stiff, failures = STIFFNESS, 0
+    for _ in range(DOWN if going else 0):
+        found, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
+        steps += more
+        if better:
+            pose = found
+            if stiff == 0.0:
+                return pose, True, steps
+            stiff = 0.0 if stiff < LEAST else FALLS * stiff
+        else:
+            stiff, failures = RISES * stiff + RISE, failures + 1
+            if failures == FAILURES:
+                break
+    return pose, False, steps
+
+
+def tips(springs: Springs, poses: Poses) -> Floats:
+    """Return the tips (2, m) of poses."""
+    headings = list(np.cumsum(poses.angles, axis=0))
+    x = y = 0.0 * poses.force[0]
+    for length, slide, heading in zip(springs.lengths, poses.slides, headings, strict=True):
+        x = x + (length + slide) * np.cos(heading)
+        y = y + (length + slide) * np.sin(heading)
+    return np.array((x, y))
+
+
+def rotated(vectors: Floats, by: Floats | float) -> Floats:
+    """Return vectors (2, m) turned by angles."""
+    c, s = np.cos(by), np.sin(by)
+    return np.array((vectors[0] * c - vectors[1] * s, vectors[0] * s + vectors[1] * c))
