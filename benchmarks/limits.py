@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ik2d_addon.core import Chain, forward, reachable, solve_ccd, solve_ccd_path, solve_even
-from ik2d_addon.core.even.sheet import Sheet
 from ik2d_addon.core.even.solve import _Even
+from ik2d_addon.core.sheet.sheet import Sheet
 
 from .problems import Floats
 from .table import Table, percent, print_tables

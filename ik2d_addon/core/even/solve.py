@@ -21,14 +21,14 @@ from ..chain import (
 )
 from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, finite_floats
+from ..sheet.descent import Poses as Column
+from ..sheet.descent import rotated
+from ..sheet.sheet import TURN, Sheet, sheet_of
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
-from .descent import Poses as Column
-from .descent import rotated
 from .joined import joined
 from .rooted import settled
 from .search import family_of
-from .sheet import TURN, Sheet, sheet_of
 from .slid_family import slid_family_of
 from .slid_rooted import Slider
 

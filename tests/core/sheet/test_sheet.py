@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from ik2d_addon.core import Chain, Status, forward, solve_even
-from ik2d_addon.core.even.descent import Poses, descended, settled_one, tips
-from ik2d_addon.core.even.sheet import sheet_of
-from ik2d_addon.core.even.springs import springs_of
+from ik2d_addon.core.sheet.descent import Poses, descended, settled_one, tips
+from ik2d_addon.core.sheet.sheet import sheet_of
+from ik2d_addon.core.sheet.springs import springs_of
 
 pytestmark = pytest.mark.slow
 
