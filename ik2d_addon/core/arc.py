@@ -15,9 +15,9 @@ side. So each distance between the reaches has one arc.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .chain import Chain, checked_targets, in_reaches
+from .chain import Chain, checked_chain, checked_targets, in_reaches
 from .errors import IK2DError
-from .inputs import Floats, checked_bend, wrapped
+from .inputs import Floats, checked_bend, common_shape, wrapped
 from .softness import checked_softness, soft_targets
 from .solution import Solution, annulus_status, distances_to, eased_status
 
@@ -49,10 +49,11 @@ def solve_arc(
     Weights change nothing, but each joint has to turn: raises IK2DError for limits, for joints of weight 0
     but the root, and for bones that slide; and for a target that is not finite, another bend.
     """
+    checked_chain(chain)
     refuse_uneven(chain)
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
     limit = chain.tolerance_or_default(tolerance)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
+    shape = common_shape(target=targets.shape[:-1], bend=sides.shape, softness=soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     side = np.broadcast_to(sides, shape).reshape(-1)
     softnesses = np.broadcast_to(soft, shape).reshape(-1)

@@ -6,9 +6,10 @@ from typing import TypeAlias
 import numpy as np
 
 from .arithmetic import ARRAYS
-from .chain import Chain
+from .chain import Chain, checked_chain
 from .errors import IK2DError
-from .inputs import Floats
+from .inputs import Floats, number
+from .softness import checked_softness
 
 # Degrees that the elbow turns while the target moves by a hundredth of the reach: more is a pop.
 POP = 5.0
@@ -32,6 +33,10 @@ def pop_bands(chain: Chain, softness: float = 0.0, most: float = POP) -> Bands:
     radians a reach. Distances are in the chain's units, rising. A chain without size has none.
     Raises IK2DError for a chain of other than two bones.
     """
+    checked_chain(chain)
+    softness, most = float(checked_softness(number(softness, "softness"))), number(most, "most")
+    if most <= 0.0:
+        raise IK2DError(f"most must be degrees greater than zero, not {most}")
     if len(chain) != 2:
         raise IK2DError(f"only a chain of two bones has an elbow that pops, not one of {len(chain)}")
     inner, outer = chain.reach

@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, checked_angles, checked_targets, in_reaches, joints_at, within_limits
+from .chain import (
+    Chain,
+    checked_angles,
+    checked_chain,
+    checked_targets,
+    in_reaches,
+    joints_at,
+    within_limits,
+)
 from .errors import IK2DError
-from .inputs import Floats, checked_bend, wrapped
+from .inputs import Floats, checked_bend, common_shape, wrapped
 from .softness import checked_softness, soft_targets
 from .solution import Solution, Status, annulus_status, distances_to, eased_status
 from .triangle import two_bone_pose
@@ -57,6 +65,7 @@ def solve_two_bone(
     Raises IK2DError for a chain that has not two bones or whose bones slide, a target that is not finite,
     another bend.
     """
+    checked_chain(chain)
     if len(chain) != 2:
         raise IK2DError(f"the two-bone solver takes chains of two bones, not {len(chain)}; use CCD")
     if chain.is_sliding:
@@ -64,7 +73,9 @@ def solve_two_bone(
     targets, sides = checked_targets(target), checked_bend(bend)
     kept = checked_angles(chain, np.zeros(2) if start is None else start, "start")
     limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, kept.shape[:-1], soft.shape)
+    shape = common_shape(
+        target=targets.shape[:-1], bend=sides.shape, start=kept.shape[:-1], softness=soft.shape
+    )
     rows = (
         np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
         np.broadcast_to(sides, shape).reshape(-1),

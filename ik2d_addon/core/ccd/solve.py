@@ -16,13 +16,14 @@ from ..chain import (
     Chain,
     at_limits,
     checked_angles,
+    checked_chain,
     checked_slides,
     checked_targets,
     in_reaches,
     within_limits,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend
+from ..inputs import Floats, checked_bend, common_shape, whole_number
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from ..two_bone import solve_limited_pair
@@ -43,6 +44,8 @@ Solver = Callable[[list[float], float, float, float, bool], Steps[Found]]
 
 # The most corrections for one start, ten times the usual number; then another way is taken.
 MAX_ITERATIONS = 60
+# The most that anyone may ask for: the count of them has 32 bits.
+MOST_ITERATIONS = 10**6
 # Solvers aim at this part of the tolerance, so that rounding in forward() never exceeds it.
 INNER_PART = 0.5
 # The finest tolerance that rounding leaves to a chain of some hundred bones, as a part of its reach.
@@ -142,11 +145,14 @@ def ccd_steps(
     is_path: bool = False,
 ) -> Steps[Solution]:
     """Return the solution of solve_ccd or solve_ccd_path; yield the targets done, or 0 within one."""
+    checked_chain(chain)
     targets, sides = checked_targets(target), checked_bend(bend)
     starts, soft = _starting(chain, start, start_slides), checked_softness(softness)
     if is_path:
         _refuse_no_path(targets, starts, sides, soft)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
+    shape = common_shape(
+        target=targets.shape[:-1], bend=sides.shape, start=starts.shape[:-1], softness=soft.shape
+    )
     width = starts.shape[-1]
     rows = Targets(
         np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
@@ -154,9 +160,8 @@ def ccd_steps(
         np.broadcast_to(sides, shape).reshape(-1),
     )
     limit = chain.tolerance_or_default(tolerance)
-    if max_iterations < 1:
-        raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-    poses, iterations, is_out = yield from _solve(chain, rows, limit, max_iterations, is_path)
+    rounds = whole_number(max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+    poses, iterations, is_out = yield from _solve(chain, rows, limit, rounds, is_path)
     angles, slides = parted(chain, poses)
     residual = distances_to(chain, angles, rows.points, slides)
     status = annulus_status(chain, rows.points, limit)
@@ -166,7 +171,7 @@ def ccd_steps(
         softnesses = np.broadcast_to(soft, shape).reshape(-1)
         eased = soft_targets(chain, rows.points, softnesses)
         soft_rows = replace(rows, points=eased)
-        poses, iterations, _ = yield from _solve(chain, soft_rows, limit, max_iterations, is_path)
+        poses, iterations, _ = yield from _solve(chain, soft_rows, limit, rounds, is_path)
         angles, slides = parted(chain, poses)
         residual = distances_to(chain, angles, rows.points, slides)
         status = eased_status(status, residual, softnesses, limit)

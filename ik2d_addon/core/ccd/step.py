@@ -3,7 +3,6 @@
 
 from dataclasses import replace
 from enum import Enum
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..chain import (
     Chain,
     checked_angles,
+    checked_chain,
     checked_slides,
     checked_targets,
     in_reaches,
@@ -18,7 +18,7 @@ from ..chain import (
     within_slides,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, wrapped
+from ..inputs import Floats, whole_number, wrapped
 from .sliding import coordinates, parted
 from .sweep import Bones, sweep
 
@@ -52,6 +52,7 @@ def ccd_step(
     (n,), those that turned wrapped to [-pi, pi] where they are free, and a CCDResult. It stops at
     the joint that brings the tip within the tolerance. Raises IK2DError for other shapes and numbers.
     """
+    checked_chain(chain)
     if chain.is_sliding:
         raise IK2DError("ccd_step takes chains that do not slide; take ccd_slide_step")
     start, point = checked_angles(chain, angles), checked_targets(target)
@@ -75,6 +76,7 @@ def ccd_slide_step(
     that brings the tip within the tolerance. Returns the new angles (n,), the new slides (n,) and a
     CCDResult. The rest as in ccd_step.
     """
+    checked_chain(chain)
     start, point = checked_angles(chain, angles), checked_targets(target)
     held = within_slides(chain, checked_slides(chain, slides))
     if start.ndim != 1 or held.ndim != 1 or point.ndim != 1:
@@ -115,11 +117,11 @@ def ccd_joint(chain: Chain, angles: ArrayLike, target: ArrayLike, joint: int) ->
     to the root; joint: 0 for the root to n - 1. Returns the new angles (n,), that of the joint wrapped to
     [-pi, pi] if it turned and is free. Raises IK2DError for other shapes and numbers.
     """
+    checked_chain(chain)
     start, point = checked_angles(chain, angles), checked_targets(target)
     if start.ndim != 1 or point.ndim != 1:
         raise IK2DError("ccd_joint takes the angles of one chain and one target")
-    if not 0 <= index(joint) < len(chain):
-        raise IK2DError(f"the chain has joints 0 to {len(chain) - 1}, not {joint}")
+    joint = whole_number(joint, "joint", 0, len(chain) - 1)
     x, y = in_reaches(chain, point).tolist()
     bones, held = Bones.of(chain), [i != joint for i in range(len(chain))]
     alone = replace(

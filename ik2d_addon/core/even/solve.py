@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..ccd.solve import solve_ccd
 from ..chain import (
+    MOST_BONES,
     Chain,
     checked_angles,
+    checked_chain,
     checked_targets,
     in_reaches,
     joints_at,
@@ -18,7 +20,7 @@ from ..chain import (
     within_slides,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, finite_floats
+from ..inputs import Floats, checked_bend, common_shape, number
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from .joined import joined
@@ -72,9 +74,14 @@ def solve_even(
     EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
     """
+    checked_chain(chain)
+    if len(chain) > MOST_BONES:
+        raise IK2DError(
+            f"the Even solver takes chains of up to {MOST_BONES} bones, not {len(chain)}; use Arc or CCD"
+        )
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
     limit = chain.tolerance_or_default(tolerance)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
+    shape = common_shape(target=targets.shape[:-1], bend=sides.shape, softness=soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     even = _Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
@@ -117,18 +124,17 @@ class _Even:
         if angles.ndim != 1:
             raise IK2DError(f"rest must be {n} angles, one a bone, not of shape {angles.shape}")
         if root_weight is not None:
-            weight = finite_floats(root_weight, "root_weight")
-            if weight.ndim or not 0.0 <= weight <= 1.0:
+            root_weight = number(root_weight, "root_weight")
+            if not 0.0 <= root_weight <= 1.0:
                 raise IK2DError(f"root_weight must lie in 0..1, or be None, not {root_weight}")
-            root_weight = float(weight)
-        willing = finite_floats(slide_weight, "slide_weight")
-        if willing.ndim or not LEAST_SLIDE_WEIGHT <= willing <= 1.0 / LEAST_SLIDE_WEIGHT:
+        willing = number(slide_weight, "slide_weight")
+        if not LEAST_SLIDE_WEIGHT <= willing <= 1.0 / LEAST_SLIDE_WEIGHT:
             raise IK2DError(
                 f"slide_weight must lie in {LEAST_SLIDE_WEIGHT}..{1.0 / LEAST_SLIDE_WEIGHT:g},"
                 f" not {slide_weight}"
             )
         weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
-        return cls(chain, angles, weights, root_weight, float(willing), tolerance)
+        return cls(chain, angles, weights, root_weight, willing, tolerance)
 
     @property
     def is_pinned(self) -> bool:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..chain import Chain, checked_angles, checked_targets
+from ..chain import MOST_BONES, Chain, checked_angles, checked_chain, checked_targets
 from ..errors import IK2DError
-from ..inputs import Floats
+from ..inputs import LARGEST_ANGLE, LONGEST, Floats, checked_kind, common_shape, floats, floats_within, number
 from . import poses
 from .elements import EPS, TURN, Indices, Points, near
 from .sets import Sets, set_steps
@@ -50,6 +50,14 @@ class Region:
     high: Floats  # (n,)
     least: Floats  # (n,) what the bones may add to their lengths, in the chain's units
     most: Floats  # (n,)
+
+    def __post_init__(self) -> None:
+        checked_kind(self.sets, Sets, "sets")
+        if number(self.scale, "scale") <= 0.0:
+            raise IK2DError(f"scale must be a length greater than zero, not {self.scale}")
+        ends = [floats(getattr(self, name), name) for name in ("low", "high", "least", "most")]
+        if {end.shape for end in ends} != {(ends[0].size,)} or np.isnan(ends).any():
+            raise IK2DError("low, high, least and most must be numbers, one a bone, and as many of each")
 
     def contains(self, points: ArrayLike) -> Flags:
         """Return which points (..., 2) the tip reaches, to within BORDER of the reach.
@@ -94,8 +102,8 @@ class Region:
         """
         asked = checked_targets(points)
         shape = (*asked.shape[:-1], len(self.low))
-        like = self._like(near, "near", "angles", shape)
-        like_slides = self._like(near_slides, "near_slides", "slides", shape) / self.scale
+        like = self._like(near, "near", LARGEST_ANGLE, shape)
+        like_slides = self._like(near_slides, "near_slides", LONGEST, shape) / self.scale
         found = [
             self.posed(block, like[first : first + BLOCK], like_slides=like_slides[first : first + BLOCK])
             for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
@@ -120,6 +128,7 @@ class Region:
 
     def distances(self, points: Points, border: float = BORDER) -> Floats:
         """Return the distances (b,) of points (b,), in reaches, from the set: 0.0 up to `border` off it."""
+        _refuse_not_finite(points)
         away, _, _ = self.sets.elements[0].nearest(points)
         off = np.flatnonzero(away > border)
         away[away <= border] = 0.0
@@ -133,6 +142,7 @@ class Region:
 
         like_slides: (b, n) in reaches, to be near to; None: none.
         """
+        _refuse_not_finite(points)
         level = self.sets.elements[0]
         normals = level.normals(points)
         each = level.distances(points, normals)
@@ -164,12 +174,14 @@ class Region:
         moves[row[order]] = found[order]  # of a row the last one stays: that with the least turns
         return moves
 
-    def _like(self, values: ArrayLike | None, name: str, what: str, shape: tuple[int, ...]) -> Floats:
+    def _like(self, values: ArrayLike | None, name: str, most: float, shape: tuple[int, ...]) -> Floats:
         """Return wanted values as rows (b, n), checked. shape: (..., n)."""
         n = shape[-1]
-        like = np.zeros(n) if values is None else np.asarray(values, np.float64)
-        if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
-            raise IK2DError(f"{name} must hold {n} finite {what}, one a bone, not shape {like.shape}")
+        like = np.zeros(n) if values is None else floats_within(values, name, most)
+        if like.ndim == 0 or like.shape[-1] != n:
+            raise IK2DError(f"{name} must hold {n} numbers, one a bone, not shape {like.shape}")
+        if common_shape(points=shape[:-1], **{name: like.shape[:-1]}) != shape[:-1]:
+            raise IK2DError(f"{name} must be one pose, or as many as points, not of shape {like.shape}")
         return np.broadcast_to(like, shape).reshape(-1, n)
 
     @property
@@ -208,6 +220,9 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
     of eight joints or more in a row) that rounding cannot tell the sides of the region apart.
     """
+    checked_chain(chain)
+    if len(chain) > MOST_BONES:
+        raise IK2DError(f"a region is of up to {MOST_BONES} bones, not {len(chain)}; solve with CCD alone")
     low, high = chain.ranges.T
     if chain.weights is not None and (chain.weights == 0.0).any():
         if angles is None:
@@ -230,6 +245,12 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     return region
 
 
+def _refuse_not_finite(points: Points) -> None:
+    """Raise IK2DError for points (b,) that are not all finite complex numbers."""
+    if np.ndim(points) != 1 or not np.isfinite(points).all():
+        raise IK2DError("points must be a list of finite complex numbers")
+
+
 def as_points(points: Floats, scale: float = 1.0) -> Points:
     """Return points (b, 2) in reaches, `scale` each, as complex numbers; those too far off drawn in."""
     farthest = np.abs(points).max(axis=1, initial=0.0)
@@ -247,9 +268,13 @@ def region_steps(
 ) -> Generator[int, None, Region | None]:
     """Return the region for lengths and limits (n,), step by step; None where it is undecided.
 
+    So it is for more than MOST_BONES, which would take too long.
+
     least, most: (n,) what the bones may add to their lengths; None: none slides.
     """
     none = np.zeros(np.shape(lengths))
+    if np.size(lengths) > MOST_BONES:
+        return None
     numbers = np.array(
         (lengths, low, high, none if least is None else least, none if most is None else most), np.float64
     )
