@@ -25,8 +25,8 @@ from .inputs import (
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
-# Greater limits (radians), of two turns and a half, are taken for degrees.
-LARGEST_LIMIT = 5.0 * math.pi
+# Greater limits (radians), of three turns, are taken for degrees.
+LARGEST_LIMIT = 6.0 * math.pi
 # An angle is at its limit when it is no farther from it than rounding (radians).
 AT_LIMIT = 1e-9
 # More bones than these take the solver Even, and the region of a chain with limits, some seconds.
@@ -134,7 +134,7 @@ def _checked_limits(values: ArrayLike, n: int) -> Floats:
     if far.any():
         joint = int(far.any(axis=1).argmax())
         raise IK2DError(
-            f"limits are radians, and joint {joint} has {limits[joint][far[joint]][0]:g}, over two turns:"
+            f"limits are radians, and joint {joint} has {limits[joint][far[joint]][0]:g}, over three turns:"
             " convert degrees with numpy.radians, or hand in inf where the joint is free"
         )
     limits = np.where(free, [-np.inf, np.inf], limits)

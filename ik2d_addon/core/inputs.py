@@ -74,7 +74,10 @@ def number(value: object, name: str) -> float:
     array = floats(value, name)  # type: ignore[arg-type]
     if array.ndim:
         raise IK2DError(f"{name} must be one number, not {brief(value)}")
-    return float(floats_within(array, name, LONGEST))
+    found = float(array)
+    if not abs(found) <= LONGEST:
+        raise IK2DError(f"{name} must be a finite number, up to {LONGEST:g}, not {found}")
+    return found
 
 
 def whole_number(value: object, name: str, least: int, most: int) -> int:

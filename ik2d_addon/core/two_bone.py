@@ -54,8 +54,8 @@ def solve_two_bone(
     too close folds it.
 
     target: (..., 2) relative to the root. bend: +1 or -1, the sign of angle2, (...) or one for all.
-    start: (..., 2) angles, such as last frame's, kept where any would do: angle2 where a bone has
-    no length, angle1 for a target at the root; zeros if not given. tolerance: a length.
+    start: (..., 2) angles of a pose such as last frame's, kept where any would do: angle2 where a bone has
+    no length, angle1 for a target at the root; None: zeros. tolerance: a length.
     softness: 0..1 (...) or one, see softness.py; status is that of the exact solve, or EASED, residual the
     true distance. A target off the annulus of reach by no more than the tolerance counts as REACHED.
     Of a chain with limits the bend side asked for is taken where it reaches the target, else the

@@ -56,7 +56,7 @@ def solve_ccd(
     chain: Chain,
     target: ArrayLike,
     *,
-    start: ArrayLike,
+    start: ArrayLike | None = None,
     start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -76,8 +76,9 @@ def solve_ccd(
     Where bones slide, their ranges are limits too: all holds as with limits. A slide of one reach counts
     as much as a turn of one radian.
 
-    target: (..., 2) relative to the root. start: (..., n) angles to begin with, such as last
-    frame's; of equal rotations the answer's numbers are those near the start's. start_slides: (..., n)
+    target: (..., 2) relative to the root. start: (..., n) angles of the pose to begin with, such as last
+    frame's; None: straight. The answer is near to it, and of equal rotations its numbers are those near
+    the start's. (The `rest` of `solve_even` is no start: there the answer bends least from it.) start_slides: (..., n)
     added lengths to begin with; None: none, as near as their ranges have it. tolerance: a length.
     max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
     on one line bends to. softness: 0..1 (...), see softness.py.
@@ -101,7 +102,7 @@ def solve_ccd_path(
     chain: Chain,
     targets: ArrayLike,
     *,
-    start: ArrayLike,
+    start: ArrayLike | None = None,
     start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -113,7 +114,7 @@ def solve_ccd_path(
     Corrections change a pose as little as they can, so a smooth path gives smooth angles. A chain
     that a target out of reach has stretched or folded bends back to the side it came from. Where the
     bend changes from one frame to the next, the pose is mirrored to the new side first.
-    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, start_slides: (n,) or
+    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, None: straight; start_slides: (n,) or
     None. bend, softness: one for all, or (frames,).
     tolerance, max_iterations and the result as in solve_ccd.
     """
@@ -136,7 +137,7 @@ def ccd_steps(
     chain: Chain,
     target: ArrayLike,
     *,
-    start: ArrayLike,
+    start: ArrayLike | None = None,
     start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -188,11 +189,14 @@ def _refuse_no_path(targets: Floats, start: Floats, bend: Floats, softness: Floa
             raise IK2DError(f"a path takes one {name} or {m}, one a frame, not of shape {values.shape}")
 
 
-def _starting(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
+def _starting(chain: Chain, start: ArrayLike | None, start_slides: ArrayLike | None) -> Floats:
     """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
-    angles = checked_angles(chain, start, "start")
-    none = np.zeros(len(chain)) if start_slides is None else start_slides
-    return starting(chain, angles, checked_slides(chain, none, "start_slides"))
+    none = np.zeros(len(chain))
+    angles = checked_angles(chain, none if start is None else start, "start")
+    slides = checked_slides(chain, none if start_slides is None else start_slides, "start_slides")
+    if common_shape(start=angles.shape[:-1], start_slides=slides.shape[:-1]) != angles.shape[:-1]:
+        angles = np.broadcast_to(angles, slides.shape)
+    return starting(chain, angles, slides)
 
 
 def _drained(steps: Steps[_Result]) -> _Result:

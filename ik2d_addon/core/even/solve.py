@@ -23,7 +23,7 @@ from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, common_shape, number
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
-from .joined import joined
+from .joined import LEAST_WEIGHT, joined
 from .rooted import settled
 from .search import family_of
 from .slid_family import slid_family_of
@@ -66,7 +66,8 @@ def solve_even(
     willingly.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
-    +1 is the side of a bent rest, -1 the other. rest: (n,) angles, straight if not given.
+    +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from which bend is counted, such as the
+    rest pose; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
     tolerance: a length. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
     least bend exceeds, and where it misses, CCD's corrections start from it: LIMITED is a target that they
@@ -134,6 +135,8 @@ class _Even:
                 f" not {slide_weight}"
             )
         weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
+        if chain.is_sliding:  # beside slides, any less leaves no digits
+            weights = np.where(weights > 0.0, np.maximum(weights, LEAST_WEIGHT), 0.0)
         return cls(chain, angles, weights, root_weight, willing, tolerance)
 
     @property
