@@ -48,6 +48,9 @@ def solve_arc(
     target at the root, where each direction is as good, the arc is that of one next to it on the x axis.
     Weights change nothing, but each joint has to turn: raises IK2DError for limits, for joints of weight 0
     but the root, and for bones that slide; and for a target that is not finite, another bend.
+
+    >>> np.degrees(solve_arc(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
+    array([-60.,  60.,  60.])
     """
     checked_chain(chain)
     refuse_uneven(chain)

@@ -48,6 +48,10 @@ class Chain:
     slides: (n, 2) the least and greatest length that each bone may add to its own, as pistons and telescopes
     do, in Blender units; NaN, or (0, 0), where it is rigid. None: all are rigid.
     Raises IK2DError for no bones, other shapes, and numbers out of range.
+
+    >>> chain = Chain([3.0, 1.0], limits=np.radians([[-180, 180], [0, 90]]))
+    >>> len(chain), chain.reach
+    (2, (2.0, 4.0))
     """
 
     lengths: Floats  # (n,)
@@ -191,6 +195,11 @@ def forward(chain: Chain, angles: ArrayLike, slides: ArrayLike | None = None) ->
     Returns (..., n + 1, 2).
     Raises IK2DError where there are not n, or one is beyond twice LARGEST_ANGLE (of a start at that,
     answers may go a little further), or a slide beyond LONGEST.
+
+    >>> forward(Chain([2.0, 1.0]), np.radians([90, -90])).round(3)
+    array([[0., 0.],
+           [0., 2.],
+           [1., 2.]])
     """
     checked_chain(chain)
     checked = checked_angles(chain, angles, most=2.0 * LARGEST_ANGLE)

@@ -36,9 +36,8 @@ def floats(values: ArrayLike, name: str) -> Floats:
 
 def _are_reals(array: NDArray[np.object_]) -> bool:
     """Return whether an array of Python's objects may hold numbers alone."""
-    return array.dtype.kind == "O" and not any(
-        isinstance(value, (str, bytes, bool, complex)) for value in array.flat
-    )
+    others = (str, bytes, bool, np.bool_, complex, np.complexfloating)
+    return array.dtype.kind == "O" and not any(isinstance(value, others) for value in array.flat)
 
 
 def brief(value: object) -> str:
@@ -83,10 +82,10 @@ def number(value: object, name: str) -> float:
 def whole_number(value: object, name: str, least: int, most: int) -> int:
     """Return a whole number from `least` to `most`; raise IK2DError for a fraction or anything else."""
     try:
-        found = index(value)  # type: ignore[arg-type]
+        found = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)  # type: ignore[arg-type]
     except TypeError:
         found = least - 1
-    if isinstance(value, (bool, np.bool_)) or not least <= found <= most:
+    if not least <= found <= most:
         raise IK2DError(f"{name} must be a whole number of {least} to {most}, not {brief(value)}")
     return found
 

@@ -21,7 +21,12 @@ ONE_SIDED = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """An oriented plane in space; x, y and normal are unit vectors, normal = x cross y."""
+    """An oriented plane in space; x, y and normal are unit vectors, normal = x cross y.
+
+    >>> plane = Plane.fit([[0, 0, 2], [0, -0.1, 1], [0, 0, 0]], straight_normal=[1, 0, 0])
+    >>> plane.normal, plane.project([[0, 0, 0]]).round(2)
+    (array([1., 0., 0.]), array([[1.99, 0.2 ]]))
+    """
 
     origin: Floats  # (3,)
     x: Floats  # (3,)

@@ -14,7 +14,12 @@ from .inputs import Floats, brief
 
 
 class Status(IntEnum):
-    """The result for one target. An int, so that arrays can hold it."""
+    """The result for one target. An int, so that arrays can hold it.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [[1.0, 1.0], [3.0, 0.0]])
+    >>> [Status(status).name for status in solution.status]
+    ['REACHED', 'TOO_FAR']
+    """
 
     REACHED = 0
     """The tip is within the tolerance of the target."""
@@ -32,7 +37,14 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Solution(Frames):
-    """A solver's answer to targets of shape (...) for a chain of n bones."""
+    """A solver's answer to targets of shape (...) for a chain of n bones.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [[1.0, 1.0], [3.0, 0.0]])
+    >>> solution.reached, solution.residual.round(3)
+    (array([ True, False]), array([0., 1.]))
+    >>> np.degrees(solution.at(0).angles).round(1)
+    array([ 0., 90.])
+    """
 
     angles: Floats  # (..., n) radians, each relative to the bone before
     status: NDArray[np.int8]  # (...) Status
@@ -46,6 +58,9 @@ class Solution(Frames):
 
         rows: a number, a list of numbers, a mask or a slice, of the first dimension of the targets.
         Raises IK2DError for rows that there are not.
+
+        >>> solve_two_bone(Chain([1.0, 1.0]), [3.0, 0.0]).at(0).residual.round(3)
+        1.0
         """
         each = {part.name: getattr(self, part.name) for part in fields(self)}
         if self.status.ndim == 0:

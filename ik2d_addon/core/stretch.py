@@ -23,6 +23,9 @@ class Stretch:
     most: the greatest factor beyond full reach, 1 to MOST. least: the smallest factor where the target is
     too close, 1 / MOST to 1; one above 1 is taken as its reciprocal. last_only: whether the last bone
     alone does it; else all do, evenly. Raises IK2DError for factors out of range.
+
+    >>> Stretch(most=1.5, least=0.8).reach(Chain([3.0, 1.0]))
+    (1.6, 6.0)
     """
 
     most: float = 1.0
@@ -72,6 +75,10 @@ def stretched(
     off, is on the target as long as k may be h / e(h). Last bone alone, of length l: k = 1 + (h - e(h)) / l,
     with the same bounds: it takes up just what the ease leaves. Where k is at a bound the tip stays at
     k e(h), or e(h) + (k - 1) l; without softness the distance returned is then h itself, out of reach.
+
+    >>> factors, tip = stretched(Chain([1.0, 1.0]), 2.5, 0.0, Stretch(most=1.5))
+    >>> factors, tip
+    (array([1.25, 1.25]), array(2.5))
     """
     checked_chain(chain)
     checked_kind(stretch, Stretch, "stretch")
@@ -96,7 +103,11 @@ def stretched(
 def stretched_status(
     chain: Chain, distance: ArrayLike, stretch: Stretch, tolerance: float | None = None
 ) -> NDArray[np.int8]:
-    """Return TOO_FAR or TOO_CLOSE for distances (...) out of reach of the factors, else REACHED."""
+    """Return TOO_FAR or TOO_CLOSE for distances (...) out of reach of the factors, else REACHED.
+
+    >>> [Status(status).name for status in stretched_status(Chain([1.0, 1.0]), [2.5, 4.0], Stretch(most=1.5))]
+    ['REACHED', 'TOO_FAR']
+    """
     checked_kind(stretch, Stretch, "stretch")
     inner, outer = stretch.reach(chain)
     h, tolerance = _checked_distances(distance), chain.tolerance_or_default(tolerance)

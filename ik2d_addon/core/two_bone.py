@@ -64,6 +64,10 @@ def solve_two_bone(
     Weights in between change nothing: bend side and limits alone decide between two bones' poses.
     Raises IK2DError for a chain that has not two bones or whose bones slide, a target that is not finite,
     another bend.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [1.0, 1.0], bend=-1)
+    >>> np.degrees(solution.angles).round(1), bool(solution.reached)
+    (array([ 90., -90.]), True)
     """
     checked_chain(chain)
     if len(chain) != 2:

@@ -78,11 +78,17 @@ def solve_ccd(
 
     target: (..., 2) relative to the root. start: (..., n) angles of the pose to begin with, such as last
     frame's; None: straight. The answer is near to it, and of equal rotations its numbers are those near
-    the start's. (The `rest` of `solve_even` is no start: there the answer bends least from it.) start_slides: (..., n)
-    added lengths to begin with; None: none, as near as their ranges have it. tolerance: a length.
+    the start's. (The `rest` of `solve_even` is no start: there the answer bends least from it.)
+    start_slides: (..., n) added lengths to begin with; None: none, as near as their ranges have it.
+    tolerance: a length; None: a millionth of the reach.
     max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
     on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
+
+    >>> chain = Chain([1.0, 1.0, 1.0], limits=np.radians([[-180, 180], [-90, 90], [-90, 90]]))
+    >>> solution = solve_ccd(chain, [1.0, 1.5], start=np.radians([0, 30, 30]))
+    >>> bool(solution.reached), forward(chain, solution.angles)[-1].round(3)
+    (True, array([1. , 1.5]))
     """
     return _drained(
         ccd_steps(
@@ -114,9 +120,16 @@ def solve_ccd_path(
     Corrections change a pose as little as they can, so a smooth path gives smooth angles. A chain
     that a target out of reach has stretched or folded bends back to the side it came from. Where the
     bend changes from one frame to the next, the pose is mirrored to the new side first.
-    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, None: straight; start_slides: (n,) or
-    None. bend, softness: one for all, or (frames,).
+    targets: (frames, 2) relative to the root. start: (n,) angles for the first one, None: straight;
+    start_slides: (n,) or None. bend, softness: one for all, or (frames,).
     tolerance, max_iterations and the result as in solve_ccd.
+
+    >>> chain, path = Chain([1.0, 1.0, 1.0]), [[2.0, 0.0], [2.0, 0.1], [2.0, 0.2]]
+    >>> solution = solve_ccd_path(chain, path, start=np.radians([-40, 40, 40]))
+    >>> np.degrees(solution.angles).round().astype(int)
+    array([[-58,  57,  63],
+           [-56,  57,  62],
+           [-53,  58,  62]])
     """
     return _drained(
         ccd_steps(
@@ -145,7 +158,12 @@ def ccd_steps(
     softness: ArrayLike = 0.0,
     is_path: bool = False,
 ) -> Steps[Solution]:
-    """Return the solution of solve_ccd or solve_ccd_path; yield the targets done, or 0 within one."""
+    """Return the solution of solve_ccd or solve_ccd_path; yield the targets done, or 0 within one.
+
+    >>> steps = ccd_steps(Chain([1.0, 1.0, 1.0]), [[2.0, 0.0], [2.0, 0.1]], is_path=True)
+    >>> list(steps)  # the solution is the value of the StopIteration at the end
+    [1, 2]
+    """
     checked_chain(chain)
     targets, sides = checked_targets(target), checked_bend(bend)
     starts, soft = _starting(chain, start, start_slides), checked_softness(softness)
@@ -194,8 +212,7 @@ def _starting(chain: Chain, start: ArrayLike | None, start_slides: ArrayLike | N
     none = np.zeros(len(chain))
     angles = checked_angles(chain, none if start is None else start, "start")
     slides = checked_slides(chain, none if start_slides is None else start_slides, "start_slides")
-    if common_shape(start=angles.shape[:-1], start_slides=slides.shape[:-1]) != angles.shape[:-1]:
-        angles = np.broadcast_to(angles, slides.shape)
+    common_shape(start=angles.shape[:-1], start_slides=slides.shape[:-1])
     return starting(chain, angles, slides)
 
 

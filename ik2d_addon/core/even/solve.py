@@ -66,14 +66,17 @@ def solve_even(
     willingly.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
-    +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from which bend is counted, such as the
-    rest pose; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
-    tolerance: a length. softness: 0..1 (...), see softness.py.
+    +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from
+    which bend is counted; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
+    tolerance: a length; None: a millionth of the reach. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
     least bend exceeds, and where it misses, CCD's corrections start from it: LIMITED is a target that they
     prove to be out of reach of the limits and the joints of weight 0, STALLED one that they miss without.
     EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
+
+    >>> np.degrees(solve_even(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
+    array([-60.,  60.,  60.])
     """
     checked_chain(chain)
     if len(chain) > MOST_BONES:

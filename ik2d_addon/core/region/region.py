@@ -42,7 +42,14 @@ class Posed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The set of points that the tip of a chain reaches, relative to the root, and poses for them."""
+    """The set of points that the tip of a chain reaches, relative to the root, and poses for them.
+
+    >>> region = reachable(Chain([1.0, 1.0], limits=np.radians([[0, 90], [0, 90]])))
+    >>> region.contains([[1.0, 1.0], [1.0, -1.0]])
+    array([ True, False])
+    >>> region.nearest([3.0, 0.0])[0].round(3), len(region.outline())
+    (array([2., 0.]), 4)
+    """
 
     sets: Sets
     scale: float  # the reach, in the chain's units
@@ -219,6 +226,10 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     none. The region is made once for a chain's lengths, limits, slides and kept angles, and the last ones are
     kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
     of eight joints or more in a row) that rounding cannot tell the sides of the region apart.
+
+    >>> region = reachable(Chain([1.0, 1.0], limits=np.radians([[-180, 180], [60, 90]])))
+    >>> np.degrees(region.poses([0.0, 1.5])).round(1)
+    array([48.6, 82.8])
     """
     checked_chain(chain)
     if len(chain) > MOST_BONES:

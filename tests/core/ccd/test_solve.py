@@ -15,6 +15,8 @@ from ik2d_addon.core import (
     solve_ccd_path,
     solve_two_bone,
 )
+from ik2d_addon.core.chain import MOST_BONES
+from ik2d_addon.core.region import region
 
 
 def test_figure_3_locks_the_iteration_but_not_the_solver():
@@ -352,3 +354,18 @@ def test_huge_targets_and_tiny_chains_are_pointed_at(n, limits):
         assert (solution.status == Status.TOO_FAR).all()
         assert np.allclose(solution.residual, 5e250, rtol=1e-14, atol=0.0)
         assert np.allclose(np.cumsum(solution.angles, axis=1), -0.9272952180016122, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("slides", (None, [[0.0, 0.0], [-0.2, 0.4], [0.0, 0.3]]))
+def test_without_a_start_the_chain_starts_straight(slides):
+    chain, targets = Chain([1.0, 0.8, 0.6], slides=slides), [[1.5, 0.3], [1.5, 0.4]]
+    for solve in (solve_ccd, solve_ccd_path):
+        assert np.array_equal(solve(chain, targets).angles, solve(chain, targets, start=[0.0] * 3).angles)
+
+
+def test_a_limited_chain_of_too_many_bones_for_a_region_is_solved_and_no_region_is_made(monkeypatch):
+    n = MOST_BONES + 1
+    chain = Chain(np.ones(n) / n, [[-0.002, 0.002]] * n)
+    monkeypatch.setattr(region, "_made", None)
+    assert solve_ccd(chain, [0.9, 0.1]).reached
+    assert solve_ccd(chain, [-0.5, 0.0]).status == Status.STALLED

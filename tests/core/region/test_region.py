@@ -650,3 +650,8 @@ def test_bones_that_slide_from_no_length_leave_no_hole():
     found = slid_tips(chain, *region.slid_poses(points))
     assert np.hypot(*(found - points)[:5].T).max() <= 3e-9
     assert len(region.outline()) == 1
+
+
+def test_more_bones_than_take_a_few_seconds_are_refused():
+    with pytest.raises(IK2DError, match=r"^a region is of up to 1000 bones, not 1001; solve with CCD alone$"):
+        reachable(Chain(np.ones(1001)))
