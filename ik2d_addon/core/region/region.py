@@ -279,13 +279,9 @@ def region_steps(
 ) -> Generator[int, None, Region | None]:
     """Return the region for lengths and limits (n,), step by step; None where it is undecided.
 
-    So it is for more than MOST_BONES, which would take too long.
-
     least, most: (n,) what the bones may add to their lengths; None: none slides.
     """
     none = np.zeros(np.shape(lengths))
-    if np.size(lengths) > MOST_BONES:
-        return None
     numbers = np.array(
         (lengths, low, high, none if least is None else least, none if most is None else most), np.float64
     )

@@ -15,8 +15,6 @@ from ik2d_addon.core import (
     solve_ccd_path,
     solve_two_bone,
 )
-from ik2d_addon.core.chain import MOST_BONES
-from ik2d_addon.core.region import region
 
 
 def test_figure_3_locks_the_iteration_but_not_the_solver():
@@ -361,11 +359,3 @@ def test_without_a_start_the_chain_starts_straight(slides):
     chain, targets = Chain([1.0, 0.8, 0.6], slides=slides), [[1.5, 0.3], [1.5, 0.4]]
     for solve in (solve_ccd, solve_ccd_path):
         assert np.array_equal(solve(chain, targets).angles, solve(chain, targets, start=[0.0] * 3).angles)
-
-
-def test_a_limited_chain_of_too_many_bones_for_a_region_is_solved_and_no_region_is_made(monkeypatch):
-    n = MOST_BONES + 1
-    chain = Chain(np.ones(n) / n, [[-0.002, 0.002]] * n)
-    monkeypatch.setattr(region, "_made", None)
-    assert solve_ccd(chain, [0.9, 0.1]).reached
-    assert solve_ccd(chain, [-0.5, 0.0]).status == Status.STALLED
