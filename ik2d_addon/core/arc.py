@@ -15,9 +15,9 @@ side. So each distance between the reaches has one arc.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .chain import Chain, checked_targets, in_reaches
+from .chain import Chain, checked_chain, checked_targets, in_reaches
 from .errors import IK2DError
-from .inputs import Floats, checked_bend, wrapped
+from .inputs import Floats, checked_bend, common_shape, wrapped
 from .softness import checked_softness, soft_targets
 from .solution import Solution, annulus_status, distances_to, eased_status
 
@@ -48,11 +48,15 @@ def solve_arc(
     target at the root, where each direction is as good, the arc is that of one next to it on the x axis.
     Weights change nothing, but each joint has to turn: raises IK2DError for limits, for joints of weight 0
     but the root, and for bones that slide; and for a target that is not finite, another bend.
+
+    >>> np.degrees(solve_arc(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
+    array([-60.,  60.,  60.])
     """
+    checked_chain(chain)
     refuse_uneven(chain)
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
     limit = chain.tolerance_or_default(tolerance)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
+    shape = common_shape(target=targets.shape[:-1], bend=sides.shape, softness=soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     side = np.broadcast_to(sides, shape).reshape(-1)
     softnesses = np.broadcast_to(soft, shape).reshape(-1)

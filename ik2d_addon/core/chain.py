@@ -9,12 +9,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS, cos_and_sin, summed, summed_up
 from .errors import IK2DError
-from .inputs import LARGEST_ANGLE, LONGEST, SHORTEST, Floats, finite_floats, floats, floats_within, frozen
+from .inputs import (
+    LARGEST_ANGLE,
+    LONGEST,
+    SHORTEST,
+    Floats,
+    checked_kind,
+    common_shape,
+    finite_floats,
+    floats,
+    floats_within,
+    frozen,
+    number,
+)
 
 # The tolerance of every solver where the caller names none, as a fraction of the outer reach.
 DEFAULT_TOLERANCE = 1e-6
+# Greater limits (radians), of three turns, are taken for degrees.
+LARGEST_LIMIT = 6.0 * math.pi
 # An angle is at its limit when it is no farther from it than rounding (radians).
 AT_LIMIT = 1e-9
+# More bones than these take the solver Even, and the region of a chain with limits, some seconds.
+MOST_BONES = 1000
 # A target so many reaches away and one farther off in the same direction get the same pose: from here
 # on powers of the distance would overflow.
 FAR = 1e70
@@ -26,12 +42,16 @@ class Chain:
 
     lengths: (n,) from zero to LONGEST, in Blender units. A bone of zero length is allowed, and so is a
     chain of none else; but their sum must not be less than SHORTEST otherwise.
-    limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_ANGLE; NaN or
+    limits: (n, 2) least and greatest value of each joint's angle, in radians up to LARGEST_LIMIT; NaN or
     infinite where it is free. An angle keeps its range as a number, not modulo a turn. None: all are free.
     weights: (n,) in 0..1, how willingly each joint turns; a joint of weight 0 is rigid. None: all 1.
     slides: (n, 2) the least and greatest length that each bone may add to its own, as pistons and telescopes
     do, in Blender units; NaN, or (0, 0), where it is rigid. None: all are rigid.
     Raises IK2DError for no bones, other shapes, and numbers out of range.
+
+    >>> chain = Chain([3.0, 1.0], limits=np.radians([[-180, 180], [0, 90]]))
+    >>> len(chain), chain.reach
+    (2, (2.0, 4.0))
     """
 
     lengths: Floats  # (n,)
@@ -89,9 +109,10 @@ class Chain:
         """Return `tolerance` (a length, or None for a millionth of the outer reach), checked."""
         if tolerance is None:
             return DEFAULT_TOLERANCE * self.reach[1]
-        if not (np.isfinite(tolerance) and tolerance > 0.0):
-            raise IK2DError(f"tolerance must be a length greater than zero, not {tolerance}")
-        return float(tolerance)
+        length = number(tolerance, "tolerance")
+        if length <= 0.0:
+            raise IK2DError(f"tolerance must be a length greater than zero, not {length}")
+        return length
 
 
 def _checked_lengths(values: ArrayLike) -> Floats:
@@ -113,7 +134,13 @@ def _checked_limits(values: ArrayLike, n: int) -> Floats:
     if limits.shape != (n, 2):
         raise IK2DError(f"limits must be {n} pairs of least and greatest angle, not of shape {limits.shape}")
     free = ~np.isfinite(limits)
-    floats_within(np.where(free, 0.0, limits), "limits", LARGEST_ANGLE, " radians")
+    far = ~free & (np.abs(limits) > LARGEST_LIMIT)
+    if far.any():
+        joint = int(far.any(axis=1).argmax())
+        raise IK2DError(
+            f"limits are radians, and joint {joint} has {limits[joint][far[joint]][0]:g}, over three turns:"
+            " convert degrees with numpy.radians, or hand in inf where the joint is free"
+        )
     limits = np.where(free, [-np.inf, np.inf], limits)
     crossed = limits[:, 0] > limits[:, 1]
     if crossed.any():
@@ -168,9 +195,19 @@ def forward(chain: Chain, angles: ArrayLike, slides: ArrayLike | None = None) ->
     Returns (..., n + 1, 2).
     Raises IK2DError where there are not n, or one is beyond twice LARGEST_ANGLE (of a start at that,
     answers may go a little further), or a slide beyond LONGEST.
+
+    >>> forward(Chain([2.0, 1.0]), np.radians([90, -90])).round(3)
+    array([[0., 0.],
+           [0., 2.],
+           [1., 2.]])
     """
+    checked_chain(chain)
     checked = checked_angles(chain, angles, most=2.0 * LARGEST_ANGLE)
-    return joints_at(chain, checked, None if slides is None else checked_slides(chain, slides))
+    if slides is None:
+        return joints_at(chain, checked)
+    added = checked_slides(chain, slides)
+    common_shape(angles=checked.shape[:-1], slides=added.shape[:-1])
+    return joints_at(chain, checked, added)
 
 
 def joints_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Floats:
@@ -191,6 +228,11 @@ def tips_at(chain: Chain, angles: Floats, slides: Floats | None = None) -> Float
     cosines, sines = cos_and_sin(summed_up(angles.reshape(-1, n).T.copy()))
     tips = summed(cosines * lengths.reshape(-1, n).T), summed(sines * lengths.reshape(-1, n).T)
     return np.stack(tips, axis=-1).reshape(*shape, 2)
+
+
+def checked_chain(chain: Chain) -> None:
+    """Raise IK2DError for a list of lengths, or anything else that is not a Chain."""
+    checked_kind(chain, Chain, "chain")
 
 
 def checked_slides(chain: Chain, slides: ArrayLike, name: str = "slides") -> Floats:

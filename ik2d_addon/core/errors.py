@@ -6,4 +6,9 @@ class IK2DError(ValueError):
     """Invalid input. The message names the thing and the way out.
 
     A target out of reach is not an error: it is a `Solution` with a status.
+
+    >>> Chain([1.0, -2.0])
+    Traceback (most recent call last):
+        ...
+    ik2d_addon.core.errors.IK2DError: lengths must not be negative; bone 1 is -2.0
     """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of a caller's input: numbers, and finite ones."""
+"""Checks of a caller's input: numbers, finite ones, and shapes that go together."""
+
+from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +18,35 @@ LARGEST_ANGLE = 1e6
 
 
 def floats(values: ArrayLike, name: str) -> Floats:
-    """Return `values` as an array of floats; raise IK2DError where they are no numbers."""
+    """Return `values` as an array of floats; raise IK2DError where they are no real numbers.
+
+    Truth values and texts are none, of digits or not. None is NaN in a list, but not alone.
+    """
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise IK2DError(f"{name} must be numbers: {error}") from None
+        array = np.asarray(values)
+        if values is not None and (array.dtype.kind in "fiu" or _are_reals(array)):
+            with np.errstate(all="ignore"):  # more digits or a greater range than a float has
+                return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise IK2DError(f"{name} must not exceed {LONGEST:g}; a number is far greater") from None
+    except (TypeError, ValueError):
+        pass
+    raise IK2DError(f"{name} must be numbers, in rows of one length, not {brief(values)}")
+
+
+def _are_reals(array: NDArray[np.object_]) -> bool:
+    """Return whether an array of Python's objects may hold numbers alone."""
+    others = (str, bytes, bool, np.bool_, complex, np.complexfloating)
+    return array.dtype.kind == "O" and not any(isinstance(value, others) for value in array.flat)
+
+
+def brief(value: object) -> str:
+    """Return a value as a short text, for a message."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no more than 4300 digits
+        return "a number of that size"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def finite_floats(values: ArrayLike, name: str) -> Floats:
@@ -40,6 +66,43 @@ def floats_within(values: ArrayLike, name: str, most: float, units: str = "") ->
         where = tuple(int(i) for i in np.argwhere(np.abs(array) > most)[0])
         raise IK2DError(f"{name} must not exceed {most:g}{units}; at {list(where)} it is {array[where]}")
     return array
+
+
+def number(value: object, name: str) -> float:
+    """Return one finite number as a float; raise IK2DError for a list, or no number."""
+    array = floats(value, name)  # type: ignore[arg-type]
+    if array.ndim:
+        raise IK2DError(f"{name} must be one number, not {brief(value)}")
+    found = float(array)
+    if not abs(found) <= LONGEST:
+        raise IK2DError(f"{name} must be a finite number, up to {LONGEST:g}, not {found}")
+    return found
+
+
+def whole_number(value: object, name: str, least: int, most: int) -> int:
+    """Return a whole number from `least` to `most`; raise IK2DError for a fraction or anything else."""
+    try:
+        found = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        found = least - 1
+    if not least <= found <= most:
+        raise IK2DError(f"{name} must be a whole number of {least} to {most}, not {brief(value)}")
+    return found
+
+
+def checked_kind(value: object, kind: type, name: str) -> None:
+    """Raise IK2DError for a value that is not of a class."""
+    if not isinstance(value, kind):
+        raise IK2DError(f"{name} must be a {kind.__name__}, not {brief(value)}")
+
+
+def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that arrays of these shapes broadcast to; raise IK2DError where they do not."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        each = ", ".join(f"{name} for {shape}" for name, shape in shapes.items() if shape)
+        raise IK2DError(f"hand in as many of each, or one for all; there are {each}") from None
 
 
 def frozen(array: Floats) -> Floats:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .affine import crossed
 from .errors import IK2DError
-from .inputs import LONGEST, Floats, finite_floats, floats_within, frozen
+from .inputs import LONGEST, Floats, floats_within, frozen
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
@@ -21,7 +21,12 @@ ONE_SIDED = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """An oriented plane in space; x, y and normal are unit vectors, normal = x cross y."""
+    """An oriented plane in space; x, y and normal are unit vectors, normal = x cross y.
+
+    >>> plane = Plane.fit([[0, 0, 2], [0, -0.1, 1], [0, 0, 0]], straight_normal=[1, 0, 0])
+    >>> plane.normal, plane.project([[0, 0, 0]]).round(2)
+    (array([1., 0., 0.]), array([[1.99, 0.2 ]]))
+    """
 
     origin: Floats  # (3,)
     x: Floats  # (3,)
@@ -30,7 +35,7 @@ class Plane:
 
     def __post_init__(self) -> None:
         for name in ("origin", "x", "y", "normal"):
-            object.__setattr__(self, name, frozen(finite_floats(getattr(self, name), name)))
+            object.__setattr__(self, name, frozen(_vector(getattr(self, name), name)))
 
     @classmethod
     def fit(cls, points: ArrayLike, straight_normal: ArrayLike) -> "Plane":
@@ -65,7 +70,7 @@ class Plane:
         it is for a chain that is straight as seen along it. Raises IK2DError as `facing` does.
         """
         joints = _to_size_one(_checked_joints(points))
-        n = _unit(finite_floats(axis, "axis"))
+        n = _unit(_vector(axis, "axis"))
         seen = _across(joints, n)
         straight = not np.ptp(seen, axis=0).any() or _is_straight(_extents(seen)[0])
         return cls.facing(points, n if straight else n * _bend_side(joints, n))
@@ -83,9 +88,9 @@ class Plane:
         Raises IK2DError where the normal is zero, or has no part perpendicular to `along`.
         """
         joints = _checked_joints(points)
-        n = _unit(finite_floats(normal, "normal"))
+        n = _unit(_vector(normal, "normal"))
         if along is not None:
-            n = _unit(_without(n, _unit(finite_floats(along, "along"))))
+            n = _unit(_without(n, _unit(_vector(along, "along"))))
         return cls._through(joints, _to_size_one(joints), n)
 
     @classmethod
@@ -96,19 +101,35 @@ class Plane:
 
     def project(self, points: ArrayLike) -> Floats:
         """Return points (..., 3) in the plane's own x and y: (..., 2)."""
-        offsets = floats_within(points, "points", LONGEST) - self.origin
+        offsets = _checked_points(points, 3) - self.origin
         return np.stack((offsets @ self.x, offsets @ self.y), axis=-1)
 
     def lift(self, points: ArrayLike) -> Floats:
         """Return points (..., 2) of the plane as points in space: (..., 3)."""
-        flat = floats_within(points, "points", LONGEST)
+        flat = _checked_points(points, 2)
         lifted: Floats = self.origin + flat[..., :1] * self.x + flat[..., 1:] * self.y
         return lifted
 
     def distance(self, points: ArrayLike) -> Floats:
         """Return the distances (...) of points (..., 3) from the plane, on either side of it."""
-        heights: Floats = (floats_within(points, "points", LONGEST) - self.origin) @ self.normal
+        heights: Floats = (_checked_points(points, 3) - self.origin) @ self.normal
         return np.abs(heights)
+
+
+def _vector(values: ArrayLike, name: str) -> Floats:
+    """Return a vector (3,); raise IK2DError for another shape, and for what is not finite."""
+    vector = floats_within(values, name, LONGEST)
+    if vector.shape != (3,):
+        raise IK2DError(f"{name} must be three numbers, x, y and z, not of shape {vector.shape}")
+    return vector
+
+
+def _checked_points(points: ArrayLike, size: int) -> Floats:
+    """Return points (..., size); raise IK2DError for another shape, and for what is not finite."""
+    checked = floats_within(points, "points", LONGEST)
+    if checked.ndim == 0 or checked.shape[-1] != size:
+        raise IK2DError(f"points must be {size} numbers each, not of shape {checked.shape}")
+    return checked
 
 
 def _checked_joints(points: ArrayLike) -> Floats:

@@ -6,12 +6,15 @@ from typing import TypeAlias
 import numpy as np
 
 from .arithmetic import ARRAYS
-from .chain import Chain
+from .chain import Chain, checked_chain
 from .errors import IK2DError
-from .inputs import Floats
+from .inputs import Floats, number
+from .softness import checked_softness
 
 # Degrees that the elbow turns while the target moves by a hundredth of the reach: more is a pop.
 POP = 5.0
+# A softness below this eases within less than rounding.
+LEAST_SOFTNESS = 1e-16
 # Samples of the rate; closer together near both ends, where it grows.
 _PLACES = 257
 # Halvings that find the end of a band between two of these.
@@ -31,9 +34,17 @@ def pop_bands(chain: Chain, softness: float = 0.0, most: float = POP) -> Bands:
 
     radians a reach. Distances are in the chain's units, rising. A chain without size has none.
     Raises IK2DError for a chain of other than two bones.
+
+    >>> [[round(end, 3) for end in band] for band in pop_bands(Chain([1.0, 1.0]))]
+    [[1.947, 2.0]]
     """
+    checked_chain(chain)
+    softness, most = float(checked_softness(number(softness, "softness"))), number(most, "most")
+    if most <= 0.0:
+        raise IK2DError(f"most must be degrees greater than zero, not {most}")
     if len(chain) != 2:
         raise IK2DError(f"only a chain of two bones has an elbow that pops, not one of {len(chain)}")
+    softness = 0.0 if softness < LEAST_SOFTNESS else softness
     inner, outer = chain.reach
     if outer <= 0.0 or inner >= outer:
         return []

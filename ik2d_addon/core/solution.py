@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The result of a solver: angles, and how near they bring the tip to its target."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .affine import Frames
+from .affine import Frames, Rows
 from .chain import Chain, at_limits, tips_at
-from .inputs import Floats
+from .errors import IK2DError
+from .inputs import Floats, brief
 
 
 class Status(IntEnum):
-    """The result for one target. An int, so that arrays can hold it."""
+    """The result for one target. An int, so that arrays can hold it.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [[1.0, 1.0], [3.0, 0.0]])
+    >>> [Status(status).name for status in solution.status]
+    ['REACHED', 'TOO_FAR']
+    """
 
     REACHED = 0
     """The tip is within the tolerance of the target."""
@@ -31,7 +37,14 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Solution(Frames):
-    """A solver's answer to targets of shape (...) for a chain of n bones."""
+    """A solver's answer to targets of shape (...) for a chain of n bones.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [[1.0, 1.0], [3.0, 0.0]])
+    >>> solution.reached, solution.residual.round(3)
+    (array([ True, False]), array([0., 1.]))
+    >>> np.degrees(solution.at(0).angles).round(1)
+    array([ 0., 90.])
+    """
 
     angles: Floats  # (..., n) radians, each relative to the bone before
     status: NDArray[np.int8]  # (...) Status
@@ -39,6 +52,27 @@ class Solution(Frames):
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
     slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
+
+    def at(self, rows: Rows | int) -> "Solution":
+        """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.
+
+        rows: a number, a list of numbers, a mask or a slice, of the first dimension of the targets.
+        Raises IK2DError for rows that there are not.
+
+        >>> solve_two_bone(Chain([1.0, 1.0]), [3.0, 0.0]).at(0).residual.round(3)
+        1.0
+        """
+        each = {part.name: getattr(self, part.name) for part in fields(self)}
+        if self.status.ndim == 0:
+            each = {name: values[np.newaxis] for name, values in each.items()}
+        try:
+            count = len(each["status"])
+            known = np.ndim(np.arange(count)[rows]) <= 1
+        except (IndexError, TypeError, ValueError):
+            known = False
+        if not known or rows is None:
+            raise IK2DError(f"choose rows of 0 to {count - 1}, by number, list or mask, not {brief(rows)}")
+        return Solution(**{name: values[rows] for name, values in each.items()})
 
     @property
     def reached(self) -> NDArray[np.bool_]:

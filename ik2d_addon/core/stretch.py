@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .chain import Chain
+from .chain import Chain, checked_chain
 from .errors import IK2DError
-from .inputs import Floats
-from .softness import softened
+from .inputs import LONGEST, Floats, checked_kind, common_shape, floats_within, number
+from .softness import checked_softness, softened
 from .solution import Status
 
 # The greatest factor of a bone's length; its reciprocal is the least.
@@ -23,6 +23,9 @@ class Stretch:
     most: the greatest factor beyond full reach, 1 to MOST. least: the smallest factor where the target is
     too close, 1 / MOST to 1; one above 1 is taken as its reciprocal. last_only: whether the last bone
     alone does it; else all do, evenly. Raises IK2DError for factors out of range.
+
+    >>> Stretch(most=1.5, least=0.8).reach(Chain([3.0, 1.0]))
+    (1.6, 6.0)
     """
 
     most: float = 1.0
@@ -30,11 +33,14 @@ class Stretch:
     last_only: bool = False
 
     def __post_init__(self) -> None:
-        if not 1.0 <= self.most <= MOST:
-            raise IK2DError(f"stretch must be a factor of 1 to {MOST:g}, not {self.most}")
-        if not 1.0 / MOST <= self.least <= MOST:
-            raise IK2DError(f"compress must be a factor of {1.0 / MOST:g} to {MOST:g}, not {self.least}")
-        object.__setattr__(self, "least", min(self.least, 1.0 / self.least))
+        most, least = number(self.most, "stretch"), number(self.least, "compress")
+        if not 1.0 <= most <= MOST:
+            raise IK2DError(f"stretch must be a factor of 1 to {MOST:g}, not {most}")
+        if not 1.0 / MOST <= least <= MOST:
+            raise IK2DError(f"compress must be a factor of {1.0 / MOST:g} to {MOST:g}, not {least}")
+        checked_kind(self.last_only, bool, "last_only")
+        object.__setattr__(self, "most", most)
+        object.__setattr__(self, "least", min(least, 1.0 / least))
 
     @property
     def is_off(self) -> bool:
@@ -43,6 +49,7 @@ class Stretch:
 
     def reach(self, chain: Chain) -> tuple[float, float]:
         """Return (inner, outer): the annulus of the tip at the least and at the greatest factor."""
+        checked_chain(chain)
         inner, outer = chain.reach
         if not self.last_only:
             return self.least * inner, self.most * outer
@@ -68,8 +75,16 @@ def stretched(
     off, is on the target as long as k may be h / e(h). Last bone alone, of length l: k = 1 + (h - e(h)) / l,
     with the same bounds: it takes up just what the ease leaves. Where k is at a bound the tip stays at
     k e(h), or e(h) + (k - 1) l; without softness the distance returned is then h itself, out of reach.
+
+    >>> factors, tip = stretched(Chain([1.0, 1.0]), 2.5, 0.0, Stretch(most=1.5))
+    >>> factors, tip
+    (array([1.25, 1.25]), array(2.5))
     """
-    h, soft = np.broadcast_arrays(np.asarray(distance, np.float64), np.asarray(softness, np.float64))
+    checked_chain(chain)
+    checked_kind(stretch, Stretch, "stretch")
+    h, soft = _checked_distances(distance), checked_softness(softness)
+    common_shape(distance=h.shape, softness=soft.shape)
+    h, soft = np.broadcast_arrays(h, soft)
     eased = _eased(chain, h, soft, stretch)
     factors = np.ones((*h.shape, len(chain)))
     if stretch.last_only:
@@ -86,15 +101,28 @@ def stretched(
 
 
 def stretched_status(
-    chain: Chain, distance: ArrayLike, stretch: Stretch, tolerance: float
+    chain: Chain, distance: ArrayLike, stretch: Stretch, tolerance: float | None = None
 ) -> NDArray[np.int8]:
-    """Return TOO_FAR or TOO_CLOSE for distances (...) out of reach of the factors, else REACHED."""
+    """Return TOO_FAR or TOO_CLOSE for distances (...) out of reach of the factors, else REACHED.
+
+    >>> [Status(status).name for status in stretched_status(Chain([1.0, 1.0]), [2.5, 4.0], Stretch(most=1.5))]
+    ['REACHED', 'TOO_FAR']
+    """
+    checked_kind(stretch, Stretch, "stretch")
     inner, outer = stretch.reach(chain)
-    h = np.asarray(distance, np.float64)
+    h, tolerance = _checked_distances(distance), chain.tolerance_or_default(tolerance)
     status = np.full(h.shape, Status.REACHED, np.int8)
     status[h > outer + tolerance] = Status.TOO_FAR
     status[h < inner - tolerance] = Status.TOO_CLOSE
     return status
+
+
+def _checked_distances(distance: ArrayLike) -> Floats:
+    """Return distances (...) as floats; raise IK2DError where one is negative, or beyond LONGEST."""
+    checked = floats_within(distance, "distance", LONGEST)
+    if (checked < 0.0).any():
+        raise IK2DError(f"distance must not be negative; one is {checked.min()}")
+    return checked
 
 
 def _eased(chain: Chain, distance: Floats, softness: Floats, stretch: Stretch) -> Floats:

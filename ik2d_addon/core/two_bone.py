@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arithmetic import ARRAYS
-from .chain import Chain, checked_angles, checked_targets, in_reaches, joints_at, within_limits
+from .chain import (
+    Chain,
+    checked_angles,
+    checked_chain,
+    checked_targets,
+    in_reaches,
+    joints_at,
+    within_limits,
+)
 from .errors import IK2DError
-from .inputs import Floats, checked_bend, wrapped
+from .inputs import Floats, checked_bend, common_shape, wrapped
 from .softness import checked_softness, soft_targets
 from .solution import Solution, Status, annulus_status, distances_to, eased_status
 from .triangle import two_bone_pose
@@ -46,8 +54,8 @@ def solve_two_bone(
     too close folds it.
 
     target: (..., 2) relative to the root. bend: +1 or -1, the sign of angle2, (...) or one for all.
-    start: (..., 2) angles, such as last frame's, kept where any would do: angle2 where a bone has
-    no length, angle1 for a target at the root; zeros if not given. tolerance: a length.
+    start: (..., 2) angles of a pose such as last frame's, kept where any would do: angle2 where a bone has
+    no length, angle1 for a target at the root; None: zeros. tolerance: a length.
     softness: 0..1 (...) or one, see softness.py; status is that of the exact solve, or EASED, residual the
     true distance. A target off the annulus of reach by no more than the tolerance counts as REACHED.
     Of a chain with limits the bend side asked for is taken where it reaches the target, else the
@@ -56,7 +64,12 @@ def solve_two_bone(
     Weights in between change nothing: bend side and limits alone decide between two bones' poses.
     Raises IK2DError for a chain that has not two bones or whose bones slide, a target that is not finite,
     another bend.
+
+    >>> solution = solve_two_bone(Chain([1.0, 1.0]), [1.0, 1.0], bend=-1)
+    >>> np.degrees(solution.angles).round(1), bool(solution.reached)
+    (array([ 90., -90.]), True)
     """
+    checked_chain(chain)
     if len(chain) != 2:
         raise IK2DError(f"the two-bone solver takes chains of two bones, not {len(chain)}; use CCD")
     if chain.is_sliding:
@@ -64,7 +77,9 @@ def solve_two_bone(
     targets, sides = checked_targets(target), checked_bend(bend)
     kept = checked_angles(chain, np.zeros(2) if start is None else start, "start")
     limit, soft = chain.tolerance_or_default(tolerance), checked_softness(softness)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, kept.shape[:-1], soft.shape)
+    shape = common_shape(
+        target=targets.shape[:-1], bend=sides.shape, start=kept.shape[:-1], softness=soft.shape
+    )
     rows = (
         np.broadcast_to(targets, (*shape, 2)).reshape(-1, 2),
         np.broadcast_to(sides, shape).reshape(-1),

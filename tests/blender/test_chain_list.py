@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the lists of chains and of joints draw for each of their rows."""
+"""The lists of chains and of joints: what each row draws, and the steps that it takes to add many."""
 
+import sys
 from math import radians
 from types import SimpleNamespace
 
 import bpy
-from rigs import leg_with_target
+from rigs import add_armature, leg_with_target
 
+from ik2d_addon.chains import add_chain
 from ik2d_addon.features.setup import panels
 from ik2d_addon.features.setup.panels import IK2D_UL_chains, IK2D_UL_joints
 
@@ -81,3 +83,34 @@ def test_a_row_of_a_joint_is_its_switch_its_bone_and_its_limits_where_there_is_r
     assert limits.layout.alignment == 'RIGHT' and limits.layout is not name.layout
     for room["letters"] in (10, 3):  # not for the limits, and not for the name
         assert [part.text for part in draw(IK2D_UL_joints, chain, joint)] == ["", "shin"]
+
+
+def steps_to_add_chains(legs):
+    """Return how many steps of Python it takes to give each leg of one rig a chain."""
+    bones = {}
+    for leg in range(legs):
+        bones[f"thigh{leg}"] = ((leg, 0, 2.0), (leg, -0.1, 1.0), "", 0.0)
+        bones[f"shin{leg}"] = ((leg, -0.1, 1.0), (leg, 0, 0.0), f"thigh{leg}", 0.0)
+    armature, steps = add_armature(bones), 0
+
+    def count(frame, event, _):
+        nonlocal steps
+        frame.f_trace_opcodes = True
+        steps += event == "opcode"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        for leg in range(legs):
+            add_chain(armature, f"shin{leg}")
+    finally:
+        sys.settrace(before)
+    assert [chain.tip for chain in armature.ik2d.chains] == [f"shin{leg}" for leg in range(legs)]
+    assert {len(chain.joints) for chain in armature.ik2d.chains} == {2}
+    return steps
+
+
+def test_each_of_many_chains_takes_as_many_steps_to_add_as_the_first_ones():
+    few, many = steps_to_add_chains(10), steps_to_add_chains(100)
+    assert many < 10.5 * few

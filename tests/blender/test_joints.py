@@ -8,7 +8,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 from rigs import add_armature, add_chain, add_leg, leg_with_target
 
-from ik2d_addon.core import IK2DError
+from ik2d_addon.bake import solve
+from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.rig.chain.bone_limits import limits_of_bones
 from ik2d_addon.ui.settings.chain_list import take_limits
 from ik2d_addon.ui.settings.joint_list import joints_missing, sync_joints
@@ -104,6 +105,14 @@ def test_any_range_can_be_set_in_either_order(order, low, high):
         assert joint.limit_min <= joint.limit_max
         joint.limit_min = low
     assert (joint.limit_min, joint.limit_max) == pytest.approx((low, high))
+
+
+def test_a_limit_stops_at_two_turns_and_its_chain_is_solved():
+    armature, _ = leg_with_target()
+    for joint in armature.ik2d.chains[0].joints:
+        joint.use_limit, joint.limit_min, joint.limit_max = True, -99.0, 99.0
+        assert (joint.limit_min, joint.limit_max) == pytest.approx((-4.0 * pi, 4.0 * pi))
+    assert solve(armature).chains[0].status == [Status.REACHED]
 
 
 def test_joints_survive_saving_and_copying_the_rig(tmp_path):

@@ -2,6 +2,8 @@
 """What counts as numbers, as a rotation and as a side, and how a refusal names the culprit."""
 
 import cmath
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,16 +19,19 @@ from ik2d_addon.core.inputs import (
 )
 
 
-@pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], np.int32), ["1", "2"]])
+@pytest.mark.parametrize(
+    "values", [[1, 2], (1.0, 2.0), np.array([1, 2], np.int32), range(1, 3), [1, Fraction(2)]]
+)
 def test_anything_that_numpy_reads_as_numbers_becomes_floats(values):
     array = floats(values, "lengths")
     assert array.dtype == np.float64
     assert array.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("values", [["long"], [[1.0], [1.0, 2.0]], {"a": 1.0}, [1j]])
+@pytest.mark.parametrize("values", [["1", "2"], [[1.0], [1.0, 2.0]], {"a": 1.0}, [1j], None, True, [b"1"]])
 def test_what_are_no_numbers_is_refused_by_name(values):
-    with pytest.raises(IK2DError, match="^lengths must be numbers: "):
+    words = f"lengths must be numbers, in rows of one length, not {values!r}"
+    with pytest.raises(IK2DError, match=f"^{re.escape(words)}$"):
         floats(values, "lengths")
 
 

@@ -6,7 +6,16 @@ import cmath
 import numpy as np
 import pytest
 
-from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
+from ik2d_addon.core import (
+    Chain,
+    IK2DError,
+    Status,
+    forward,
+    solve_ccd,
+    solve_ccd_path,
+    solve_even,
+    solve_two_bone,
+)
 from ik2d_addon.core.solution import annulus_status, distances_to
 
 SOLVERS = {
@@ -75,3 +84,28 @@ def test_status_of_the_annulus_with_the_tolerance_on_both_borders():
     # On the border of the tolerance itself a target counts as within.
     on_the_border = annulus_status(chain, np.array([[2.75, 0.0], [5.25, 0.0]]), 0.25)
     assert on_the_border.tolist() == [Status.REACHED] * 2
+
+
+# --- Some of the targets ------------------------------------------------------------------------------
+
+
+def test_one_target_of_many_and_a_single_one_are_had_alike():
+    chain = Chain([1.0, 1.0, 0.5])
+    targets = np.array([[1.0, 0.5], [0.2, -1.0], [5.0, 0.0]])
+    many = solve_even(chain, targets)
+    for row, target in enumerate(targets):
+        single = solve_even(chain, target)
+        for one in (many.at(row), single, single.at(0), single.at(-1)):
+            assert one.angles.shape == (3,) and one.status.shape == () == one.residual.shape
+            assert np.array_equal(one.angles, many.angles[row]) and one.status == many.status[row]
+        for some in (many.at([row]), single.at([0]), single.at([True]), single.at(slice(None))):
+            assert some.angles.shape == (1, 3) and np.array_equal(some.angles[0], many.angles[row])
+    assert np.array_equal(many.at([2, 0]).status, many.status[[2, 0]])
+    assert many.at(slice(1, None)).angles.shape == (2, 3)
+
+
+@pytest.mark.parametrize("rows", [3, -4, [0, 3], "x", None, 0.5, [[0]], [True, False], 10**400])
+def test_rows_that_there_are_not_are_refused(rows):
+    solution = solve_even(Chain([1.0, 1.0]), [[1.0, 0.5], [0.2, -1.0], [5.0, 0.0]])
+    with pytest.raises(IK2DError, match="^choose rows of 0 to 2, by number, list or mask, not "):
+        solution.at(rows)

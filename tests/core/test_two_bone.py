@@ -363,8 +363,8 @@ def test_two_bones_within_limits_are_as_near_as_any_pose():
 
 
 def test_of_equal_poses_within_limits_the_numbers_are_those_near_the_start():
-    chain = Chain([1.0, 1.0], limits=[[-30.0, 30.0], [-30.0, 30.0]])
-    for turns in (-2, 0, 1, 3):
+    chain = Chain([1.0, 1.0], limits=[[-18.0, 18.0], [-18.0, 18.0]])
+    for turns in (-2, 0, 1, 2):
         start = np.array([0.3, 0.4]) + 2.0 * np.pi * turns
         solution = solve_two_bone(chain, [1.2, 0.9], start=start)
         assert solution.status == Status.REACHED

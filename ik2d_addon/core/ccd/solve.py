@@ -16,13 +16,13 @@ from ..chain import (
     Chain,
     at_limits,
     checked_angles,
+    checked_chain,
     checked_slides,
     checked_targets,
     in_reaches,
     within_limits,
 )
-from ..errors import IK2DError
-from ..inputs import Floats, checked_bend
+from ..inputs import Floats, checked_bend, common_shape, whole_number
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from ..two_bone import solve_limited_pair
@@ -45,6 +45,8 @@ Way = Callable[[Chain, Targets, float, int], Steps[Poses]]
 
 # The most corrections for one start, ten times the usual number; then another way is taken.
 MAX_ITERATIONS = 60
+# The most that anyone may ask for: the count of them has 32 bits.
+MOST_ITERATIONS = 10**6
 # Solvers aim at this part of the tolerance, so that rounding in forward() never exceeds it.
 INNER_PART = 0.5
 # The finest tolerance that rounding leaves to a chain of some hundred bones, as a part of its reach.
@@ -55,7 +57,7 @@ def solve_ccd(
     chain: Chain,
     target: ArrayLike,
     *,
-    start: ArrayLike,
+    start: ArrayLike | None = None,
     start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -75,12 +77,19 @@ def solve_ccd(
     Where bones slide, their ranges are limits too: all holds as with limits. A slide of one reach counts
     as much as a turn of one radian.
 
-    target: (..., 2) relative to the root. start: (..., n) angles to begin with, such as last
-    frame's; of equal rotations the answer's numbers are those near the start's. start_slides: (..., n)
-    added lengths to begin with; None: none, as near as their ranges have it. tolerance: a length.
+    target: (..., 2) relative to the root. start: (..., n) angles of the pose to begin with, such as last
+    frame's; None: straight. The answer is near to it, and of equal rotations its numbers are those near
+    the start's. (The `rest` of `solve_even` is no start: there the answer bends least from it.)
+    start_slides: (..., n) added lengths to begin with; None: none, as near as their ranges have it.
+    tolerance: a length; None: a millionth of the reach.
     max_iterations: the most corrections from one start. bend: +1 or -1 (...), the side that a start
     on one line bends to. softness: 0..1 (...), see softness.py.
     Raises IK2DError for other shapes and numbers.
+
+    >>> chain = Chain([1.0, 1.0, 1.0], limits=np.radians([[-180, 180], [-90, 90], [-90, 90]]))
+    >>> solution = solve_ccd(chain, [1.0, 1.5], start=np.radians([0, 30, 30]))
+    >>> bool(solution.reached), forward(chain, solution.angles)[-1].round(3)
+    (True, array([1. , 1.5]))
     """
     return drained(
         ccd_steps(
@@ -100,17 +109,25 @@ def ccd_steps(
     chain: Chain,
     target: ArrayLike,
     *,
-    start: ArrayLike,
+    start: ArrayLike | None = None,
     start_slides: ArrayLike | None = None,
     tolerance: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     bend: ArrayLike = 1,
     softness: ArrayLike = 0.0,
 ) -> Steps[Solution]:
-    """Return the solution of solve_ccd; yield the targets done, or 0 within one."""
+    """Return the solution of solve_ccd; yield the targets done, or 0 within one.
+
+    >>> steps = ccd_steps(Chain([1.0, 1.0, 1.0]), [[2.0, 0.0], [2.0, 0.1]])
+    >>> list(steps)  # the solution is the value of the StopIteration at the end
+    [1, 2]
+    """
+    checked_chain(chain)
     targets, sides = checked_targets(target), checked_bend(bend)
     starts, soft = starting_pose(chain, start, start_slides), checked_softness(softness)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, starts.shape[:-1], soft.shape)
+    shape = common_shape(
+        target=targets.shape[:-1], bend=sides.shape, start=starts.shape[:-1], softness=soft.shape
+    )
     rows = Targets.spread(shape, targets, starts, sides)
     return (yield from solution_steps(chain, rows, shape, soft, tolerance, max_iterations, _solve))
 
@@ -126,9 +143,8 @@ def solution_steps(
 ) -> Steps[Solution]:
     """Return the solution (shape) of the poses that `solve` finds for rows of targets; yield as it does."""
     limit = chain.tolerance_or_default(tolerance)
-    if max_iterations < 1:
-        raise IK2DError(f"max_iterations must be 1 or more, not {max_iterations}")
-    poses, iterations, is_out = yield from solve(chain, rows, limit, max_iterations)
+    rounds = whole_number(max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+    poses, iterations, is_out = yield from solve(chain, rows, limit, rounds)
     angles, slides = parted(chain, poses)
     residual = distances_to(chain, angles, rows.points, slides)
     status = annulus_status(chain, rows.points, limit)
@@ -137,18 +153,20 @@ def solution_steps(
     if softness.any():
         softnesses = np.broadcast_to(softness, shape).reshape(-1)
         eased = replace(rows, points=soft_targets(chain, rows.points, softnesses))
-        poses, iterations, _ = yield from solve(chain, eased, limit, max_iterations)
+        poses, iterations, _ = yield from solve(chain, eased, limit, rounds)
         angles, slides = parted(chain, poses)
         residual = distances_to(chain, angles, rows.points, slides)
         status = eased_status(status, residual, softnesses, limit)
     return Solution.of_rows(chain, shape, angles, status, residual, iterations, slides)
 
 
-def starting_pose(chain: Chain, start: ArrayLike, start_slides: ArrayLike | None) -> Floats:
+def starting_pose(chain: Chain, start: ArrayLike | None, start_slides: ArrayLike | None) -> Floats:
     """Return the poses (..., n), or (..., 2 n) where bones slide, that a caller begins with."""
-    angles = checked_angles(chain, start, "start")
-    none = np.zeros(len(chain)) if start_slides is None else start_slides
-    return starting(chain, angles, checked_slides(chain, none, "start_slides"))
+    none = np.zeros(len(chain))
+    angles = checked_angles(chain, none if start is None else start, "start")
+    slides = checked_slides(chain, none if start_slides is None else start_slides, "start_slides")
+    common_shape(start=angles.shape[:-1], start_slides=slides.shape[:-1])
+    return starting(chain, angles, slides)
 
 
 def drained(steps: Steps[_Result]) -> _Result:

@@ -3,7 +3,6 @@
 
 from dataclasses import replace
 from enum import Enum
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..chain import (
     Chain,
     checked_angles,
+    checked_chain,
     checked_slides,
     checked_targets,
     in_reaches,
@@ -18,7 +18,7 @@ from ..chain import (
     within_slides,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, wrapped
+from ..inputs import Floats, whole_number, wrapped
 from .sliding import coordinates, parted
 from .sweep import Bones, sweep
 
@@ -28,7 +28,11 @@ NO_MOTION = 0.01
 
 
 class CCDResult(Enum):
-    """The result of one iteration of CCD."""
+    """The result of one iteration of CCD.
+
+    >>> ccd_step(Chain([1.0, 1.0]), [0.0, 0.0], [0.0, 2.0], tolerance=1e-3)[1]
+    <CCDResult.PROCESSING: 'PROCESSING'>
+    """
 
     SUCCESS = "SUCCESS"
     """The tip is within the tolerance of the target."""
@@ -51,7 +55,12 @@ def ccd_step(
     angles: (n,); target: (2,) relative to the root; tolerance: a length. Returns the new angles
     (n,), those that turned wrapped to [-pi, pi] where they are free, and a CCDResult. It stops at
     the joint that brings the tip within the tolerance. Raises IK2DError for other shapes and numbers.
+
+    >>> angles, result = ccd_step(Chain([1.0, 1.0]), [0.0, 0.5], [0.0, 1.5], tolerance=1e-3)
+    >>> np.degrees(angles).round(1), result.name
+    (array([ 28.2, 123.7]), 'PROCESSING')
     """
+    checked_chain(chain)
     if chain.is_sliding:
         raise IK2DError("ccd_step takes chains that do not slide; take ccd_slide_step")
     start, point = checked_angles(chain, angles), checked_targets(target)
@@ -74,7 +83,13 @@ def ccd_slide_step(
     slides. angles, slides: (n,); slides out of their range are cut to it first. It stops at the slide or turn
     that brings the tip within the tolerance. Returns the new angles (n,), the new slides (n,) and a
     CCDResult. The rest as in ccd_step.
+
+    >>> crane = Chain([1.0, 1.0], slides=[[0.0, 0.0], [0.0, 1.0]])
+    >>> angles, slides, result = ccd_slide_step(crane, [0.0, 0.0], [0.0, 0.0], [2.5, 0.0], tolerance=1e-3)
+    >>> slides, result.name
+    (array([0. , 0.5]), 'SUCCESS')
     """
+    checked_chain(chain)
     start, point = checked_angles(chain, angles), checked_targets(target)
     held = within_slides(chain, checked_slides(chain, slides))
     if start.ndim != 1 or held.ndim != 1 or point.ndim != 1:
@@ -114,12 +129,17 @@ def ccd_joint(chain: Chain, angles: ArrayLike, target: ArrayLike, joint: int) ->
     It turns as in `ccd_step`: by its weight, as far as its limits. angles: (n,); target: (2,) relative
     to the root; joint: 0 for the root to n - 1. Returns the new angles (n,), that of the joint wrapped to
     [-pi, pi] if it turned and is free. Raises IK2DError for other shapes and numbers.
+
+    >>> np.degrees(ccd_joint(Chain([1.0, 1.0]), [0.0, 0.0], [1.0, 1.0], joint=1)).round(1)
+    array([ 0., 90.])
     """
+    checked_chain(chain)
+    if chain.is_sliding:
+        raise IK2DError("ccd_joint takes chains that do not slide; take ccd_slide_step")
     start, point = checked_angles(chain, angles), checked_targets(target)
     if start.ndim != 1 or point.ndim != 1:
         raise IK2DError("ccd_joint takes the angles of one chain and one target")
-    if not 0 <= index(joint) < len(chain):
-        raise IK2DError(f"the chain has joints 0 to {len(chain) - 1}, not {joint}")
+    joint = whole_number(joint, "joint", 0, len(chain) - 1)
     x, y = in_reaches(chain, point).tolist()
     bones, held = Bones.of(chain), [i != joint for i in range(len(chain))]
     alone = replace(

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..ccd.shapes import is_on_a_line, side_of
 from ..ccd.solve import solve_ccd
 from ..chain import (
+    MOST_BONES,
     Chain,
     checked_angles,
+    checked_chain,
     checked_targets,
     in_reaches,
     joints_at,
@@ -20,13 +22,13 @@ from ..chain import (
     within_slides,
 )
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, finite_floats
+from ..inputs import Floats, checked_bend, common_shape, number
 from ..sheet.descent import Poses as Column
 from ..sheet.descent import rotated
 from ..sheet.sheet import TURN, Sheet, sheet_of
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
-from .joined import joined
+from .joined import LEAST_WEIGHT, joined
 from .rooted import settled
 from .search import family_of
 from .slid_family import slid_family_of
@@ -72,17 +74,26 @@ def solve_even(
     willingly.
 
     target: (..., 2) relative to the root. bend: +1 or -1 (...): the side that a straight rest bends to;
-    +1 is the side of a bent rest, -1 the other. rest: (n,) angles, straight if not given.
-    tolerance: a length. softness: 0..1 (...), see softness.py.
+    +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from
+    which bend is counted; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
+    tolerance: a length; None: a millionth of the reach. softness: 0..1 (...), see softness.py.
     A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
     least bend exceeds, and where it misses, CCD's corrections start from it: LIMITED is a target that they
     prove to be out of reach of the limits and the joints of weight 0, STALLED one that they miss without.
     EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
+
+    >>> np.degrees(solve_even(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
+    array([-60.,  60.,  60.])
     """
+    checked_chain(chain)
+    if len(chain) > MOST_BONES:
+        raise IK2DError(
+            f"the Even solver takes chains of up to {MOST_BONES} bones, not {len(chain)}; use Arc or CCD"
+        )
     targets, sides, soft = checked_targets(target), checked_bend(bend), checked_softness(softness)
     limit = chain.tolerance_or_default(tolerance)
-    shape = np.broadcast_shapes(targets.shape[:-1], sides.shape, soft.shape)
+    shape = common_shape(target=targets.shape[:-1], bend=sides.shape, softness=soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
     even = _Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
@@ -125,18 +136,19 @@ class _Even:
         if angles.ndim != 1:
             raise IK2DError(f"rest must be {n} angles, one a bone, not of shape {angles.shape}")
         if root_weight is not None:
-            weight = finite_floats(root_weight, "root_weight")
-            if weight.ndim or not 0.0 <= weight <= 1.0:
+            root_weight = number(root_weight, "root_weight")
+            if not 0.0 <= root_weight <= 1.0:
                 raise IK2DError(f"root_weight must lie in 0..1, or be None, not {root_weight}")
-            root_weight = float(weight)
-        willing = finite_floats(slide_weight, "slide_weight")
-        if willing.ndim or not LEAST_SLIDE_WEIGHT <= willing <= 1.0 / LEAST_SLIDE_WEIGHT:
+        willing = number(slide_weight, "slide_weight")
+        if not LEAST_SLIDE_WEIGHT <= willing <= 1.0 / LEAST_SLIDE_WEIGHT:
             raise IK2DError(
                 f"slide_weight must lie in {LEAST_SLIDE_WEIGHT}..{1.0 / LEAST_SLIDE_WEIGHT:g},"
                 f" not {slide_weight}"
             )
         weights = np.ones(n - 1) if chain.weights is None else chain.weights[1:]
-        return cls(chain, angles, weights, root_weight, float(willing), tolerance)
+        if chain.is_sliding:  # beside slides, any less leaves no digits
+            weights = np.where(weights > 0.0, np.maximum(weights, LEAST_WEIGHT), 0.0)
+        return cls(chain, angles, weights, root_weight, willing, tolerance)
 
     @property
     def is_pinned(self) -> bool:

@@ -24,9 +24,9 @@ from ..ccd.solve import (
     starting_pose,
 )
 from ..ccd.sweep import Bones, compared
-from ..chain import Chain, checked_angles, checked_targets, in_reaches, within_limits
+from ..chain import Chain, checked_angles, checked_chain, checked_targets, in_reaches, within_limits
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, finite_floats
+from ..inputs import Floats, checked_bend, number
 from ..softness import checked_softness
 from ..solution import Solution
 from .posture import GAIN, Posture, Pull
@@ -59,7 +59,13 @@ def solve_ccd_path(
     all, or (frames,). rest: (n,) angles of least bend, straight if not given. posture_gain: how strongly
     the pose is drawn, for each reach that the target moves; 0: not at all.
     tolerance, max_iterations and the result as in solve_ccd. Raises IK2DError for other shapes and numbers.
+
+    >>> chain, path = Chain([1.0, 1.0, 1.0]), [[2.0, 0.0], [2.0, 0.1], [2.0, 0.2]]
+    >>> solution = solve_ccd_path(chain, path, start=np.radians([-40, 40, 40]))
+    >>> bool(solution.reached.all()), solution.angles.shape
+    (True, (3, 3))
     """
+    checked_chain(chain)
     return drained(
         path_steps(
             chain,
@@ -80,12 +86,12 @@ def posture_of(chain: Chain, rest: ArrayLike | None = None, gain: float = GAIN) 
     angles = checked_angles(chain, np.zeros(len(chain)) if rest is None else rest, "rest")
     if angles.ndim != 1:
         raise IK2DError(f"rest must be {len(chain)} angles, one a bone, not of shape {angles.shape}")
-    strength = finite_floats(gain, "posture_gain")
-    if strength.ndim or strength < 0.0:
-        raise IK2DError(f"posture_gain must be 0 or more, not {gain}")
+    strength = number(gain, "posture_gain")
+    if strength < 0.0:
+        raise IK2DError(f"posture_gain must be 0 or more, not {strength}")
     if chain.weights is not None:  # only how they compare means anything
         chain = replace(chain, weights=np.array(compared(chain.weights.tolist())))
-    return Posture(chain, angles, float(strength))
+    return Posture(chain, angles, strength)
 
 
 def path_steps(

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..chain import Chain, checked_angles, checked_targets
+from ..chain import MOST_BONES, Chain, checked_angles, checked_chain, checked_targets
 from ..errors import IK2DError
-from ..inputs import Floats
+from ..inputs import LARGEST_ANGLE, LONGEST, Floats, checked_kind, common_shape, floats, floats_within, number
 from . import poses
 from .elements import EPS, TURN, Indices, Points, near
 from .sets import Sets, set_steps
@@ -42,7 +42,14 @@ class Posed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The set of points that the tip of a chain reaches, relative to the root, and poses for them."""
+    """The set of points that the tip of a chain reaches, relative to the root, and poses for them.
+
+    >>> region = reachable(Chain([1.0, 1.0], limits=np.radians([[0, 90], [0, 90]])))
+    >>> region.contains([[1.0, 1.0], [1.0, -1.0]])
+    array([ True, False])
+    >>> region.nearest([3.0, 0.0])[0].round(3), len(region.outline())
+    (array([2., 0.]), 4)
+    """
 
     sets: Sets
     scale: float  # the reach, in the chain's units
@@ -50,6 +57,14 @@ class Region:
     high: Floats  # (n,)
     least: Floats  # (n,) what the bones may add to their lengths, in the chain's units
     most: Floats  # (n,)
+
+    def __post_init__(self) -> None:
+        checked_kind(self.sets, Sets, "sets")
+        if number(self.scale, "scale") <= 0.0:
+            raise IK2DError(f"scale must be a length greater than zero, not {self.scale}")
+        ends = [floats(getattr(self, name), name) for name in ("low", "high", "least", "most")]
+        if {end.shape for end in ends} != {(ends[0].size,)} or np.isnan(ends).any():
+            raise IK2DError("low, high, least and most must be numbers, one a bone, and as many of each")
 
     def contains(self, points: ArrayLike) -> Flags:
         """Return which points (..., 2) the tip reaches, to within BORDER of the reach.
@@ -94,8 +109,8 @@ class Region:
         """
         asked = checked_targets(points)
         shape = (*asked.shape[:-1], len(self.low))
-        like = self._like(near, "near", "angles", shape)
-        like_slides = self._like(near_slides, "near_slides", "slides", shape) / self.scale
+        like = self._like(near, "near", LARGEST_ANGLE, shape)
+        like_slides = self._like(near_slides, "near_slides", LONGEST, shape) / self.scale
         found = [
             self.posed(block, like[first : first + BLOCK], like_slides=like_slides[first : first + BLOCK])
             for first, block in zip(range(0, len(like), BLOCK), self._blocks(asked), strict=True)
@@ -120,6 +135,7 @@ class Region:
 
     def distances(self, points: Points, border: float = BORDER) -> Floats:
         """Return the distances (b,) of points (b,), in reaches, from the set: 0.0 up to `border` off it."""
+        _refuse_not_finite(points)
         away, _, _ = self.sets.elements[0].nearest(points)
         off = np.flatnonzero(away > border)
         away[away <= border] = 0.0
@@ -133,6 +149,7 @@ class Region:
 
         like_slides: (b, n) in reaches, to be near to; None: none.
         """
+        _refuse_not_finite(points)
         level = self.sets.elements[0]
         normals = level.normals(points)
         each = level.distances(points, normals)
@@ -164,12 +181,14 @@ class Region:
         moves[row[order]] = found[order]  # of a row the last one stays: that with the least turns
         return moves
 
-    def _like(self, values: ArrayLike | None, name: str, what: str, shape: tuple[int, ...]) -> Floats:
+    def _like(self, values: ArrayLike | None, name: str, most: float, shape: tuple[int, ...]) -> Floats:
         """Return wanted values as rows (b, n), checked. shape: (..., n)."""
         n = shape[-1]
-        like = np.zeros(n) if values is None else np.asarray(values, np.float64)
-        if like.ndim == 0 or like.shape[-1] != n or not np.isfinite(like).all():
-            raise IK2DError(f"{name} must hold {n} finite {what}, one a bone, not shape {like.shape}")
+        like = np.zeros(n) if values is None else floats_within(values, name, most)
+        if like.ndim == 0 or like.shape[-1] != n:
+            raise IK2DError(f"{name} must hold {n} numbers, one a bone, not shape {like.shape}")
+        if common_shape(points=shape[:-1], **{name: like.shape[:-1]}) != shape[:-1]:
+            raise IK2DError(f"{name} must be one pose, or as many as points, not of shape {like.shape}")
         return np.broadcast_to(like, shape).reshape(-1, n)
 
     @property
@@ -207,7 +226,14 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     none. The region is made once for a chain's lengths, limits, slides and kept angles, and the last ones are
     kept. Raises IK2DError where angles are missing or wrong, and for ranges so narrow (below 0.001 degrees,
     of eight joints or more in a row) that rounding cannot tell the sides of the region apart.
+
+    >>> region = reachable(Chain([1.0, 1.0], limits=np.radians([[-180, 180], [60, 90]])))
+    >>> np.degrees(region.poses([0.0, 1.5])).round(1)
+    array([48.6, 82.8])
     """
+    checked_chain(chain)
+    if len(chain) > MOST_BONES:
+        raise IK2DError(f"a region is of up to {MOST_BONES} bones, not {len(chain)}; solve with CCD alone")
     low, high = chain.ranges.T
     if chain.weights is not None and (chain.weights == 0.0).any():
         if angles is None:
@@ -228,6 +254,12 @@ def reachable(chain: Chain, angles: ArrayLike | None = None) -> Region:
     if region is None:
         raise IK2DError("the ranges of the chain's joints are too narrow to tell what it reaches; widen them")
     return region
+
+
+def _refuse_not_finite(points: Points) -> None:
+    """Raise IK2DError for points (b,) that are not all finite complex numbers."""
+    if np.ndim(points) != 1 or not np.isfinite(points).all():
+        raise IK2DError("points must be a list of finite complex numbers")
 
 
 def as_points(points: Floats, scale: float = 1.0) -> Points:

@@ -18,7 +18,7 @@ from ...core.words import number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
-from ...rig.chain.renames import bone_names, bones_of, needed_chain, straighten, unique_name
+from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
 from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
@@ -174,7 +174,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
 def _name_for(armature: Object, plan: Plan) -> str:
     """Return a free name for a plan's chain, the last in the list."""
     taken = {chain.name for chain in armature.ik2d.chains if chain.name != armature.ik2d.chains[-1].name}
-    return unique_name(plan.title, taken, bone_names(armature) - {plan.name})
+    return unique_name(plan.title, taken, is_other_bone(armature, plan.name))
 
 
 def _take_all(chain: PropertyGroup, plan: Plan) -> None:

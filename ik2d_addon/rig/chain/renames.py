@@ -5,7 +5,7 @@ Next to each name a chain stores the bone's place when both last agreed (`place`
 ui/settings/chain.py). So it follows renames by hand, a script, undo, or in a library.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import bpy
@@ -17,6 +17,10 @@ from .readable import mend_texts, refuse_no_text
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
 # adds, less than anybody moves a bone by.
 _SAME_PLACE = 1e-4
+# To find the numbers of so few bones Blender is faster than a list of all names.
+_FEW = 4
+# The name that a chain shows until it is given one.
+_DEFAULT_NAME = "Chain"
 
 # One of `Object.ik2d.chains`, or a group in it: bpy has no types for them.
 Settings: TypeAlias = Any
@@ -45,7 +49,6 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
 
     orders: known orders of bones, to be used again. Returns whether a name was changed.
     """
-    orders = {} if orders is None else orders
     changed = follow_joints(chain, orders)
     target = chain.target
     if chain.subtarget and target is not None and target.type == 'ARMATURE' and _readable(target.data):
@@ -58,10 +61,12 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
 
 def follow_joints(chain: Settings, orders: BoneOrders | None = None) -> bool:
     """Follow renames of the chain's own bones, as in `follow_renames`."""
-    data, orders = chain.id_data.data, {} if orders is None else orders
+    data = chain.id_data.data
     if not _readable(data):
         return False
     joints = [*chain.joints, *chain.dormant]
+    if orders is None and len(joints) > _FEW:
+        orders = {}
     found = [found_bone(data, joint.name, joint.place) or joint.name for joint in joints]
     renamed = {
         joint.name: name for joint, name in zip(joints, found, strict=True) if joint.name != name
@@ -109,13 +114,13 @@ def remember(place: Settings, data: bpy.types.Armature, name: str, orders: BoneO
     bone = data.bones.get(name)
     if bone is None:
         return
-    order = _order(data, {} if orders is None else orders)
+    index, count = _number(data, name, orders)
     now = {
         "head": tuple(bone.head_local),
         "tail": tuple(bone.tail_local),
         "parent": bone.parent.name if bone.parent else "",
-        "index": order[name],
-        "count": len(order),
+        "index": index,
+        "count": count,
     }
     for key, value in now.items():
         old = getattr(place, key)
@@ -123,11 +128,13 @@ def remember(place: Settings, data: bpy.types.Armature, name: str, orders: BoneO
             setattr(place, key, value)
 
 
-def _order(data: bpy.types.Armature, orders: BoneOrders) -> dict[str, int]:
-    """Return the bones' numbers by their names: to find one, Blender goes through all of them."""
+def _number(data: bpy.types.Armature, name: str, orders: BoneOrders | None) -> tuple[int, int]:
+    """Return a bone's number, and how many bones there are."""
+    if orders is None:
+        return data.bones.find(name), len(data.bones)
     if data not in orders:
-        orders[data] = {bone.name: number for number, bone in enumerate(data.bones)}
-    return orders[data]
+        orders[data] = {each: number for number, each in enumerate(data.bones.keys())}
+    return orders[data][name], len(orders[data])
 
 
 def found_bone(data: bpy.types.Armature, name: str, place: Settings) -> str:
@@ -183,13 +190,13 @@ def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
     return chain
 
 
-def unique_name(name: str, taken: set[str], avoided: set[str] | frozenset[str] = frozenset()) -> str:
+def unique_name(name: str, taken: set[str], is_avoided: Callable[[str], bool] = lambda _: False) -> str:
     """Return `name`, or `name.001` and so on where it is taken: no number that makes an avoided name."""
     stem, dot, digits = name.rpartition(".")
     if not (dot and digits.isdigit()):
         stem = name
     number = 0
-    while name in taken or (number and name in avoided):
+    while name in taken or (number and is_avoided(name)):
         number += 1
         name = f"{stem}.{number:03d}"
     return name
@@ -197,14 +204,16 @@ def unique_name(name: str, taken: set[str], avoided: set[str] | frozenset[str] =
 
 def free_name(chain: Settings) -> str:
     """Return the chain's name, or where another chain has it the next free one that is no bone's."""
-    armature = chain.id_data
-    taken = {other.name for other in armature.ik2d.chains if other != chain}
-    return unique_name(chain.name or "Chain", taken, bone_names(armature) - {chain.tip})
+    armature, names = chain.id_data, chain.id_data.ik2d.chains.keys()  # "" where none was given
+    names.remove(chain.name if chain.is_property_set("name") else "")
+    taken = {*names, _DEFAULT_NAME} if "" in names else {*names}
+    return unique_name(chain.name or _DEFAULT_NAME, taken, is_other_bone(armature, chain.tip))
 
 
-def bone_names(armature: bpy.types.Object) -> set[str]:
-    """Return the names of an armature's bones."""
-    return {bone.name for bone in armature.data.bones} if armature.type == 'ARMATURE' else set()
+def is_other_bone(armature: bpy.types.Object, tip: str) -> Callable[[str], bool]:
+    """Return a function that says whether a name is that of an armature's bone, but not of the tip."""
+    bones = armature.data.bones if armature.type == 'ARMATURE' else ()
+    return lambda name: name != tip and name in bones
 
 
 def _make_names_unique(chains: Sequence[Settings]) -> bool:

@@ -10,7 +10,6 @@ from ...core.words import quoted
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
 from ...rig.chain.native_state import controls_of
-from ...rig.chain.renames import bone_names, unique_name
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.slide_locations import base_of
 from ..context import active_chain
@@ -38,10 +37,9 @@ def add_chain(
         bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
     chain_bones(armature, tip, bone_count)
     settings = armature.ik2d
-    taken = {other.name for other in settings.chains}
-    name = unique_name(tip, taken, bone_names(armature) - {tip})
     chain = settings.chains.add()
-    chain.name, chain.tip, chain.bone_count = name, tip, bone_count
+    chain.bone_count, chain.tip = bone_count, tip  # in this order the joints are made once
+    chain.name = tip  # or the next free name
     chain.target, chain.subtarget = target, subtarget
     settings.active_index = len(settings.chains) - 1
     return chain

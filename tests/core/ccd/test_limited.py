@@ -315,7 +315,7 @@ def test_limits_and_weights_together():
     assert turn[0.1] < turn[0.5] < turn[1.0]
 
 
-@pytest.mark.parametrize("turns", (-3, -1, 0, 1, 2))
+@pytest.mark.parametrize("turns", (-3, -1, 0, 1))
 def test_ranges_beyond_a_turn_and_starts_many_turns_away(turns):
     """Limits of 200 to 400 degrees, and the same some turns on: the pose is the same, its numbers follow."""
     rng = np.random.default_rng(7)

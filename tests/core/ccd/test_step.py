@@ -115,7 +115,7 @@ def test_a_weight_scales_the_turn_and_limits_stop_it():
 
 
 def test_only_free_joints_that_turned_are_wrapped():
-    limits = [[-np.inf, np.inf], [-20.0, 20.0], [np.nan, 20.0]]
+    limits = [[-np.inf, np.inf], [-18.0, 18.0], [np.nan, 18.0]]
     chain, start = Chain([1.0] * 3, limits), np.array([7.0, 8.0, 9.0])
     angles, _ = ccd_step(chain, start, [-1.0, 1.0], tolerance=1e-9)
     assert abs(angles[0]) <= np.pi
@@ -325,5 +325,5 @@ def test_a_straight_chain_with_its_target_on_the_line_is_locked():
 
 @pytest.mark.parametrize("joint", [-1, 2])
 def test_a_joint_that_is_not_there_is_refused(joint):
-    with pytest.raises(IK2DError, match="joints 0 to 1"):
+    with pytest.raises(IK2DError, match="joint must be a whole number of 0 to 1"):
         ccd_joint(Chain([1.0, 1.0]), (0, 0), (1, 1), joint)

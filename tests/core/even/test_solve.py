@@ -350,3 +350,10 @@ def test_the_root_does_not_jump_next_to_a_fold():
     turns = np.diff(solution.angles, axis=0)
     turns[:, 0] -= 2.0 * np.pi * np.rint(turns[:, 0] / (2.0 * np.pi))
     assert solution.reached.all() and np.degrees(np.abs(turns).max()) < 5.0
+
+
+def test_more_bones_than_take_a_few_seconds_are_refused():
+    with pytest.raises(
+        IK2DError, match="^the Even solver takes chains of up to 1000 bones, not 1001; use Arc"
+    ):
+        solve_even(Chain(np.ones(1001)), [1.0, 0.0])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_ccd, solve_even
+from ik2d_addon.core.even.joined import LEAST_WEIGHT
 from ik2d_addon.core.even.slid_rooted import Slider
 
 
@@ -222,3 +223,15 @@ def test_a_slide_of_one_value_is_a_rigid_bone_of_another_length():
         own, other = solve_even(slid, targets, rest=rest), solve_even(rigid, targets, rest=rest)
         assert np.allclose(own.angles, other.angles, atol=1e-3)
         assert (own.slides == [0.2, -0.1, 0.0]).all()
+
+
+@pytest.mark.parametrize("weight", (5e-324, 1e-310, 1e-300, 1e-30, 1e-12))
+@pytest.mark.parametrize("root_weight", (None, 1.0, 1e-310))
+def test_weights_without_digits_beside_slides_are_the_least_weight(weight, root_weight):
+    slides, targets = [[0.0, 0.0], [-0.3, 0.5], [0.0, 0.2]], [[1.0, 0.5], [2.9, 0.0], [0.1, 0.0]]
+    for weights in ([weight] * 3, [1.0, weight, 1.0], [1.0, 1.0, weight]):
+        found, least = (
+            solve_even(Chain(np.ones(3), None, each, slides), targets, root_weight=root_weight)
+            for each in (weights, np.maximum(weights, LEAST_WEIGHT))
+        )
+        assert found.reached.all() and np.array_equal(found.angles, least.angles)

