@@ -140,7 +140,7 @@ def test_a_full_disk_says_so_and_the_scene_stays(scene, small_disk, options, cap
 
 def test_a_report_that_has_no_room_stops_the_saving(scene, small_disk, capsys):
     before = scene.read_bytes()
-    (small_disk / "full").write_bytes(bytes(596 * 1024))
+    (small_disk / "full").write_bytes(bytes(600 * 1024))
     assert bake_here(scene, "--report", small_disk / "report.json") == 2
     assert "could not be written (No space left on device), so nothing is saved" in capsys.readouterr().err
     assert scene.read_bytes() == before

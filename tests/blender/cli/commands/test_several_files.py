@@ -251,7 +251,7 @@ def test_a_file_that_takes_too_long_is_ended_and_named_and_the_others_go_on(stan
         "error: it was ended before the file was saved, since it took longer than --timeout 8 s; allow it"
         " more, or bake it alone to see where it hangs (exit code 3)"
     )
-    assert out.splitlines()[-1] == "ik2d: 3 files: 2 with exit code 0, 1 with exit code 3"
+    assert out.splitlines()[-1] == "ik2d: 3 files: 2 reached; 1 with exit code 3"
 
 
 @pytest.mark.slow
