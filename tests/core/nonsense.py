@@ -16,6 +16,8 @@ from ik2d_addon.core import (
     ccd_step,
     ccd_steps,
     forward,
+    path_steps,
+    posture_of,
     reachable,
     solve_arc,
     solve_ccd,
@@ -84,6 +86,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
                 "max_iterations": 20,
                 "bend": 1,
                 "softness": 0.1,
+                **({"rest": None, "posture_gain": 10.0} if solve is solve_ccd_path else {}),
             },
         )
         for solve in (solve_ccd, solve_ccd_path)
@@ -93,6 +96,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: list(ccd_steps(**given)),
         {"chain": CHAIN, "target": TARGETS, "start": ZEROS, "max_iterations": 9, "bend": 1, "softness": 0.0},
     ),
+    "path_steps": (
+        lambda **given: list(path_steps(**given)),
+        {"chain": CHAIN, "targets": TARGETS, "start": ZEROS, "posture": posture_of(CHAIN), "bend": 1},
+    ),
+    "posture_of": (posture_of, {"chain": CHAIN, "rest": ZEROS, "gain": 10.0}),
     "ccd_step": (ccd_step, {"chain": CHAIN, "angles": ZEROS, "target": [1, 1], "tolerance": 0.1}),
     "ccd_slide_step": (
         ccd_slide_step,

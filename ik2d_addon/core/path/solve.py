@@ -26,7 +26,7 @@ from ..ccd.solve import (
 from ..ccd.sweep import Bones, compared
 from ..chain import Chain, checked_angles, checked_chain, checked_targets, in_reaches, within_limits
 from ..errors import IK2DError
-from ..inputs import Floats, checked_bend, number
+from ..inputs import Floats, checked_bend, checked_kind, number
 from ..softness import checked_softness
 from ..solution import Solution
 from .posture import GAIN, Posture, Pull
@@ -82,7 +82,12 @@ def solve_ccd_path(
 
 
 def posture_of(chain: Chain, rest: ArrayLike | None = None, gain: float = GAIN) -> Posture:
-    """Return the posture of a chain with a rest pose (n,), straight if not given. gain: 0 or more."""
+    """Return the posture of a chain with a rest pose (n,), straight if not given. gain: 0 or more.
+
+    >>> posture_of(Chain([1.0, 1.0, 1.0]), gain=5.0).gain
+    5.0
+    """
+    checked_chain(chain)
     angles = checked_angles(chain, np.zeros(len(chain)) if rest is None else rest, "rest")
     if angles.ndim != 1:
         raise IK2DError(f"rest must be {len(chain)} angles, one a bone, not of shape {angles.shape}")
@@ -109,7 +114,15 @@ def path_steps(
     """Return the solution of solve_ccd_path; yield the targets done, or 0 within one.
 
     posture: of this chain, or of one with as many bones whose goals are near enough.
+
+    >>> chain = Chain([1.0, 1.0, 1.0])
+    >>> list(path_steps(chain, [[2.0, 0.0], [2.0, 0.1]], start=None, posture=posture_of(chain)))
+    [1, 2]
     """
+    checked_chain(chain)
+    checked_kind(posture, Posture, "posture")
+    if len(posture.rest) != len(chain):
+        raise IK2DError(f"posture must be of {len(chain)} bones, as the chain, not of {len(posture.rest)}")
     points, sides, soft = checked_targets(targets), checked_bend(bend), checked_softness(softness)
     _refuse_no_path(points, sides, soft)
     if start is None and len(points):
