@@ -123,6 +123,8 @@ def path_steps(
     checked_kind(posture, Posture, "posture")
     if len(posture.rest) != len(chain):
         raise IK2DError(f"posture must be of {len(chain)} bones, as the chain, not of {len(posture.rest)}")
+    if posture.chain.is_sliding != chain.is_sliding:
+        raise IK2DError("posture must be of a chain that slides where this one does, and only there")
     points, sides, soft = checked_targets(targets), checked_bend(bend), checked_softness(softness)
     _refuse_no_path(points, sides, soft)
     if start is None and len(points):

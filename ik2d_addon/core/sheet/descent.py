@@ -24,7 +24,7 @@ SETTLED = 1e-9
 # stiffness at first, rounds in each, how many, and how often one may fail.
 STIFF, RESTORING, STIFFNESS, ROUNDS, DOWN, FAILURES = 1e5, 12, 0.1, 10, 40, 10
 # On success stiffness falls to this part, and below the least to nothing; on failure it rises.
-FALLS, LEAST, RISES, RISE = 0.2, 0.01, 5.0, 0.05
+FALLS, LEAST, RISES, RISE = 0.2, 0.1, 5.0, 0.05
 # Rounds in which joints that would pass their limits are put on them, and what is no way past one (radians).
 PUT, PAST = 3, 1e-12
 
@@ -172,7 +172,7 @@ def descended(springs: Springs, poses: Poses, points: Floats) -> Settled:
         poses.put(rows[better], tried.poses[better])
         steps[rows] += tried.steps
         done[rows[better]] = hard[better] == 0.0
-        less = np.where(hard < LEAST, 0.0, FALLS * hard)
+        less = np.where(hard <= LEAST, 0.0, FALLS * hard)
         stiff[rows] = np.where(better, less, RISES * hard + RISE)
         failures[rows] += ~better
         rows = rows[(failures[rows] < FAILURES) & ~done[rows]]
@@ -230,7 +230,7 @@ def descended_one(springs: Springs, pose: Pose, x: float, y: float) -> tuple[Pos
             pose = found
             if stiff == 0.0:
                 return pose, True, steps
-            stiff = 0.0 if stiff < LEAST else FALLS * stiff
+            stiff = 0.0 if stiff <= LEAST else FALLS * stiff
         else:
             stiff, failures = RISES * stiff + RISE, failures + 1
             if failures == FAILURES:

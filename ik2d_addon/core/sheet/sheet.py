@@ -26,7 +26,7 @@ TRIES, ROUNDS, FEW = 4, 16, 6
 TURNED, NEARLY_HOLDS = 0.3, 0.12
 # A joint that turned by so many times what tells kinds of poses apart has left the pose it started from; then
 # another way is tried, if that may bend less: guesses are off by some part.
-STRAYED, GUESSED = 1.2, 0.7
+STRAYED, GUESSED, PROMISING = 1.2, 0.7, 0.5
 # Poses that bend alike: mirror images.
 TIE = 1e-9
 # More than any pose bends: one on the other side than what was asked for.
@@ -108,11 +108,28 @@ class Sheet:
         order = np.lexsort((guess, rows))
         order = order[np.arange(order.size) - np.searchsorted(rows[order], rows[order]) < TRIES]
         rows, poses, guess = rows[order] + first, poses[order], guess[order]
-        if rows.size > FEW * TRIES:
-            found = settled(self.springs, poses, points[:, rows], ROUNDS)
-        else:
-            found = self._one_by_one(poses, points[:, rows])
-        return Tried(rows, guess, poses, found.poses, found.done, found.steps)
+        # The likeliest of each, and then those that may bend less than that.
+        is_first = np.diff(rows, prepend=-1) > 0
+        found = self._settled(poses[is_first], points[:, rows[is_first]])
+        least = np.full(points.shape[1], np.inf)
+        least[rows[is_first]] = np.where(found.done, self.springs.bend(found.poses.rows), np.inf)
+        more = ~is_first & (PROMISING * guess < least[rows])
+        others = self._settled(poses[more], points[:, rows[more]])
+        both = np.concatenate((np.flatnonzero(is_first), np.flatnonzero(more)))
+        return Tried(
+            rows[both],
+            guess[both],
+            poses[both],
+            Poses.joined((found.poses, others.poses)),
+            np.concatenate((found.done, others.done)),
+            np.concatenate((found.steps, others.steps)),
+        )
+
+    def _settled(self, poses: Poses, points: Floats) -> Settled:
+        """Return what Newton's method leads to."""
+        if poses.count > FEW * TRIES:
+            return settled(self.springs, poses, points, ROUNDS)
+        return self._one_by_one(poses, points)
 
     def _one_by_one(self, poses: Poses, points: Floats, *, down: bool = False) -> Settled:
         """Return what poses come to, in plain numbers."""
