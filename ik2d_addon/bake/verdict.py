@@ -20,8 +20,11 @@ from .report import BakeReport, ChainReport, length_text
 from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
 
-# A joint that turns by more than this many degrees in a frame is worth a warning.
-JUMP = 90.0
+# A joint that turns by more than this many degrees in a frame is worth a warning; or by more than the second
+# number, where it is so many times what the target moves, in radians of the reach.
+JUMP, FAR_TURN, TURNS_A_WAY = 90.0, 20.0, 3.0
+# Targets so near to the root, and to full reach, turn joints fast (in reaches).
+NEAR_ROOT, NEAR_FULL_REACH = 0.1, 0.98
 # A hand or foot that is further off its rotation, in radians, is worth one too; 32 bits leave some 1e-6.
 HAND_OFF = 1e-3
 
@@ -247,16 +250,31 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence where a joint turns suspiciously far from one frame to the next."""
-    steps = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
-    jumps = np.flatnonzero(steps.max(axis=1, initial=0.0) > JUMP)
-    if len(jumps):
-        worst, joint = divmod(int(np.argmax(steps)), steps.shape[1])
-        bone, turn = chain.rig.bones[joint], steps[worst, joint]
-        more = f", the furthest of {len(jumps)} turns beyond {JUMP:g} degrees" if len(jumps) > 1 else ""
-        yield (
-            f"Chain '{chain.rig.name}': bone '{bone}' turns by {turn:.0f} degrees from"
-            f" frame {frames[worst]:g} to {frames[worst + 1]:g}{more}"
-        )
+    turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
+    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
+    furthest = turns.max(axis=1, initial=0.0)
+    jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
+    if jumps.size == 0:
+        return
+    worst = int(jumps[np.argmax(furthest[jumps])])
+    bone = chain.rig.bones[int(np.argmax(turns[worst]))]
+    others = f", the furthest of {jumps.size} such turns" if jumps.size > 1 else ""
+    yield (
+        f"Chain '{chain.rig.name}': bone '{bone}' turns by {furthest[worst]:.0f} degrees from frame"
+        f" {frames[worst]:g} to {frames[worst + 1]:g}{others}; {_cure(chain, worst)}"
+    )
+
+
+def _cure(chain: SolvedChain, frame: int) -> str:
+    """Return in words what helps against a joint that turns far from a frame to the next one."""
+    near, far = np.sort(np.hypot(*chain.aims[frame : frame + 2].T))
+    if near < NEAR_ROOT:
+        return "its target passes close by the chain's root: lead it round there"
+    if far > NEAR_FULL_REACH and not chain.softness[frame]:
+        return "its target comes to full reach: Softness turns the joints more slowly there"
+    if chain.rig.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
+        return "two poses bend alike there: lead the target another way, widen the limits, or let CCD go on"
+    return "look there, and lead the target another way if it should not"
 
 
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:

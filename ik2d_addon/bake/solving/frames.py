@@ -47,6 +47,7 @@ class SolvedChain(Frames):
     distance: Floats  # (frames,) tip to target
     reach: float
     tolerance: float  # tip to target that counts as reached
+    aims: Floats  # (frames, 2) the targets from the root, in the plane, in reaches
     joints_off_plane: float  # the furthest that any joint is off the plane in rest
     uneven_scale: str  # what is scaled unevenly, in words; "" if nothing is
     factors: Floats | None = None  # (frames, n) of the bones' lengths; None where they keep these
@@ -126,6 +127,7 @@ def solve_chain(
         distance=distance,
         reach=reach,
         tolerance=tolerance,
+        aims=problem.targets / np.maximum(problem.lengths.sum(axis=1), FINE)[:, None],
         joints_off_plane=float(along.max()) * rig.off_plane,
         uneven_scale=_uneven_scale(rig, with_scale(rig, samples), linkage),
         factors=factors,

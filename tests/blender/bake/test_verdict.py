@@ -68,6 +68,7 @@ def keyed(frames=4, chain=None, rotations=(), **changes):
         "distance": np.zeros(frames),
         "reach": REACH,
         "tolerance": 1e-4,
+        "aims": np.tile([0.5, 0.0], (frames, 1)),
         "joints_off_plane": 0.0,
         "uneven_scale": "",
     }
@@ -222,27 +223,65 @@ def test_an_uneven_scale_is_named():
     ]
 
 
+LOOK = "; look there, and lead the target another way if it should not"
+
+
 def test_a_joint_that_turns_by_more_than_a_right_angle_is_named():
+    aims = np.array([[0.5, 0.0], [0.5, 0.7], [-0.5, 0.0], [0.5, -0.6]])  # a target that is fast itself
+
     def warnings(*turns):
-        return told(keyed(turns=np.radians(turns)))[2]
+        return told(keyed(turns=np.radians(turns), aims=aims))[2]
 
     assert warnings((0, 0), (5, -91), (10, -91), (10, -180)) == [
-        "Chain 'leg': bone 'shin' turns by 91 degrees from frame 10 to 12"
+        f"Chain 'leg': bone 'shin' turns by 91 degrees from frame 10 to 12{LOOK}"
     ]
     assert warnings((0, 0), (5, -91), (10, -91), (100, 9)) == [
-        "Chain 'leg': bone 'shin' turns by 100 degrees from frame 13 to 17, the furthest of 2 turns beyond 90"
-        " degrees"
+        "Chain 'leg': bone 'shin' turns by 100 degrees from frame 13 to 17, the furthest of 2 such"
+        f" turns{LOOK}"
     ]
     assert "bone 'thigh' turns by 140 degrees" in warnings((0, 0), (5, -91), (10, -91), (150, 9))[0]
     assert warnings((0, 0), (5, -89), (10, 0), (-79, 89)) == []
     assert told(keyed(1), plan=KeyPlan.every([10]))[2] == []
 
 
+@pytest.mark.parametrize("turn, way, warned", [(19, 0.0, 0), (21, 0.0, 1), (40, 0.24, 0), (45, 0.24, 1)])
+def test_a_joint_that_turns_far_for_what_its_target_moves_is_named(turn, way, warned):
+    turns, aims = np.zeros((4, 2)), np.tile([0.5, 0.0], (4, 1))
+    turns[2:, 1], aims[2:, 1] = np.radians(turn), way
+    assert len(told(keyed(turns=turns, aims=aims))[2]) == warned
+
+
+@pytest.mark.parametrize(
+    "where, changes, words",
+    [
+        (0.05, {}, "its target passes close by the chain's root: lead it round there"),
+        (0.99, {}, "its target comes to full reach: Softness turns the joints more slowly there"),
+        (0.99, {"softness": np.full(4, 0.1)}, LOOK[2:]),
+        (
+            0.5,
+            {
+                "chain": {
+                    "solver": 'EVEN',
+                    "joints": SimpleNamespace(askew=False, fixed=[], limits=np.ones((2, 2))),
+                }
+            },
+            "two poses bend alike there: lead the target another way, widen the limits, or let CCD go on",
+        ),
+    ],
+)
+def test_a_jump_is_told_with_what_helps(where, changes, words):
+    turns = np.zeros((4, 2))
+    turns[2:, 0] = 1.0
+    changes = {name: rig(**value) if name == "chain" else value for name, value in changes.items()}
+    (warning,) = told(keyed(turns=turns, aims=np.tile([where, 0.0], (4, 1)), **changes))[2]
+    assert warning == f"Chain 'leg': bone 'thigh' turns by 57 degrees from frame 12 to 13; {words}"
+
+
 def test_jumps_are_counted_on_the_frames_that_are_reported():
     plan = KeyPlan([10, 11.5], [10.0, 10.5, 11.5], 0.1)
     turns = np.radians([[0.0, 0.0], [60.0, 0.0], [120.0, 0.0]])
     assert told(keyed(3, turns=turns), plan=plan)[2] == [
-        "Chain 'leg': bone 'thigh' turns by 120 degrees from frame 10 to 11.5"
+        f"Chain 'leg': bone 'thigh' turns by 120 degrees from frame 10 to 11.5{LOOK}"
     ]
 
 
