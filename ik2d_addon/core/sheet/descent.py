@@ -21,8 +21,10 @@ Rows = NDArray[np.intp]
 # step then leaves far less.
 SETTLED = 1e-9
 # To put a tip back onto its target: the stiffness that keeps the pose as it is, and rounds. Steps down: the
-# stiffness at first, rounds in each, how many, and how often one may fail.
-STIFF, RESTORING, STIFFNESS, ROUNDS, DOWN, FAILURES = 1e5, 12, 0.1, 10, 40, 10
+# stiffness at first, rounds in each, how often one may fail, and how many there are for each such time.
+STIFF, RESTORING, STIFFNESS, ROUNDS, FAILURES, DOWN = 1e5, 12, 0.1, 8, 4, 4
+# How often one may fail where nothing else has led to the target.
+PATIENT = 8
 # On success stiffness falls to this part, and below the least to nothing; on failure it rises.
 FALLS, LEAST, RISES, RISE = 0.2, 0.1, 5.0, 0.05
 # Rounds in which joints that would pass their limits are put on them, and what is no way past one (radians).
@@ -157,13 +159,16 @@ def _put_on_limits(
     )
 
 
-def descended(springs: Springs, poses: Poses, points: Floats) -> Settled:
-    """Return the poses of least bend that lead down from those on the targets nearest to given ones."""
+def descended(springs: Springs, poses: Poses, points: Floats, failing: int = FAILURES) -> Settled:
+    """Return the poses of least bend that lead down from those on the targets nearest to given ones.
+
+    failing: how often a step of one may fail.
+    """
     m = poses.count
     found = settled(springs, poses.unforced(), points, RESTORING, np.full(m, STIFF), poses)
     poses, steps, done = found.poses, found.steps, np.zeros(m, np.bool_)
     stiff, failures, rows = np.full(m, STIFFNESS), np.zeros(m, np.int32), np.flatnonzero(found.done)
-    for _ in range(DOWN):
+    for _ in range(DOWN * failing):
         if rows.size == 0:
             break
         own, hard = poses[rows], stiff[rows]
@@ -175,7 +180,7 @@ def descended(springs: Springs, poses: Poses, points: Floats) -> Settled:
         less = np.where(hard <= LEAST, 0.0, FALLS * hard)
         stiff[rows] = np.where(better, less, RISES * hard + RISE)
         failures[rows] += ~better
-        rows = rows[(failures[rows] < FAILURES) & ~done[rows]]
+        rows = rows[(failures[rows] < failing) & ~done[rows]]
     return Settled(poses, done, steps)
 
 
@@ -218,12 +223,14 @@ def _one_put_on_limits(
     return replace(step, is_least=least)
 
 
-def descended_one(springs: Springs, pose: Pose, x: float, y: float) -> tuple[Pose, bool, int]:
+def descended_one(
+    springs: Springs, pose: Pose, x: float, y: float, failing: int = FAILURES
+) -> tuple[Pose, bool, int]:
     """Return the pose of `descended` for one point, whether it has settled, and the steps."""
     start = Pose(pose.angles, pose.slides, 0.0, 0.0)
     pose, going, steps = settled_one(springs, start, x, y, RESTORING, STIFF, pose)
     stiff, failures = STIFFNESS, 0
-    for _ in range(DOWN if going else 0):
+    for _ in range(DOWN * failing if going else 0):
         found, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
         steps += more
         if better:
@@ -233,7 +240,7 @@ def descended_one(springs: Springs, pose: Pose, x: float, y: float) -> tuple[Pos
             stiff = 0.0 if stiff <= LEAST else FALLS * stiff
         else:
             stiff, failures = RISES * stiff + RISE, failures + 1
-            if failures == FAILURES:
+            if failures == failing:
                 break
     return pose, False, steps
 

@@ -13,7 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs import Floats
-from .descent import Flags, Poses, Rows, Settled, descended, descended_one, rotated, settled, settled_one
+from .descent import (
+    FAILURES,
+    PATIENT,
+    Flags,
+    Poses,
+    Rows,
+    Settled,
+    descended,
+    descended_one,
+    rotated,
+    settled,
+    settled_one,
+)
 from .springs import Pose, Springs, springs_of
 from .table import Table
 
@@ -97,11 +109,14 @@ class Sheet:
         found[rows[best]], count[rows[best]] = True, tried.steps[best]
         return Settled(result, found, count)
 
-    def nearest(self, poses: Poses, points: Floats) -> Settled:
-        """Return the poses of least bend that lead down from other poses with their tips on points (2, m)."""
+    def nearest(self, poses: Poses, points: Floats, failing: int = PATIENT) -> Settled:
+        """Return the poses of least bend that lead down from other poses, their tips on points (2, m).
+
+        failing: how often a step down may fail.
+        """
         if poses.count > FEW:
-            return descended(self.springs, poses, points)
-        return self._one_by_one(poses, points, down=True)
+            return descended(self.springs, poses, points, failing)
+        return self._one_by_one(poses, points, failing)
 
     def _tried(self, points: Floats, first: int) -> "Tried":
         rows, poses, guess = self._candidates(points[:, first : first + BLOCK])
@@ -131,8 +146,8 @@ class Sheet:
             return settled(self.springs, poses, points, ROUNDS)
         return self._one_by_one(poses, points)
 
-    def _one_by_one(self, poses: Poses, points: Floats, *, down: bool = False) -> Settled:
-        """Return what poses come to, in plain numbers."""
+    def _one_by_one(self, poses: Poses, points: Floats, failing: int = 0) -> Settled:
+        """Return what poses come to, in plain numbers: by steps down if these may fail so often."""
         m = poses.count
         result = Poses.none(len(self.springs.rest), m)
         done, steps = np.zeros(m, np.bool_), np.zeros(m, np.int32)
@@ -142,8 +157,8 @@ class Sheet:
         )
         for k, (angles, slides, force, point) in enumerate(columns):
             pose = Pose(angles, slides, *force)
-            if down:
-                pose, done[k], steps[k] = descended_one(self.springs, pose, point[0], point[1])
+            if failing:
+                pose, done[k], steps[k] = descended_one(self.springs, pose, point[0], point[1], failing)
             else:
                 pose, done[k], steps[k] = settled_one(self.springs, pose, point[0], point[1], ROUNDS)
             result.angles[:, k], result.slides[:, k] = pose.angles, pose.slides
@@ -160,7 +175,7 @@ class Sheet:
         astray = np.flatnonzero(strayed & reached[rows] & (GUESSED * tried.guess < least[rows]))
         if astray.size == 0:
             return
-        found = self.nearest(tried.start[astray], points[:, rows[astray]])
+        found = self.nearest(tried.start[astray], points[:, rows[astray]], FAILURES)
         bent = self.springs.bend(found.poses.rows)
         tried.steps[astray] += found.steps
         less = found.done & (bent < bends[astray])
