@@ -166,7 +166,8 @@ def descended(springs: Springs, poses: Poses, points: Floats, failing: int = FAI
     """
     m = poses.count
     found = settled(springs, poses.unforced(), points, RESTORING, np.full(m, STIFF), poses)
-    poses, steps, done = found.poses, found.steps, np.zeros(m, np.bool_)
+    # The force that put the tips back is far greater than those that hold the poses.
+    poses, steps, done = found.poses.unforced(), found.steps, np.zeros(m, np.bool_)
     stiff, failures, rows = np.full(m, STIFFNESS), np.zeros(m, np.int32), np.flatnonzero(found.done)
     for _ in range(DOWN * failing):
         if rows.size == 0:
@@ -229,6 +230,7 @@ def descended_one(
     """Return the pose of `descended` for one point, whether it has settled, and the steps."""
     start = Pose(pose.angles, pose.slides, 0.0, 0.0)
     pose, going, steps = settled_one(springs, start, x, y, RESTORING, STIFF, pose)
+    pose = Pose(pose.angles, pose.slides, 0.0, 0.0)
     stiff, failures = STIFFNESS, 0
     for _ in range(DOWN * failing if going else 0):
         found, better, more = settled_one(springs, pose, x, y, ROUNDS, stiff, pose)
