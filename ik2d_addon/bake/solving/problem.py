@@ -48,7 +48,7 @@ NEARER = 0.999
 _SAME_LENGTH = 1e-6
 # A bone that slides by less than this angle (radians) off its heading is aimed as one that slides along it.
 _ASKEW = 1e-3
-# So many frames of two bones from one yield to the next; with Even so many angles, within limits fewer.
+# So many frames of two bones from one yield to the next; with Even so many angles.
 _BLOCK, _ANGLES = 8192, 8192
 NOTHING_TO_JOIN = NeighborPoses()
 
@@ -459,7 +459,7 @@ def _solve(
 
 
 def _block(rig: RigChain, chain: Chain) -> int:
-    """Return the number of frames to solve between yields: some hundredths of a second's work."""
+    """Return the number of frames to solve between yields: some hundredths of a second's work, within limits tenths."""
     if rig.solver == 'TWO_BONE':
         return _BLOCK
     return max(1, _ANGLES // len(chain))
