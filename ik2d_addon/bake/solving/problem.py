@@ -459,7 +459,7 @@ def _solve(
 
 
 def _block(rig: RigChain, chain: Chain) -> int:
-    """Return the number of frames to solve between yields: some hundredths of a second's work, within limits tenths."""
+    """Return the number of frames to solve between yields: some hundredths of a second's work, or tenths."""
     if rig.solver == 'TWO_BONE':
         return _BLOCK
     return max(1, _ANGLES // len(chain))
