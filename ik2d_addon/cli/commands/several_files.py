@@ -209,7 +209,7 @@ def _end(code: int) -> str:
 
 
 def _read(stream: IO[bytes]) -> str:
-    """Return what a process has printed to a file, and close it."""
+    """Return the text that a process has printed to a file, and close it."""
     with stream:
         stream.seek(0)
         return stream.read().decode("utf-8", "backslashreplace")

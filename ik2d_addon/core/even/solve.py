@@ -77,10 +77,10 @@ def solve_even(
     +1 is the side of a bent rest, -1 the other. rest: (n,) angles of the pose from
     which bend is counted; None: straight. (The `start` of `solve_ccd` is another: a pose to begin with.)
     tolerance: a length; None: a millionth of the reach. softness: 0..1 (...), see softness.py.
-    A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. With limits that the pose of
-    least bend exceeds, and where it misses, CCD's corrections start from it: LIMITED is a target that they
-    prove to be out of reach of the limits and the joints of weight 0, STALLED one that they miss without.
-    EASED is a target that softness leaves the tip behind.
+    A target off the annulus gets the nearest pose, TOO_FAR or TOO_CLOSE. Within limits it is the pose of
+    least bend that they allow (sheet/sheet.py). Where none reaches the target it is CCD's: LIMITED is a
+    target that it proves to be out of reach of the limits and the joints of weight 0, STALLED one that it
+    misses without. EASED is a target that softness leaves the tip behind.
     Raises IK2DError for other shapes and numbers.
 
     >>> np.degrees(solve_even(Chain([1.0, 1.0, 1.0]), [2.0, 0.0]).angles).round(1)
@@ -310,9 +310,9 @@ class _Even:
         iterations[own] += found.steps[found.done]
 
     def _sheet(self) -> tuple[Sheet, float]:
-        """Return the chain's sheet, and how far its base is turned: a counted root is at zero at rest."""
+        """Return the chain's sheet, and how far its base is turned: its root is at zero at rest."""
         chain, free = self.chain, self.root_weight is None
-        outer, turn = chain.reach[1], 0.0 if free else float(self.rest[0])
+        outer, turn = chain.reach[1], float(self.rest[0])
         low, high = chain.ranges.T.copy()
         if free and high[0] - low[0] >= TURN:
             low[0], high[0] = -np.inf, np.inf

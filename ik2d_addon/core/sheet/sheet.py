@@ -77,7 +77,7 @@ class Sheet:
         self.apart = (self.line or self.ends[0][0]).apart
 
     def tried(self, points: Floats) -> "Tried":
-        """Return what Newton's method leads to for points (2, m), from the likeliest poses."""
+        """Return the poses that Newton's method leads to for points (2, m), from the likeliest ones."""
         parts = [self._tried(points, first) for first in range(0, points.shape[1], BLOCK)]
         return Tried(
             np.concatenate([part.rows for part in parts]),
@@ -141,13 +141,13 @@ class Sheet:
         )
 
     def _settled(self, poses: Poses, points: Floats) -> Settled:
-        """Return what Newton's method leads to."""
+        """Return the poses that Newton's method leads to."""
         if poses.count > FEW * TRIES:
             return settled(self.springs, poses, points, ROUNDS)
         return self._one_by_one(poses, points)
 
     def _one_by_one(self, poses: Poses, points: Floats, failing: int = 0) -> Settled:
-        """Return what poses come to, in plain numbers: by steps down if these may fail so often."""
+        """Return the poses that others come to, in plain numbers; by steps down if they may fail so often."""
         m = poses.count
         result = Poses.none(len(self.springs.rest), m)
         done, steps = np.zeros(m, np.bool_), np.zeros(m, np.int32)
