@@ -63,7 +63,7 @@ def bend_of(poses: Floats, rest: Floats) -> Floats:
     return bend
 
 
-def bend(count: int = 300, compared: int = 25, starts: int = 20) -> Table:
+def bend(count: int = 200, compared: int = 10, starts: int = 8) -> Table:
     """Return the table of targets reached, and of the bend against the best that scipy finds."""
     from scipy.optimize import minimize  # beside this table nothing needs it
 

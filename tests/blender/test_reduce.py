@@ -16,6 +16,7 @@ from rigs import (
     add_chain,
     add_target,
     animation_of,
+    but_jumps,
     evaluated_place,
     evaluated_tip,
     leg_with_target,
@@ -112,7 +113,7 @@ def test_samples_take_several_times_fewer_keys_within_a_thousandth_of_reach(path
         }
         bound = 1e-3 * min(map(sum, lengths.values()))
         report = bake(armature, options=BakeOptions(reduce=bound, verify='ALL'))
-        assert not report.warnings
+        assert not but_jumps(report.warnings)
         for chain, told in zip(armature.ik2d.chains, report.chains, strict=True):
             assert fewer * told.keys <= len(told.frames) == scene.frame_end - scene.frame_start + 1
             for bone in told.bones:

@@ -10,6 +10,7 @@ from mathutils import Euler
 from rigs import (
     SLIDES,
     TELESCOPE,
+    but_jumps,
     connect,
     crane_with_target,
     disconnect,
@@ -221,7 +222,7 @@ def test_limits_of_locations_become_slides():
     boom = chain.joints["boom"]
     assert (boom.use_slide, boom.slide_min, boom.slide_max) == (True, -0.25, 2.0)
     assert not (chain.joints["inner"].use_slide or chain.joints["outer"].use_slide)
-    assert bake_here(armature).warnings == ()
+    assert but_jumps(bake_here(armature).warnings) == []
     bpy.context.scene.frame_set(9)
     take_limits(armature, chain)  # where the bone stands says nothing
     assert (boom.slide_min, boom.slide_max) == (-0.25, 2.0)

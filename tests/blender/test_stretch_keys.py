@@ -12,6 +12,7 @@ from rigs import (
     add_leg,
     add_target,
     animation_of,
+    but_jumps,
     errors_on,
     evaluated_tip,
     every_bit_of_animation,
@@ -230,7 +231,7 @@ def test_bones_beside_the_chain_that_are_scaled_with_it_are_told():
     assert "'hand', and 1 more," in note
     for name in ("hand", "glove"):
         armature.data.bones[name].inherit_scale = 'NONE'
-    assert not bake(armature).warnings
+    assert not but_jumps(bake(armature).warnings)
 
 
 @pytest.mark.slow
