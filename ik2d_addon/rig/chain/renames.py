@@ -204,8 +204,9 @@ def unique_name(name: str, taken: set[str], is_avoided: Callable[[str], bool] = 
 
 def free_name(chain: Settings) -> str:
     """Return the chain's name, or where another chain has it the next free one that is no bone's."""
-    armature, names = chain.id_data, chain.id_data.ik2d.chains.keys()  # "" where none was given
-    names.remove(chain.name if chain.is_property_set("name") else "")
+    # Where no name was given Blender 5.2 has the default there, older ones "".
+    armature, names = chain.id_data, chain.id_data.ik2d.chains.keys()
+    names.remove(chain.name if chain.is_property_set("name") or "" not in names else "")
     taken = {*names, _DEFAULT_NAME} if "" in names else {*names}
     return unique_name(chain.name or _DEFAULT_NAME, taken, is_other_bone(armature, chain.tip))
 
