@@ -86,7 +86,7 @@ class Poses:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Poses that a search has come to."""
+    """The poses at the end of a search."""
 
     poses: Poses
     done: Flags  # (m,) whether they are poses of least bend on their targets

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.limits import RIGS
 from ik2d_addon.core import Chain, Status, forward, solve_even
 from ik2d_addon.core.sheet.descent import Poses, descended, settled_one, tips
 from ik2d_addon.core.sheet.sheet import sheet_of
@@ -11,18 +12,7 @@ from ik2d_addon.core.sheet.springs import springs_of
 
 pytestmark = pytest.mark.slow
 
-# Lengths, angles at rest and ranges, in degrees.
-RIGS = {
-    "bird's leg": (
-        [0.2, 0.35, 0.3, 0.15],
-        [-60, 60, -90, 60],
-        [(-100, 0), (20, 140), (-150, -20), (-20, 90)],
-    ),
-    "dog's leg": ([0.35, 0.4, 0.25], [-60, 40, -50], [(-120, 20), (10, 140), (-140, -10)]),
-    "finger": ([0.45, 0.3, 0.25], [0, 10, 10], [(-90, 30), (0, 100), (0, 80)]),
-    "tail": ([0.1] * 10, [0] + [3] * 9, [(-60, 60)] + [(-15, 15)] * 9),
-}
-NAMES = list(RIGS)
+NAMES = ("bird's leg", "dog's leg", "finger", "tail")
 
 
 def rig(name):
