@@ -38,7 +38,7 @@ from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remem
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
-from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, Played, played, times_to_play
+from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, Played, played, plays_all_frames, times_to_play
 from .report import BakeReport
 from .request import (
     BakeOptions,
@@ -50,7 +50,7 @@ from .request import (
     refuse_too_long,
     scene_of,
 )
-from .solving.angles import solved_angles
+from .solving.angles import relative_turns, solved_angles
 from .solving.frames import SolvedChain, solve_chain
 from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
@@ -254,7 +254,7 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
         times = np.array([scene.frame_float])
         turned = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
         hands = KeyedHands(turned.rotations, turned, times)
-    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, solved_angles(chain, samples))
+    return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, relative_turns(chain))
 
 
 def _solved_now(
@@ -389,7 +389,9 @@ def solve_frames(
                 keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
                 keyed = yield from _counted(keying, part, total)
                 keyed = with_hands(scene, plan, keyed, samples, half_way)
-                new.append(replace(keyed, angles=solved_angles(chain, samples)))
+                shown_all = plays_all_frames(plan, options.verify)
+                angles = relative_turns(chain) if shown_all else solved_angles(chain, samples)
+                new.append(replace(keyed, angles=angles))
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

@@ -75,6 +75,12 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved, angles)
 
 
+def plays_all_frames(plan: KeyPlan, verify: str) -> bool:
+    """Return whether each frame of a plan is played."""
+    few = bool(plan.own) or len(plan.frame_array) <= ON_FRAMES
+    return verify == VERIFY_ALL or verify == VERIFY_SAMPLE and few
+
+
 def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:
     """Return the times to play, ascending, as simulations need them."""
     frames = plan.frame_array

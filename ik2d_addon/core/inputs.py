@@ -24,6 +24,8 @@ def floats(values: ArrayLike, name: str) -> Floats:
     """
     try:
         array = np.asarray(values)
+        if array.dtype == np.float64:
+            return array
         if values is not None and (array.dtype.kind in "fiu" or _are_reals(array)):
             with np.errstate(all="ignore"):  # more digits or a greater range than a float has
                 return array.astype(np.float64, copy=False)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core.affine import norms
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
+from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
 from ...rig.scene.samples import ChainSamples, finished, solvable
 from ...rig.scene.slide_locations import slide_channels
@@ -81,7 +82,9 @@ def shaped_rotations(
     """
     rows, times = gaps.tolist(), (gaps + 0.5).tolist()
     starts = Pose(chain.angles[gaps], chain.solution.slides[gaps])
-    found = finished(solve_chain(chain.rig, half_way.at(rows), times, starts=starts))
+    samples = half_way.at(rows)
+    linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
+    found = finished(solve_chain(chain.rig, samples, times, starts=starts, linkage=linkage))
     turns = found.turns
     turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
     # All in one sequence, so that the channels are continuous too.

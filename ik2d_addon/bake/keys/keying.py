@@ -107,7 +107,8 @@ class KeyedChain:
     doubtful: Rows  # after which frames automatic handles would let the tip miss
     scales: Sequence[BoneRotation] = ()  # where bones stretch
     hands: KeyedHands | None = None  # where they have their own orientation
-    angles: Floats | None = None  # (times, n) the bones' turns in the plane, as `solved_angles` has them
+    # (times, n) as `solved_angles` has them, or where all frames are played `relative_turns`; None: not known
+    angles: Floats | None = None
 
     @property
     def channels(self) -> list[BoneRotation]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joints' angles of a solved chain, as the report has them."""
 
-import numpy as np
-
 from ...core.inputs import Floats, wrapped
 from ...rig.pose.joint_angles import angles_from_rest
 from ...rig.pose.kinematics import bone_poses, rotations_of
@@ -14,16 +12,26 @@ from .problem import as_solved
 def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
     """Return the angles from rest (frames, n), as in `angles_from_rest`, of a chain solved at the samples.
 
-    With the whole turns that its bones make.
+    With the whole turns that its bones make. Bones that are scaled evenly, and the same on all frames, turn
+    in the plane as about their axes: the first frame tells where they begin.
     """
-    rig = chain.rig
-    shown = as_solved(rig, samples, chain.factors, chain.locations)
-    poses = bone_poses(rig, shown, rotations_of(rig, chain.turns))
+    linkage, bent = chain.linkage, chain.factors is not None or chain.locations is not None
+    plain = linkage is not None and linkage.is_flat and not (bent or chain.uneven_scale)
+    rows = slice(1) if plain else slice(None)
+    shown = as_solved(chain.rig, samples, chain.factors, chain.locations).at(rows)
+    poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows]))
+    turned = relative_turns(chain)
+    begin = angles_from_rest(chain.rig, shown, poses)
+    return turned + wrapped(begin - turned[rows])
+
+
+def relative_turns(chain: SolvedChain) -> Floats:
+    """Return the turns (frames, n) of the bones, each from the bone before, also where it inherits none."""
     turned = chain.turns.copy()
-    for i, bone in enumerate(rig.pose_bones[1:], start=1):
-        if bone.bone.use_inherit_rotation:
-            turned[:, i] += turned[:, i - 1]
-    return nearest_turns(angles_from_rest(rig, shown, poses), np.diff(turned, axis=1, prepend=0.0))
+    for i, bone in enumerate(chain.rig.pose_bones[1:], start=1):
+        if not bone.bone.use_inherit_rotation:
+            turned[:, i] -= turned[:, :i].sum(axis=1)
+    return turned
 
 
 def nearest_turns(angles: Floats, others: Floats) -> Floats:

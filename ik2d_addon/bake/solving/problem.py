@@ -248,6 +248,12 @@ class Problem:
         """The poses that a path is drawn to: of the first frame's chain, since a family for each is slow."""
         return posture_of(self.chain(0), self.unturned[0])
 
+    def _posture(self, row: int) -> Posture | None:
+        """Return the poses that a path is drawn to at one of the frames; None without CCD."""
+        if self.rig.solver != 'CCD':
+            return None
+        return replace(self.posture, offset=self.unturned[row] - self.unturned[0]) if row else self.posture
+
     @property
     def sizes(self) -> Floats:
         """(frames,) how far the chain reaches, its bones slid out; (1,) where all frames are alike."""
@@ -300,7 +306,7 @@ class Problem:
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
         start = start if goes_on else Pose(start.angles[None], start.slides[None])
-        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest, self.posture))
+        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest, self._posture(0)))
 
     def all(self, starts: Pose | None) -> Steps[Solution]:
         """Solve all frames: with CCD, each from the one before, or from its own of `starts`."""
@@ -346,7 +352,8 @@ class Problem:
         bend = self.bend if frames is None else self.bend[frames]
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
-            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest, self.posture))
+            posture = self._posture(0)
+            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest, posture))
         parts, last = [], start
         for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
             rows, chain = slice(row, row + 1), self.chain(frame)
@@ -356,10 +363,8 @@ class Problem:
                 over = turned_over(chain, last.angles.tolist(), float(bend[row]))
                 last = Pose(np.array(over), last.slides)
             rest = self.unturned[frame]
-            posture = replace(self.posture, offset=rest - self.unturned[0])
-            part = yield from _solve(
-                self.rig, chain, targets[rows], last, bend[rows], softness[rows], rest, posture
-            )
+            posture, soft = self._posture(frame), softness[rows]
+            part = yield from _solve(self.rig, chain, targets[rows], last, bend[rows], soft, rest, posture)
             parts.append(part)
             last = Pose(part.angles[0], part.slides[0])
             yield frame + 1
@@ -421,7 +426,7 @@ def _solve(
     bend: Floats,
     softness: Floats,
     rest: Floats,
-    posture: Posture,
+    posture: Posture | None,
 ) -> Steps[Solution]:
     """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest.
 
@@ -438,6 +443,7 @@ def _solve(
         if chain.is_sliding:
             asked["start_slides"] = start.slides
         if start.angles.ndim == 1:
+            assert posture is not None
             return (yield from path_steps(chain, targets, posture=posture, **asked))
         return (yield from ccd_steps(chain, targets, **asked))
     parts, block = [], _block(rig, chain)

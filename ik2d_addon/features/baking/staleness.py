@@ -7,6 +7,7 @@ them. A fingerprint is its version and a "part:digest" for each part.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
@@ -39,15 +40,17 @@ _VERSION, _BEFORE = "2", ("settings:", "options:")
 class AnimatedPaths:
     """F-Curves and animated settings of an armature, read once for all of its chains."""
 
-    curves: list[tuple[str, FCurve]]  # each with its path
+    curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place
     settings: frozenset[str]  # names of chains' settings with keys or drivers
 
     @classmethod
     def of(cls, armature: Object) -> "AnimatedPaths":
         """Read an armature's F-Curves and drivers."""
-        curves = [(curve.data_path, curve) for curve in existing_fcurves(armature)]
+        curves: dict[str, list[tuple[int, FCurve]]] = {}
+        for place, curve in enumerate(existing_fcurves(armature)):
+            curves.setdefault(curve.data_path, []).append((place, curve))
         drivers = armature.animation_data.drivers if armature.animation_data else ()
-        paths = [path for path, _ in curves] + [driver.data_path for driver in drivers]
+        paths = [*curves, *(driver.data_path for driver in drivers)]
         return cls(curves, frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d.")))
 
 
@@ -55,11 +58,12 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature = chain.id_data
     paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
+    found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, animated.settings),
         target=list(_target(chain)),
         # not the paths, as bones are renamed
-        keys=[key_places(curve) for path, curve in animated.curves if path in paths],
+        keys=[key_places(curve) for _, curve in found],
     )
 
 

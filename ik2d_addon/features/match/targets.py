@@ -110,7 +110,10 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
         rig.name: set(walk([(rig.target, rig.subtarget), (rig.armature, rig.bones[0])], movers))
         for rig in rigs
     }
-    rounds, circle = rounds_of(rigs, lambda rig, other: (other.target, other.subtarget) in moved_by[rig.name])
+    aiming = {(rig.target, rig.subtarget): rig for rig in rigs}
+    rounds, circle = rounds_of(
+        rigs, lambda rig: [aiming[node] for node in moved_by[rig.name] if node in aiming]
+    )
     if circle:
         names = quoted(rig.name for rig in circle)
         raise IK2DError(

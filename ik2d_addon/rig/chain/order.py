@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The order of chains: after those that move their armature, root or target."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import bpy
@@ -14,23 +14,22 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 
 def rounds_of(
-    items: Sequence[_Item], needs: Callable[[_Item, _Item], bool]
+    items: Iterable[_Item], needs: Callable[[_Item], Iterable[_Item]]
 ) -> tuple[list[list[_Item]], list[_Item]]:
     """Return items in rounds, each after all that it needs, and those that form a circle.
 
-    needs(item, other): whether an item comes after another one.
+    needs(item): those that it comes after; itself does not count.
     """
     rounds: list[list[_Item]] = []
-    waiting = list(items)
+    waiting = {item: {other for other in needs(item) if other != item} for item in items}
     while waiting:
-        ready = [
-            item for item in waiting if not any(needs(item, other) for other in waiting if other is not item)
-        ]
+        ready = [item for item, others in waiting.items() if others.isdisjoint(waiting)]
         if not ready:
             break
         rounds.append(ready)
-        waiting = [item for item in waiting if item not in ready]
-    return rounds, waiting
+        for item in ready:
+            del waiting[item]
+    return rounds, list(waiting)
 
 
 def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
@@ -52,32 +51,31 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
 
     Raises IK2DError where they need one another in a circle.
     """
-    moved_by = {id(chain): _movers_of(chain) for chain in chains}
-    needed = {
-        (chain.armature, other.armature)
-        for chain in chains
-        for other in chains
-        if _moves(other, moved_by[id(chain)])
-    }
-    armatures = list(dict.fromkeys(chain.armature for chain in chains))
-    rounds, circle = rounds_of(armatures, lambda one, other: (one, other) in needed)
+    movers_of, needed = _movers_among(chains), {chain.armature: set[bpy.types.Object]() for chain in chains}
+    for chain in chains:
+        needed[chain.armature].update(other.armature for other in movers_of(chain))
+    rounds, circle = rounds_of(needed, needed.__getitem__)
     _refuse_circle("chains of the armatures", [armature.name for armature in circle])
     return [armature for ready in rounds for armature in ready]
 
 
 def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[RigChain]]:
     """Return chains of any armatures in rounds, as `in_order` does, and those that form a circle."""
-    moved_by = {id(chain): _movers_of(chain) if len(chains) > 1 else set() for chain in chains}
-    return rounds_of(chains, lambda chain, other: _moves(other, moved_by[id(chain)]))
+    return rounds_of(chains, _movers_among(chains) if len(chains) > 1 else lambda _: ())
 
 
-def _movers_of(chain: RigChain) -> set[Node]:
-    """Return all nodes that move a chain's root or its target."""
-    return set(walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers))
+def _movers_among(chains: Sequence[RigChain]) -> Callable[[RigChain], Collection[RigChain]]:
+    """Return a function that finds those of the chains that move a chain's root or its target."""
+    owners: dict[Node, list[RigChain]] = {}
+    for chain in chains:
+        for bone in chain.bones:
+            owners.setdefault((chain.armature, bone), []).append(chain)
 
+    def found(chain: RigChain) -> Collection[RigChain]:
+        nodes = walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers)
+        return {owner for node in nodes for owner in owners.get(node, ())}
 
-def _moves(chain: RigChain, movers_of_other: set[Node]) -> bool:
-    return any((chain.armature, bone) in movers_of_other for bone in chain.bones)
+    return found
 
 
 def _refuse_circle(what: str, names: Sequence[str]) -> None:

@@ -26,9 +26,10 @@ def angles_from_rest(rig: RigChain, samples: ChainSamples, poses: Iterable[NDArr
     axes = np.array((rig.plane.x, rig.plane.y))
     to_plane = axes @ inverse(rest_to_pose(rig, samples))[:, :3, :3]
     turned = np.empty((len(to_plane), len(rig.bones)))
-    for i, (bone, pose) in enumerate(zip(rig.pose_bones, poses, strict=True)):
-        from_rest = inverse(np.array(bone.bone.matrix_local, np.float64))[:3, :3]
-        moved = to_plane @ pose[:, :3, :3] @ (from_rest @ axes.T)  # (frames, 2, 2)
+    rests = np.array([bone.bone.matrix_local for bone in rig.pose_bones], np.float64)
+    from_rest = inverse(rests)[:, :3, :3] @ axes.T  # (n, 3, 2)
+    for i, (own, pose) in enumerate(zip(from_rest, poses, strict=True)):
+        moved = to_plane @ pose[:, :3, :3] @ own  # (frames, 2, 2)
         turned[:, i] = np.arctan2(moved[:, 1, 0] - moved[:, 0, 1], moved[:, 0, 0] + moved[:, 1, 1])
     return wrapped(np.diff(turned, axis=1, prepend=0.0))
 

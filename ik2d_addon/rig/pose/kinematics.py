@@ -322,8 +322,8 @@ def rotations_of(rig: RigChain, turns: Floats) -> list[Floats]:
 
 def transforms(rotation: Floats) -> Floats:
     """Return linear maps (.., 3, 3) as matrices (.., 4, 4) without a translation."""
-    turned = np.zeros((*rotation.shape[:-2], 4, 4)) + np.eye(4)
-    turned[..., :3, :3] = rotation
+    turned = np.zeros((*rotation.shape[:-2], 4, 4))
+    turned[..., :3, :3], turned[..., 3, 3] = rotation, 1.0
     return turned
 
 
