@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ik2d_addon.core import Chain, forward, reachable, solve_ccd, solve_ccd_path, solve_even
-from ik2d_addon.core.even.solve import _Even
+from ik2d_addon.core import Chain, forward, reachable, solve_ccd, solve_ccd_path, solve_even, solve_even_path
+from ik2d_addon.core.even.solve import Even
 from ik2d_addon.core.sheet.sheet import Sheet
 
 from .problems import Floats
@@ -142,26 +142,32 @@ def paths_of(chain: Chain, rng: np.random.Generator, count: int, step: float = 0
 
 
 def paths(count: int = 8) -> Table:
-    """Return the table of the turns from frame to frame along smooth paths."""
-    most: dict[str, list[Floats]] = {}
+    """Return the table of the turns from frame to frame along smooth paths, and of their bend."""
+    turns: dict[str, list[Floats]] = {}
+    bends: dict[str, list[Floats]] = {}
     for name, chain, rest in rigs():
         say(f"paths: {name}")
         for path in paths_of(chain, np.random.default_rng(3), count):
             even = solve_even(chain, path, rest=rest).angles
-            ccd = solve_ccd_path(chain, path, start=even[0]).angles
-            turns = [np.degrees(np.abs(np.diff(poses, axis=0)).max(axis=1)) for poses in (even, ccd)]
-            most.setdefault(name, []).append(np.array(turns))
+            on = solve_even_path(chain, path, rest=rest).angles
+            ccd = solve_ccd_path(chain, path, rest=rest).angles
+            each = [np.degrees(np.abs(np.diff(poses, axis=0)).max(axis=1)) for poses in (even, on, ccd)]
+            turns.setdefault(name, []).append(np.array(each))
+            bends.setdefault(name, []).append(np.array([bend_of(poses, rest) for poses in (even, on, ccd)]))
     rows = []
-    for name, parts in most.items():
-        even, ccd = np.concatenate(parts, axis=1)
-        cells = [f"{(turns > 15.0).sum()} of {turns.size}, {turns.max():.0f}" for turns in (even, ccd)]
-        rows.append([name, *cells])
+    for name, parts in turns.items():
+        cells = [
+            f"{(own > 15.0).sum()} of {own.size}, {own.max():.0f}" for own in np.concatenate(parts, axis=1)
+        ]
+        even, on, ccd = np.concatenate(bends[name], axis=1).mean(axis=1)
+        rows.append([name, *cells, f"{on / even:.3f}", f"{ccd / even:.3f}"])
     note = (
         f"{count} random smooth paths each within the region, 0.6 % of reach a frame: frames in which a joint"
-        " turns by more than 15 degrees, and the largest turn (degrees). Where Even's pose jumps two poses"
-        " bend alike."
+        " turns by more than 15 degrees, and the largest turn (degrees); and how many times as much they bend"
+        " as Even frame by frame. Where Even's pose jumps two poses bend alike."
     )
-    return Table("Even within limits: paths", note, ["chain", "Even", "CCD along the path"], rows)
+    header = ["chain", "Even", "Even along the path", "CCD along the path", "Even's bend", "CCD's bend"]
+    return Table("Even within limits: paths", note, header, rows)
 
 
 def times(count: int = 1000, rounds: int = 5) -> Table:
@@ -170,8 +176,8 @@ def times(count: int = 1000, rounds: int = 5) -> Table:
     for name, chain, rest in list(rigs())[: len(RIGS)]:
         say(f"times: {name}")
         targets = targets_of(chain, np.random.default_rng(5), count)
-        even = _Even.checked(chain, rest, None, 1.0, 1e-6)
-        springs = even._sheet()[0].springs
+        even = Even.checked(chain, rest, None, 1.0, 1e-6)
+        springs = even.springs()[0]
         measured = best_times(
             {
                 "set-up": lambda s=springs: Sheet(s),

@@ -404,7 +404,7 @@ def _frames_beyond(
     scene: bpy.types.Scene, rigs: Sequence[RigChain], times: Sequence[float]
 ) -> dict[str, float]:
     """Return the frame of the keys after the times, for each chain with memory that joins them."""
-    remembering = [rig for rig in rigs if rig.has_memory]
+    remembering = [rig for rig in rigs if rig.goes_on]
     neighbors = neighbor_poses(scene, remembering, times[0], times[-1]) if remembering else []
     return {
         rig.name: join.after.frame for rig, join in zip(remembering, neighbors, strict=True) if join.after

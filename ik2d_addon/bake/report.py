@@ -39,7 +39,7 @@ _TOLD = (
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
     *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
     *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
-    *("plane_axes", "angles"),
+    *("plane_axes", "angles", "parted"),
 )
 _COLUMNS = (
     *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
@@ -84,6 +84,7 @@ class ChainReport:
     stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
     slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    parted: NDArray[np.bool_] | None = None  # (frames,) where a live chain has another pose; None: nowhere
     blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
     locked: NDArray[np.bool_] | None = None  # (n,) joints that locks keep from turning; None: none
     uneven: bool = (
@@ -182,7 +183,8 @@ class ChainReport:
         if not self.reached:
             return f"{count}, {self.doubt_words('target')}{by_force}"
         on_all = " on all" * (len(self.frames) > 1)
-        return f"{count}, target reached{on_all}{self.unverified_words()}{self.between_words()}"
+        told = (self.unverified_words(), self.between_words(), self.parted_words())
+        return f"{count}, target reached{on_all}{''.join(told)}"
 
     def missed_words(self) -> str:
         """Return the number of missed frames, the causes and the largest miss, in words."""
@@ -220,6 +222,16 @@ class ChainReport:
         if self.max_between <= self.tolerance:
             return ""
         return f", up to {self._length(self.max_between)} off half-way between frames"
+
+    def parted_words(self) -> str:
+        """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""
+        if self.parted is None or not self.parted.any():
+            return ""
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], self.parted, [False]))))
+        first, last = self.frames[edges[0]], self.frames[edges[1] - 1]
+        more = f" and on {number_of(edges.size // 2 - 1, 'other run')}" if edges.size > 2 else ""
+        to = f"s {first:g} to {last:g}" if last > first else f" {first:g}"
+        return f"; live shows another pose at frame{to}{more}"
 
     @property
     def worst_missed(self) -> int:

@@ -96,6 +96,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         stretch=None if chain.factors is None else chain.factors[:, -1],
         slides=chain.slides,
         turning=chain.turning,
+        parted=solution.parted,
         blended=chain.influence < 1.0,
         locked=rig.joints.fixed,
         uneven=bool(chain.uneven_scale),

@@ -12,7 +12,7 @@ from .errors import IK2DError
 from .even import solve_even
 from .path import path_steps as path_steps
 from .path import posture_of as posture_of
-from .path import solve_ccd_path
+from .path import solve_ccd_path, solve_even_path
 from .plane import Plane
 from .region import Region, reachable
 from .solution import Solution, Status
@@ -36,5 +36,6 @@ __all__ = [
     "solve_ccd",
     "solve_ccd_path",
     "solve_even",
+    "solve_even_path",
     "solve_two_bone",
 ]

@@ -52,6 +52,8 @@ class Solution(Frames):
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
     slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
+    # (...) where a path of solve_even_path has another pose than solve_even; None for all other solvers
+    parted: NDArray[np.bool_] | None = None
 
     def at(self, rows: Rows | int) -> "Solution":
         """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.
@@ -62,7 +64,8 @@ class Solution(Frames):
         >>> solve_two_bone(Chain([1.0, 1.0]), [3.0, 0.0]).at(0).residual.round(3)
         1.0
         """
-        each = {part.name: getattr(self, part.name) for part in fields(self)}
+        known_parts = ((part.name, getattr(self, part.name)) for part in fields(self))
+        each = {name: values for name, values in known_parts if values is not None}
         if self.status.ndim == 0:
             each = {name: values[np.newaxis] for name, values in each.items()}
         try:

@@ -8,7 +8,7 @@ import pytest
 from rigs import add_armature, add_chain, add_target, leg_with_target
 
 from ik2d_addon.bake import bake_steps
-from ik2d_addon.bake.solving import problem
+from ik2d_addon.bake.solving import solvers
 from ik2d_addon.core import Chain, ccd_steps, path_steps, posture_of, solve_even
 from ik2d_addon.core.ccd import batch, limited, solve
 from ik2d_addon.core.path import Posture, posture
@@ -104,7 +104,7 @@ def test_even_takes_some_frames_at_a_time(monkeypatch, solver, limited, most):
             angles.append(len(chain) * len(targets))
         return function(chain, targets, **options)
 
-    for module in (problem, posture):
+    for module in (solvers, posture):
         monkeypatch.setattr(module, "solve_even", measured)
     frames = 1000
     calls, last = 0, 0

@@ -23,6 +23,7 @@ from ik2d_addon.core import (
     solve_ccd,
     solve_ccd_path,
     solve_even,
+    solve_even_path,
     solve_two_bone,
     stretched,
     stretched_status,
@@ -73,6 +74,21 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "solve_even with slides": (
         solve_even,
         {"chain": SLIDING, "target": TARGETS, "rest": ZEROS, "root_weight": None, "slide_weight": 1.0},
+    ),
+    "solve_even_path": (
+        solve_even_path,
+        {
+            "chain": LIMITED,
+            "targets": TARGETS,
+            "start": [0.1] * 3,
+            "start_slides": [0.0] * 3,
+            "bend": 1,
+            "rest": [0.0] * 3,
+            "root_weight": 0.5,
+            "tolerance": 0.01,
+            "softness": 0.1,
+            "slide_weight": 1.0,
+        },
     ),
     **{
         f"{solve.__name__} {'with' if start_slides else 'without'} slides": (

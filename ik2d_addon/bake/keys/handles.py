@@ -21,7 +21,8 @@ from ...rig.scene.samples import ChainSamples, finished, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import SolvedChain, solve_chain
-from ..solving.problem import Pose, with_scale
+from ..solving.problem import with_scale
+from ..solving.solvers import Pose
 from .cubics import read_played
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.

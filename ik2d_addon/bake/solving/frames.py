@@ -19,7 +19,8 @@ from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
-from .problem import NOTHING_TO_JOIN, Pose, Problem, Steps, lengthened, tips_of, with_scale
+from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
+from .solvers import Pose, Steps
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
@@ -183,7 +184,7 @@ def _aimed(
     solution = yield from problem.all(starts)
     if not problem.rig.has_memory:
         solution = _numbers_going_on(problem, solution)
-    elif beyond is not None:
+    if problem.rig.goes_on and beyond is not None:
         solution = yield from _led(problem, solution, times, neighbors, beyond)
     lengths, slides = problem.lengths, solution.slides
     intended, angles = tips_of(lengths + slides, solution.angles), solution.angles
@@ -221,7 +222,8 @@ def _flip_over(problem: Problem, bend: Floats, aimed: _Aimed) -> Steps[_Aimed]:
         rows = zip(range(len(angles)), angles.tolist(), (-problem.bend).tolist(), strict=True)
         over = [turned_over(problem.chain(row), pose, side) for row, pose, side in rows]
         starts = Pose(np.array(over), solution.slides)
-    other = yield from replace(problem, bend=-problem.bend).all(starts)
+    alone = replace(problem.rig, starts_from_rest=True)
+    other = yield from replace(problem, rig=alone, bend=-problem.bend).all(starts)
     middle = between(angles, other.angles, share, held)
     slides = solution.slides + share[:, None] * (other.slides - solution.slides)
     moved = turns + turned_by(problem.linkage, middle - angles)
@@ -306,7 +308,8 @@ def _led(
     if first:
         last, time = Pose(solution.angles[first - 1], solution.slides[first - 1]), times[first - 1]
     else:
-        last, time = problem.start, neighbors.before.frame if neighbors.before else times[0] - 1.0
+        last = problem.start or Pose(solution.angles[0], solution.slides[0])
+        time = neighbors.before.frame if neighbors.before else times[0] - 1.0
     parts = [solution.at(range(first))]
     for row in range(first, m):
         way = problem.angles_of(after.turns, row) - last.angles
@@ -316,7 +319,7 @@ def _led(
         part = yield from problem.one(row, Pose(last.angles + way * share, last.slides + slide * share))
         if solution.arrived[row] and not part.arrived[0]:
             return solution
-        parts.append(part)
+        parts.append(part if solution.parted is None else replace(part, parted=np.ones(1, np.bool_)))
         last, time = Pose(part.angles[0], part.slides[0]), times[row]
         yield row + 1
     return Solution.joined(parts)
@@ -341,7 +344,7 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
             f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
             " and are not joined; delete them"
         )
-    if not rig.has_memory:  # the pose there depends on the target alone
+    if not rig.goes_on:  # the pose there depends on the target alone
         return
     for side, at, keyed_pose in (("before", 0, neighbors.before), ("after", -1, neighbors.after)):
         if keyed_pose is None:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The problem of a chain's solver at each frame, and the choice of the solver."""
+"""The problem of a chain's solver at each frame."""
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +12,7 @@ from ...core import (
     Solution,
     Status,
     Stretch,
-    ccd_steps,
-    path_steps,
     posture_of,
-    solve_arc,
-    solve_even,
-    solve_two_bone,
     stretched,
     stretched_status,
 )
@@ -32,10 +25,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
 from ...rig.scene.samples import ChainSamples
-
-_Result = TypeVar("_Result")
-# Yields the number of frames solved, or 0 within one, and returns a result.
-Steps = Generator[int, None, _Result]
+from .solvers import Pose, Steps, solved_steps
 
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
@@ -48,17 +38,7 @@ NEARER = 0.999
 _SAME_LENGTH = 1e-6
 # A bone that slides by less than this angle (radians) off its heading is aimed as one that slides along it.
 _ASKEW = 1e-3
-# So many frames of two bones from one yield to the next; with Even so many angles.
-_BLOCK, _ANGLES = 8192, 8192
 NOTHING_TO_JOIN = NeighborPoses()
-
-
-@dataclass(frozen=True, eq=False)
-class Pose:
-    """The start pose of a solver: one for all frames, or one for each."""
-
-    angles: Floats  # (n,) or (frames, n)
-    slides: Floats  # the same; zeros where bones are rigid
 
 
 def with_scale(rig: RigChain, samples: ChainSamples, factors: Floats | None = None) -> ChainSamples:
@@ -237,11 +217,15 @@ class Problem:
         return replace(solution, status=status.astype(np.int8))
 
     @property
-    def start(self) -> Pose:
-        """The angles and slides before the first frame."""
-        if self.near is None:
-            return Pose(*self.posture.first(self.targets[0], float(self.bend[0])))
-        return Pose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
+    def start(self) -> Pose | None:
+        """The angles and slides before the first frame, where it goes on from any."""
+        if not self.rig.goes_on:
+            return None
+        if self.near is not None:
+            return Pose(self.angles_of(self.near, 0), self.solvers(self.slid, 0))
+        if self.rig.solver == 'EVEN':  # it begins with the pose of least bend
+            return None
+        return Pose(*self.posture.first(self.targets[0], float(self.bend[0])))
 
     @cached_property
     def posture(self) -> Posture:
@@ -301,18 +285,19 @@ class Problem:
         return bool(max(changes) <= _SAME_LENGTH * size)
 
     def one(self, row: int, start: Pose, *, goes_on: bool = False) -> Steps[Solution]:
-        """Solve one frame from the pose `start`. goes_on: as a path that comes from there."""
+        """Solve one frame from the pose `start` with the least turns, or as a path that comes from there."""
+        rig = self.rig if goes_on else replace(self.rig, solver='CCD')
         softness, bend = self.softness[row : row + 1], self.bend[row : row + 1]
         chain, target = self.chain(0 if self.is_constant else row), self.targets[row : row + 1]
         rest = self.unturned[row]
         start = start if goes_on else Pose(start.angles[None], start.slides[None])
-        return (yield from _solve(self.rig, chain, target, start, bend, softness, rest, self._posture(0)))
+        return (yield from solved_steps(rig, chain, target, start, bend, softness, rest, self._posture(0)))
 
     def all(self, starts: Pose | None) -> Steps[Solution]:
-        """Solve all frames: with CCD, each from the one before, or from its own of `starts`."""
-        start = self.start if self.rig.has_memory else Pose(self.unturned, np.zeros_like(self.unturned))
-        if starts is not None:
-            start = starts
+        """Solve all frames: where the chain goes on each from the one before, or from its own of `starts`."""
+        start = starts or self.start
+        if start is None and self.rig.solver != 'EVEN':
+            start = Pose(self.unturned, np.zeros_like(self.unturned))
         return (yield from self._solve(self.targets, start, self.softness))
 
     def again(self, targets: Floats, start: Pose, frames: NDArray[np.intp]) -> Steps[Solution]:
@@ -346,25 +331,29 @@ class Problem:
         return np.where(small, change, 0.0).T, small
 
     def _solve(
-        self, targets: Floats, start: Pose, softness: Floats, frames: NDArray[np.intp] | None = None
+        self,
+        targets: Floats,
+        start: Pose | None,
+        softness: Floats,
+        frames: NDArray[np.intp] | None = None,
     ) -> Steps[Solution]:
         """Solve targets (m, 2) at some of the frames, or all, from one pose on or each from its own."""
         bend = self.bend if frames is None else self.bend[frames]
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
             posture = self._posture(0)
-            return (yield from _solve(self.rig, chain, targets, start, bend, softness, rest, posture))
+            return (yield from solved_steps(self.rig, chain, targets, start, bend, softness, rest, posture))
         parts, last = [], start
         for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
             rows, chain = slice(row, row + 1), self.chain(frame)
-            if start.angles.ndim == 2:
+            if start is not None and start.angles.ndim == 2:
                 last = Pose(start.angles[row], start.slides[row])
-            elif row and self.rig.has_memory and bend[row] != bend[row - 1]:
+            elif last is not None and row and self.rig.has_memory and bend[row] != bend[row - 1]:
                 over = turned_over(chain, last.angles.tolist(), float(bend[row]))
                 last = Pose(np.array(over), last.slides)
             rest = self.unturned[frame]
-            posture, soft = self._posture(frame), softness[rows]
-            part = yield from _solve(self.rig, chain, targets[rows], last, bend[rows], soft, rest, posture)
+            own = targets[rows], last, bend[rows], softness[rows]
+            part = yield from solved_steps(self.rig, chain, *own, rest, self._posture(frame))
             parts.append(part)
             last = Pose(part.angles[0], part.slides[0])
             yield frame + 1
@@ -416,65 +405,6 @@ def _gains(linkage: Linkage, headings: Floats) -> tuple[Floats, bool]:
         across = moved[:, 1] * np.cos(headings[:, i]) - moved[:, 0] * np.sin(headings[:, i])
         askew |= bool((np.abs(across) > _ASKEW * gains[:, i]).any())
     return gains, askew
-
-
-def _solve(
-    rig: RigChain,
-    chain: Chain,
-    targets: Floats,
-    start: Pose,
-    bend: Floats,
-    softness: Floats,
-    rest: Floats,
-    posture: Posture | None,
-) -> Steps[Solution]:
-    """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest.
-
-    posture: the poses that CCD is drawn to where it goes on from one start.
-    """
-    if rig.solver == 'CCD':
-        asked: dict[str, Any] = {
-            "start": start.angles,
-            "tolerance": rig.tolerance,
-            "max_iterations": rig.iterations,
-            "bend": bend,
-            "softness": softness,
-        }
-        if chain.is_sliding:
-            asked["start_slides"] = start.slides
-        if start.angles.ndim == 1:
-            assert posture is not None
-            return (yield from path_steps(chain, targets, posture=posture, **asked))
-        return (yield from ccd_steps(chain, targets, **asked))
-    parts, block = [], _block(rig, chain)
-    for first in range(0, len(targets), block):
-        rows = slice(first, first + block)
-        asked = {"bend": bend[rows], "tolerance": rig.tolerance, "softness": softness[rows]}
-        if rig.solver == 'EVEN':
-            if chain.is_sliding:
-                asked["slide_weight"] = rig.slide_weight
-            part = solve_even(chain, targets[rows], rest=rest, root_weight=_root_weight(rig, chain), **asked)
-        elif rig.solver == 'ARC':
-            part = solve_arc(chain, targets[rows], **asked)
-        else:
-            starts = start.angles[rows] if start.angles.ndim == 2 else start.angles
-            part = solve_two_bone(chain, targets[rows], start=starts, **asked)
-        parts.append(part)
-        yield min(first + block, len(targets))
-    return Solution.joined(parts)
-
-
-def _block(rig: RigChain, chain: Chain) -> int:
-    """Return the number of frames to solve between yields: some hundredths of a second's work, or tenths."""
-    if rig.solver == 'TWO_BONE':
-        return _BLOCK
-    return max(1, _ANGLES // len(chain))
-
-
-def _root_weight(rig: RigChain, chain: Chain) -> float | None:
-    """Return the weight of the root's turn in Even; None where it turns freely."""
-    weight = 1.0 if chain.weights is None else float(chain.weights[0])
-    return None if rig.root_turns_freely and weight > 0.0 else weight
 
 
 def tips_of(lengths: Floats, angles: Floats) -> Floats:

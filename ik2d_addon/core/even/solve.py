@@ -25,7 +25,8 @@ from ..errors import IK2DError
 from ..inputs import Floats, checked_bend, common_shape, number
 from ..sheet.descent import Poses as Column
 from ..sheet.descent import rotated
-from ..sheet.sheet import TURN, Sheet, sheet_of
+from ..sheet.sheet import TURN, sheet_of
+from ..sheet.springs import Springs, springs_of
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from .joined import LEAST_WEIGHT, joined
@@ -95,7 +96,7 @@ def solve_even(
     limit = chain.tolerance_or_default(tolerance)
     shape = common_shape(target=targets.shape[:-1], bend=sides.shape, softness=soft.shape)
     points = np.ascontiguousarray(np.broadcast_to(targets, (*shape, 2))).reshape(-1, 2)
-    even = _Even.checked(chain, rest, root_weight, slide_weight, limit)
+    even = Even.checked(chain, rest, root_weight, slide_weight, limit)
     side = np.broadcast_to(sides, shape).reshape(-1)
     angles, slides, iterations, proven = even.poses(points, side)
     residual, status = distances_to(chain, angles, points, slides), annulus_status(chain, points, limit)
@@ -111,8 +112,8 @@ def solve_even(
 
 
 @dataclass(frozen=True, eq=False)
-class _Even:
-    """The checked settings of a solve."""
+class Even:
+    """A chain, and the checked settings of its solve."""
 
     chain: Chain
     rest: Floats  # (n,)
@@ -129,7 +130,7 @@ class _Even:
         root_weight: float | None,
         slide_weight: float,
         tolerance: float,
-    ) -> "_Even":
+    ) -> "Even":
         """Return the settings; raise IK2DError for numbers out of range."""
         n = len(chain)
         angles = checked_angles(chain, np.zeros(n) if rest is None else rest, "rest")
@@ -149,6 +150,11 @@ class _Even:
         if chain.is_sliding:  # beside slides, any less leaves no digits
             weights = np.where(weights > 0.0, np.maximum(weights, LEAST_WEIGHT), 0.0)
         return cls(chain, angles, weights, root_weight, willing, tolerance)
+
+    @property
+    def is_on_sheet(self) -> bool:
+        """Whether limits make it a chain of springs with stops, see sheet/."""
+        return self.chain.is_limited and 3 <= len(self.chain) <= MANY_BONES
 
     @property
     def is_pinned(self) -> bool:
@@ -261,7 +267,7 @@ class _Even:
             return reached
 
         rows = np.flatnonzero(missed)
-        if self.chain.is_limited and 3 <= len(self.chain) <= MANY_BONES and inside[rows].any():
+        if self.is_on_sheet and inside[rows].any():
             self._least(angles, slides, iterations, points, sides, np.flatnonzero(missed & inside), corrected)
             rows = np.flatnonzero(missed & ~inside)
         if rows.size:
@@ -283,7 +289,8 @@ class _Even:
         corrected: puts other poses, for rows, and returns which of them reach.
         """
         outer = self.chain.reach[1]
-        sheet, turn = self._sheet()
+        numbers, free, slide_weight, turn = self._numbers()
+        sheet = sheet_of(numbers, free, slide_weight)
         goals = rotated(points[rows].T / outer, -turn)
         tried = sheet.tried(goals)
         reached = np.zeros(rows.size, np.bool_)
@@ -309,8 +316,13 @@ class _Even:
         slides[own] = within_slides(self.chain, poses.slides.T * outer)
         iterations[own] += found.steps[found.done]
 
-    def _sheet(self) -> tuple[Sheet, float]:
-        """Return the chain's sheet, and how far its base is turned: its root is at zero at rest."""
+    def springs(self) -> tuple[Springs, float]:
+        """Return the chain as springs, and how far its base is turned: its root is at zero at rest."""
+        numbers, free, slide_weight, turn = self._numbers()
+        return springs_of(numbers, free, slide_weight), turn
+
+    def _numbers(self) -> tuple[Floats, bool, float, float]:
+        """Return the arguments of `springs_of`, and the turn of `springs`."""
         chain, free = self.chain, self.root_weight is None
         outer, turn = chain.reach[1], float(self.rest[0])
         low, high = chain.ranges.T.copy()
@@ -323,7 +335,7 @@ class _Even:
             values[0] -= turn
         short, long = chain.slide_ranges.T / outer
         numbers = np.array((chain.lengths / outer, rest, weights / most, low, high, short, long))
-        return sheet_of(numbers, free, self.slide_weight / float(most)), turn
+        return numbers, free, self.slide_weight / float(most), turn
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:

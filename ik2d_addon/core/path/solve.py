@@ -126,7 +126,7 @@ def path_steps(
     if posture.chain.is_sliding != chain.is_sliding:
         raise IK2DError("posture must be of a chain that slides where this one does, and only there")
     points, sides, soft = checked_targets(targets), checked_bend(bend), checked_softness(softness)
-    _refuse_no_path(points, sides, soft)
+    refuse_no_path(points, sides, soft)
     if start is None and len(points):
         start, start_slides = posture.first(points[0], float(sides.flat[0]))
     starts = starting_pose(chain, posture.rest if start is None else start, start_slides)
@@ -137,7 +137,7 @@ def path_steps(
     return (yield from solution_steps(chain, rows, points.shape[:1], soft, tolerance, max_iterations, solve))
 
 
-def _refuse_no_path(targets: Floats, bend: Floats, softness: Floats) -> None:
+def refuse_no_path(targets: Floats, bend: Floats, softness: Floats) -> None:
     """Raise IK2DError for shapes that are not those of one path."""
     if targets.ndim != 2:
         raise IK2DError(NO_PATH)

@@ -95,7 +95,7 @@ class HeldChain:
         The result becomes the pose that the next one goes on from, unless keep.
         """
         samples, times = self._at(point, bend), [self.keyed_pose.frame]
-        if self.rig.has_memory and bend != self.bend:  # turned over on the way from one to the next
+        if self.rig.goes_on and bend != self.bend:  # turned over on the way from one to the next
             samples = ChainSamples.joined([self._at(self.target, self.bend), samples])
             times = [times[0] - 1.0, times[0]]
         linkage = self.linkage if len(times) == 1 else None

@@ -288,8 +288,9 @@ class IK2D_PT_solver(ChainSidebar, Panel):
             column.prop(chain, "root_turns_freely")
             if slides(chain):
                 field(column, context, chain, "slide_weight")
-        elif solver == 'CCD':
+        if solver in ('CCD', 'EVEN'):
             field(column, context, chain, "start_from")
+        if solver == 'CCD':
             field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
         field(column, context, chain, "turn_over")

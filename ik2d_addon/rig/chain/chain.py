@@ -76,8 +76,14 @@ class RigChain:
 
     @property
     def has_memory(self) -> bool:
-        """Whether a frame's pose depends on the one before."""
+        """Whether a frame's pose depends on the one before, whatever is asked for."""
         return self.solver == 'CCD' and not self.starts_from_rest
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a bake goes on from the frame before: by Even within limits too, which else may jump."""
+        jumps = self.solver == 'EVEN' and len(self.bones) > 2 and bool(self.joints.held.any())
+        return (self.solver == 'CCD' or jumps) and not self.starts_from_rest
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:

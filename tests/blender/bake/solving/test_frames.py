@@ -292,7 +292,7 @@ def test_a_bake_says_what_limits_stopped():
 def test_a_bake_says_where_it_stalled(monkeypatch):
     armature, chain = add_tentacle(4, side=0.3)
     circle(chain.target, 0.2, 5, 1.2)
-    all_at_once = problem._solve
+    all_at_once = problem.solved_steps
 
     def stalls(*arguments):
         solution = yield from all_at_once(*arguments)
@@ -302,7 +302,7 @@ def test_a_bake_says_where_it_stalled(monkeypatch):
             solution.angles[2, 0] += 0.1
         return replace(solution, status=status)
 
-    monkeypatch.setattr(problem, "_solve", stalls)
+    monkeypatch.setattr(problem, "solved_steps", stalls)
     report = bake(armature, frame_start=1, frame_end=5)
     assert report.chains[0].status.tolist() == [0, 0, Status.STALLED, 0, 0]
     assert "; 1 of 5 frames stalled, worst by " in report.sentence() and "at frame 3" in report.sentence()

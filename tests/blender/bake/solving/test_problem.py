@@ -34,13 +34,13 @@ def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
     rig = read_chain(armature, add_chain(armature, "shin", add_target({1: (0, -0.3, 0.6)})))
     samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 4))).chains[0]
     calls = []
-    at_once = problem._solve
+    at_once = problem.solved_steps
 
     def counted(*arguments):
         calls.append(len(arguments[2]))
         return at_once(*arguments)
 
-    monkeypatch.setattr(problem, "_solve", counted)
+    monkeypatch.setattr(problem, "solved_steps", counted)
     plain = Problem.of(rig, samples)
     wider = np.array([[0.5, 0.5], [0.5 + part, 0.5], [0.5, 0.5]])
     turned = plain.unturned + [[0, 0], [0, part], [0, 0]]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain's own solver, for targets of one chain over frames."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ...core import (
+    Chain,
+    Solution,
+    ccd_steps,
+    path_steps,
+    solve_arc,
+    solve_even,
+    solve_two_bone,
+)
+from ...core.inputs import Floats
+from ...core.path import Posture, even_path_steps
+from ...rig.chain.chain import RigChain
+
+_Result = TypeVar("_Result")
+# Yields the number of frames solved, or 0 within one, and returns a result.
+Steps = Generator[int, None, _Result]
+
+# So many frames of two bones from one yield to the next; with Even so many angles.
+_BLOCK, _ANGLES = 8192, 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """The start pose of a solver: one for all frames, or one for each."""
+
+    angles: Floats  # (n,) or (frames, n)
+    slides: Floats  # the same; zeros where bones are rigid
+
+
+def solved_steps(
+    rig: RigChain,
+    chain: Chain,
+    targets: Floats,
+    start: Pose | None,
+    bend: Floats,
+    softness: Floats,
+    rest: Floats,
+    posture: Posture | None,
+) -> Steps[Solution]:
+    """Run the chain's solver on targets (frames, 2). rest: (n,) the chain's angles at rest.
+
+    start: a solver that goes on does so from it, or from each frame's own; None with Even alone. posture: the
+    poses that CCD is drawn to where it goes on from one start.
+    """
+    asked: dict[str, Any] = {"bend": bend, "softness": softness, "tolerance": rig.tolerance}
+    started: dict[str, Any] = {}
+    if start is not None:
+        started["start"] = start.angles
+        if chain.is_sliding:
+            started["start_slides"] = start.slides
+    if rig.solver == 'CCD':
+        asked |= {**started, "max_iterations": rig.iterations}
+        if started["start"].ndim == 1:
+            assert posture is not None
+            return (yield from path_steps(chain, targets, posture=posture, **asked))
+        return (yield from ccd_steps(chain, targets, **asked))
+    if rig.solver == 'EVEN':
+        asked |= {"rest": rest, "root_weight": _root_weight(rig, chain)}
+        if chain.is_sliding:
+            asked["slide_weight"] = rig.slide_weight
+    parts, block = [], _block(rig, chain)
+    for first in range(0, len(targets), block):
+        rows = slice(first, first + block)
+        own = asked | {"bend": bend[rows], "softness": softness[rows]}
+        if rig.solver == 'EVEN':
+            part = solve_even(chain, targets[rows], **own)
+        elif rig.solver == 'ARC':
+            part = solve_arc(chain, targets[rows], **own)
+        else:
+            starts = started["start"] if started["start"].ndim == 1 else started["start"][rows]
+            part = solve_two_bone(chain, targets[rows], start=starts, **own)
+        parts.append(part)
+        yield min(first + block, len(targets))
+    solution = Solution.joined(parts)
+    if rig.solver == 'EVEN' and rig.goes_on:
+        solution = yield from even_path_steps(chain, targets, solution, **started, **asked)
+    return solution
+
+
+def _block(rig: RigChain, chain: Chain) -> int:
+    """Return the number of frames to solve between yields: some hundredths of a second's work, or tenths."""
+    if rig.solver == 'TWO_BONE':
+        return _BLOCK
+    return max(1, _ANGLES // len(chain))
+
+
+def _root_weight(rig: RigChain, chain: Chain) -> float | None:
+    """Return the weight of the root's turn in Even; None where it turns freely."""
+    weight = 1.0 if chain.weights is None else float(chain.weights[0])
+    return None if rig.root_turns_freely and weight > 0.0 else weight
