@@ -353,11 +353,15 @@ class IK2D_PG_chain(PropertyGroup):
         **NOTE,
     )
     start_from: EnumProperty(
-        name="Start From",
-        description="The pose from which CCD starts at each frame",
+        name="Start Each Frame From",
+        description="The pose that CCD, and within limits Even, goes on from at each frame of a bake",
         items=(
-            ('REST', "Rest Pose", "Each frame by itself: the same target always gives the same pose"),
-            ('PREVIOUS', "Frame Before", "Each frame goes on from the one before"),
+            (
+                'REST',
+                "Rest Pose",
+                "Each frame by itself: the same target always gives the same pose, in a bake as in live",
+            ),
+            ('PREVIOUS', "Frame Before", "Each frame goes on from the one before, without a jump"),
         ),
         default='PREVIOUS',
         **SETTING,
