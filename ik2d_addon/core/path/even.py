@@ -26,7 +26,7 @@ from ..chain import (
 )
 from ..errors import IK2DError
 from ..even.solve import Even, solve_even
-from ..inputs import Floats, checked_bend
+from ..inputs import Floats, checked_bend, wrapped
 from ..sheet.descent import RESTORING, ROUNDS, STIFF, descended_one, rotated, settled_one
 from ..sheet.springs import Pose, Springs
 from ..softness import checked_softness, soft_targets
@@ -41,6 +41,9 @@ JUMP, FOLLOWED = 0.2, 2.0
 DRAWN = 10.0
 # The least turns that put a tip on its target may be so much further than a jump.
 FURTHER = 0.15
+# Between two targets the least pose is looked at in so many steps: it jumps where one of them has more than
+# this part of the turn; else it only turns fast, as where a target passes close by the root.
+LOOKS, MOST = 16, 0.5
 # How stiff the springs are that hold a pose back, the stiffest first.
 HELD_BACK = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 # Poses that differ by no more (radians) are the same.
@@ -149,6 +152,9 @@ def even_path_steps(
             before, settled = next(begins, None), not own
         if before is not None and reached[row] and (own or not turns_over[row]):
             found = path.followed(*before, pose, goal, settled)
+            was_least = row > 0 and not own and row - 1 not in changed
+            if found is not None and was_least and not _jumps(even, goals[row - 1 : row + 1], sides[row]):
+                found = None
             if found is not None:
                 changed[row] = pose = found[0]
                 yield row + 1
@@ -240,6 +246,15 @@ class _Path:
                 break
             found = nearer
         return found, False
+
+
+def _jumps(even: Even, goals: Floats, side: float) -> bool:
+    """Return whether the pose of least bend jumps somewhere between two goals (2, 2)."""
+    first, last = goals
+    points = first + np.linspace(0.0, 1.0, LOOKS + 1)[:, np.newaxis] * (last - first)
+    angles, *_ = even.poses(points, np.full(len(points), side))
+    steps = np.abs(wrapped(np.diff(angles, axis=0))).max()
+    return bool(steps > MOST * np.abs(wrapped(angles[-1] - angles[0])).max())
 
 
 def _apart(pose: list[float], other: list[float]) -> float:
