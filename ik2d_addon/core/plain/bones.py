@@ -5,8 +5,8 @@ A rig's rest matrices are not quite rotations, so that its tip is some 1e-5 of t
 chain that a solver sees. The miss of a pose is measured here, and the target aimed at again.
 """
 
-from collections.abc import Sequence
-from math import cos, hypot, sin
+from collections.abc import Callable, Sequence
+from math import cos, hypot, pi, sin
 
 from ..chain import Chain
 from ..inputs import Floats
@@ -14,6 +14,7 @@ from ..inputs import Floats
 # How a bone is held by the one before, (a, b, c, d) of the matrix ((a, b), (c, d)), and where it ends in its
 # own axes, (x, y).
 Link = tuple[float, float, float, float, float, float]
+TURN = 2.0 * pi
 # The part of a length that 32 bits cannot hold: a tip that misses by less is not aimed again.
 FINE = 1e-8
 # Rounds of aiming again; each leaves some 1e-4 of the miss, two leave nothing that 32 bits hold.
@@ -59,6 +60,32 @@ class Bones:
             end_x, end_y = self.links[i - 1][4:]
             x, y = a * x + b * y + end_x, c * x + d * y + end_y
         return x, y
+
+    def ideal_tip(self, angles: Sequence[float]) -> tuple[float, float]:
+        """Return the tip of the solver's angles (n,) by lengths and angles alone."""
+        x = y = heading = 0.0
+        for length, angle in zip(self.lengths, angles, strict=True):
+            heading += angle
+            x += length * cos(heading)
+            y += length * sin(heading)
+        return x, y
+
+    def aimed(
+        self, turns: list[float], x: float, y: float, again: Callable[[float, float], list[float]]
+    ) -> list[float]:
+        """Return turns (n,) that bring the tip to (x, y), aimed again by their miss.
+
+        again: returns the turns of the solver's pose for a point.
+        """
+        aim_x, aim_y = x, y
+        for _ in range(CORRECTIONS):
+            tip_x, tip_y = self.tip(turns)
+            off_x, off_y = x - tip_x, y - tip_y
+            if abs(off_x) <= self.fine and abs(off_y) <= self.fine:
+                break
+            aim_x, aim_y = aim_x + off_x, aim_y + off_y
+            turns = again(aim_x, aim_y)
+        return turns
 
     def before_root(self, x: float, y: float) -> tuple[float, float]:
         """Return a point in the axes of the first bone before it turns."""

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pose of least bend for one target, in plain numbers, of a chain whose root turns freely."""
 
-from math import atan2, cos, hypot, pi, remainder, sin
+from math import atan2, hypot, remainder
 
 from ..even.joined import Joined
 from ..even.single import Found, SingleFamily
-from .bones import Bones
-
-TURN = 2.0 * pi
+from .bones import TURN, Bones
 
 
 class EvenPose:
@@ -53,11 +51,8 @@ class EvenPose:
         """Return the turns (n,) for a target out of reach, by lengths and angles alone."""
         bones = self.bones
         turns = self._inner(self.family.find(hypot(x, y) / self.size))
-        tip_x, tip_y, heading = bones.lengths[0], 0.0, 0.0
-        for length, turn, own in zip(bones.lengths[1:], turns[1:], bones.unturned[1:], strict=True):
-            heading += own + turn
-            tip_x += length * cos(heading)
-            tip_y += length * sin(heading)
+        angles = [own + turn for own, turn in zip(bones.unturned, turns, strict=True)]
+        tip_x, tip_y = bones.ideal_tip([0.0, *angles[1:]])
         if x or y:
             turns[0] = remainder(atan2(y, x) - atan2(tip_y, tip_x) - bones.unturned[0], TURN)
         return turns
