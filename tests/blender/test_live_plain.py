@@ -3,10 +3,12 @@
 
 from math import radians
 
+import numpy as np
 import pytest
-from test_live import SAME, arm_with_target, far, limited, poses
+from test_live import FRAMES, SAME, arm_with_target, far, limited, poses
 
 from ik2d_addon.bake import bake
+from ik2d_addon.core import Status
 from ik2d_addon.live import chain as live_chain
 from ik2d_addon.live.registry import RIGS
 
@@ -15,6 +17,13 @@ def narrow(chain) -> None:
     """Give joints ranges that bind on most frames."""
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, radians(5), radians(35)
+
+
+def bound(chain) -> None:
+    """Give joints ranges that bind on many frames and leave most targets in reach."""
+    for joint in chain.joints:
+        joint.use_limit, joint.limit_min, joint.limit_max = True, radians(-12), radians(14)
+    chain.joints[0].limit_min, chain.joints[0].limit_max = radians(-120), radians(120)
 
 
 def limited_and_soft(chain) -> None:
@@ -35,3 +44,25 @@ def test_plain_numbers_are_enough_and_those_of_a_bake(bones, kind, monkeypatch):
     assert chain.live and not RIGS.failures and not RIGS.problems
     bake(armature)
     assert far(shown, poses(armature)) <= 3.0 * SAME
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bones, kind", [(3, limited), (4, limited), (10, bound)])
+def test_even_within_limits_takes_arrays_alone_where_no_pose_reaches_the_target(bones, kind, monkeypatch):
+    armature, _, chain = arm_with_target(bones)
+    kind(chain)
+    by_arrays, solve_chain = [], live_chain.solve_chain
+
+    def solved(rig, samples, times, **others):
+        by_arrays.extend(times)
+        return solve_chain(rig, samples, times, **others)
+
+    monkeypatch.setattr(live_chain, "solve_chain", solved)
+    chain.live = True
+    shown = poses(armature)
+    assert chain.live and not RIGS.failures and not RIGS.problems
+    (found,) = bake(armature).chains
+    rows = [frame in FRAMES and frame not in by_arrays for frame in found.frames]
+    assert far(shown, poses(armature)) <= 3.0 * SAME
+    assert (found.status[rows] == Status.REACHED).all() and found.limited[rows].any()
+    assert (found.status == Status.REACHED)[np.isin(found.frames, by_arrays)].sum() <= 2

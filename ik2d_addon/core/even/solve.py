@@ -311,6 +311,11 @@ class _Even:
 
     def _sheet(self) -> tuple[Sheet, float]:
         """Return the chain's sheet, and how far its base is turned: its root is at zero at rest."""
+        numbers, slide_weight = self.springs()
+        return sheet_of(numbers, self.root_weight is None, slide_weight), float(self.rest[0])
+
+    def springs(self) -> tuple[Floats, float]:
+        """Return the numbers (7, n) and the slide weight of the chain as springs, its root zero at rest."""
         chain, free = self.chain, self.root_weight is None
         outer, turn = chain.reach[1], float(self.rest[0])
         low, high = chain.ranges.T.copy()
@@ -323,7 +328,12 @@ class _Even:
             values[0] -= turn
         short, long = chain.slide_ranges.T / outer
         numbers = np.array((chain.lengths / outer, rest, weights / most, low, high, short, long))
-        return sheet_of(numbers, free, self.slide_weight / float(most)), turn
+        return numbers, self.slide_weight / float(most)
+
+
+def springs_within(chain: Chain, rest: Floats) -> tuple[Floats, float]:
+    """Return the numbers (7, n) and the slide weight of a chain whose root turns freely, for `sheet_of`."""
+    return _Even.checked(chain, rest, None, 1.0, chain.tolerance_or_default(None)).springs()
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:

@@ -12,12 +12,16 @@ from ..chain import FAR, Chain
 from ..even.joined import Joined, joined
 from ..even.search import family_of
 from ..even.single import SingleFamily
+from ..even.solve import MANY_BONES, springs_within
 from ..inputs import Floats
+from ..sheet.sheet import Sheet, sheet_of
+from ..sheet.single import SingleSheet
+from ..sheet.springs import springs_of
 from ..softness import softened_within
 from ..solution import Status
 from ..two_bone import HUGE, ZERO_LENGTH
 from .bones import TURN, Bones, Link, links_of
-from .even import EvenPose
+from .even import EvenPose, EvenWithin
 from .limited import AimWithin, PairWithin
 from .two_bone import OneBonePose, TwoBonePose
 
@@ -49,7 +53,8 @@ class PlainSolver:
         held = {i for i, _, _ in self._limits}
         self._held = [i in held for i in range(len(bones.lengths))]
         self._poses: dict[float, OneBonePose | EvenPose] = {}
-        self._limited: dict[float, AimWithin] = {}
+        self._limited: dict[float, AimWithin | EvenWithin] = {}
+        self._sheets: list[Sheet] = []  # one, once it is asked for
         self._families: dict[float, SingleFamily] = {}
 
     def solve(self, x: float, y: float, bend: float = 1.0, softness: float = 0.0) -> PlainAnswer | None:
@@ -80,12 +85,12 @@ class PlainSolver:
         return PlainAnswer(eased.turns, status, residual, True)
 
     def share_families(self, other: "PlainSolver") -> None:
-        """Take the families of poses of another chain that has the same lengths and rest."""
+        """Take the families and tables of poses of the same chain in another plane, its limits alike."""
         own, others = self.bones, other.bones
         lengths = np.abs(np.subtract(own.lengths, others.lengths)).max()
         angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max(initial=0.0)
         if max(lengths, angles * own.outer) <= _ALIKE * own.outer:
-            self._families = other._families
+            self._families, self._sheets = other._families, other._sheets
 
     def _status(self, distance: float) -> int:
         bones = self.bones
@@ -106,9 +111,10 @@ class PlainSolver:
             distance = hypot(x, y)
             return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
         limited = self._limited_pose(bend)
-        if limited is None:
+        found = None if limited is None else limited.found(x, y)
+        if found is None:
             return None
-        angles, again = limited.found(x, y)
+        angles, again = found
         tip_x, tip_y = bones.ideal_tip(angles)
         residual = hypot(x - tip_x, y - tip_y)
         if status == Status.REACHED and residual > bones.tolerance and not judged:
@@ -140,14 +146,25 @@ class PlainSolver:
                 self._poses[bend] = TwoBonePose(self.bones, bend)
         return self._poses[bend]
 
-    def _limited_pose(self, bend: float) -> AimWithin | None:
+    def _limited_pose(self, bend: float) -> AimWithin | EvenWithin | None:
         """Return the solver within limits; None where there are none, or the arrays have to do it."""
-        if not self._limits or len(self.bones.lengths) > (1 if self._even else 2):
+        n = len(self.bones.lengths)
+        if not self._limits or n > MANY_BONES or (self._even and n == 2):
             return None
         if bend not in self._limited:
-            one = len(self.bones.lengths) == 1
-            self._limited[bend] = AimWithin(self.bones) if one else PairWithin(self.bones, bend)
+            pose = self._pose(bend)
+            if isinstance(pose, EvenPose):
+                self._limited[bend] = EvenWithin(pose, self._sheet(), bend)
+            else:
+                self._limited[bend] = AimWithin(self.bones) if n == 1 else PairWithin(self.bones, bend)
         return self._limited[bend]
+
+    def _sheet(self) -> SingleSheet:
+        """Return the sheet of poses within limits, with the tables that chains share."""
+        numbers, slide_weight = springs_within(self.bones.chain, np.array(self.bones.unturned))
+        if not self._sheets:
+            self._sheets.append(sheet_of(numbers, True, slide_weight))
+        return SingleSheet(self._sheets[0], springs_of(numbers, True, slide_weight))
 
 
 def plain_solver(
