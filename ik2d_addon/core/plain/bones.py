@@ -6,10 +6,12 @@ chain that a solver sees. The miss of a pose is measured here, and the target ai
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from math import cos, hypot, pi, sin
 
 from ..chain import Chain
 from ..inputs import Floats
+from ..solution import Status
 
 # How a bone is held by the one before, (a, b, c, d) of the matrix ((a, b), (c, d)), and where it ends in its
 # own axes, (x, y).
@@ -71,21 +73,43 @@ class Bones:
         return x, y
 
     def aimed(
-        self, turns: list[float], x: float, y: float, again: Callable[[float, float], list[float]]
+        self,
+        turns: list[float],
+        x: float,
+        y: float,
+        again: Callable[[float, float], list[float]],
+        tip: Callable[[list[float]], tuple[float, float]] | None = None,
     ) -> list[float]:
         """Return turns (n,) that bring the tip to (x, y), aimed again by their miss.
 
-        again: returns the turns of the solver's pose for a point.
+        again: returns the turns of the solver's pose for a point. tip: the tip of turns, else by the links.
         """
+        tip = tip or self.tip
         aim_x, aim_y = x, y
         for _ in range(CORRECTIONS):
-            tip_x, tip_y = self.tip(turns)
+            tip_x, tip_y = tip(turns)
             off_x, off_y = x - tip_x, y - tip_y
             if abs(off_x) <= self.fine and abs(off_y) <= self.fine:
                 break
             aim_x, aim_y = aim_x + off_x, aim_y + off_y
             turns = again(aim_x, aim_y)
         return turns
+
+    def status(self, distance: float, inner: float, outer: float) -> int:
+        """Return TOO_FAR or TOO_CLOSE for a distance out of a reach, else REACHED."""
+        if distance > outer + self.tolerance:
+            return int(Status.TOO_FAR)
+        return int(Status.TOO_CLOSE if distance < inner - self.tolerance else Status.REACHED)
+
+    def with_last(self, factor: float) -> "Bones":
+        """Return the bones with the last one longer by a factor."""
+        found = copy(self)
+        a, b, c, d, x, y = self.links[-1]
+        found.lengths = [*self.lengths[:-1], factor * self.lengths[-1]]
+        found.links = [*self.links[:-1], (a, b, c, d, factor * x, factor * y)]
+        found.outer = sum(found.lengths)
+        found.inner = max(0.0, 2.0 * max(found.lengths) - found.outer)
+        return found
 
     def before_root(self, x: float, y: float) -> tuple[float, float]:
         """Return a point in the axes of the first bone before it turns."""

@@ -38,6 +38,7 @@ class PlainAnswer:
     status: int  # Status
     residual: float  # tip to target
     softened: bool = False
+    factors: list[float] | None = None  # (n,) of the bones' lengths; None where they keep these
 
 
 class PlainSolver:
@@ -66,7 +67,7 @@ class PlainSolver:
         distance = hypot(x, y)
         if not (isfinite(distance) and distance < FAR * bones.outer and abs(bend) == 1.0):
             return None
-        status = self._status(distance)
+        status = bones.status(distance, bones.inner, bones.outer)
         if softness <= 0.0:
             return self._posed(x, y, bend, status)
         if self._limits:
@@ -92,12 +93,6 @@ class PlainSolver:
         if max(lengths, angles * own.outer) <= _ALIKE * own.outer:
             self._families, self._sheets = other._families, other._sheets
 
-    def _status(self, distance: float) -> int:
-        bones = self.bones
-        if distance > bones.outer + bones.tolerance:
-            return int(Status.TOO_FAR)
-        return int(Status.TOO_CLOSE if distance < bones.inner - bones.tolerance else Status.REACHED)
-
     def _posed(
         self, x: float, y: float, bend: float, status: int, judged: bool = False
     ) -> PlainAnswer | None:
@@ -106,7 +101,7 @@ class PlainSolver:
         A pose that the limits do not ask about is taken as it is.
         """
         bones = self.bones
-        turns = self._pose(bend).turns(x, y, reached=status == Status.REACHED)
+        turns = self.pose(bend).turns(x, y, reached=status == Status.REACHED)
         if turns is not None and self._within(turns):
             distance = hypot(x, y)
             return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
@@ -134,7 +129,8 @@ class PlainSolver:
         unturned = self.bones.unturned
         return all(low <= turns[i] + unturned[i] <= high for i, low, high in self._limits)
 
-    def _pose(self, bend: float) -> OneBonePose | EvenPose:
+    def pose(self, bend: float) -> OneBonePose | EvenPose:
+        """Return the solver without limits, bent to a side."""
         if bend not in self._poses:
             if self._part is not None:
                 family = self._families.get(bend) or SingleFamily(family_of(self._part, bend))
@@ -152,7 +148,7 @@ class PlainSolver:
         if not self._limits or n > MANY_BONES or (self._even and n == 2):
             return None
         if bend not in self._limited:
-            pose = self._pose(bend)
+            pose = self.pose(bend)
             if isinstance(pose, EvenPose):
                 self._limited[bend] = EvenWithin(pose, self._sheet(), bend)
             else:

@@ -15,12 +15,13 @@ class OneBonePose:
 
     def turns(self, x: float, y: float, reached: bool) -> list[float]:
         """Return the turns (n,) for a target; where it is in reach, aimed again by their miss."""
-        turns = self._once(x, y)
+        turns = self.ideal_turns(x, y)
         if reached and (x or y):
-            return self.bones.aimed(turns, *self.bones.into_reach(x, y), self._once)
+            return self.bones.aimed(turns, *self.bones.into_reach(x, y), self.ideal_turns)
         return turns
 
-    def _once(self, x: float, y: float) -> list[float]:
+    def ideal_turns(self, x: float, y: float) -> list[float]:
+        """Return the turns (n,) for a target by lengths and angles alone."""
         return [remainder(atan2(y, x) - self.bones.unturned[0], TURN) if x or y else 0.0]
 
 
@@ -32,7 +33,8 @@ class TwoBonePose(OneBonePose):
         super().__init__(bones)
         self.bend = bend
 
-    def _once(self, x: float, y: float) -> list[float]:
+    def ideal_turns(self, x: float, y: float) -> list[float]:
+        """Return the turns (n,) for a target by lengths and angles alone."""
         first, second = self.bones.lengths
         own_first, own_second = self.bones.unturned
         distance = hypot(x, y)
