@@ -19,6 +19,7 @@ from ..core.plain import PlainAnswer
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property, values_of
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
+from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.native_state import acts, constraints_of, is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
@@ -72,6 +73,7 @@ class LiveChain:
         _refuse_driven(rig)
         _refuse_native(rig)
         self.rig = rig
+        self._rest = self._rest_now()
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
         self.outcome: Outcome | None = None
@@ -119,6 +121,16 @@ class LiveChain:
         acting = [control for control, there in found if not there.mute and there.influence > 0.0]
         self._carried = carry(self.rig, acting)
         return not_followed(self.rig, acting)
+
+    def rest_changed(self) -> bool:
+        """Return whether armature data is no longer as it was read, as far as the chain goes."""
+        try:
+            return self._rest_now() != self._rest
+        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
+            return True
+
+    def _rest_now(self) -> list[Any]:
+        return rest_fingerprint(self.rig.pose_bones, self.rig.target, self.rig.subtarget)
 
     def pause(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Leave the bones to other controls; return whether any had to be turned.

@@ -24,6 +24,7 @@ from test_live import (
 from ik2d_addon.bake import bake
 from ik2d_addon.core import Status
 from ik2d_addon.live import chain as live_chain
+from ik2d_addon.live import registry
 from ik2d_addon.live.registry import RIGS
 
 
@@ -138,3 +139,19 @@ def test_a_stretching_chain_that_is_moved_follows_at_once():
     update()
     assert not RIGS.problems and np.abs(joints(armature)[0] - before[0]).max() > 0.05
     assert float((evaluated_tip(armature, "b1") - evaluated_place(target, "")).length) < SAME
+
+
+@pytest.mark.parametrize("counts", ["fingerprint", "LiveChain"])
+def test_nothing_is_read_again_on_frames_where_nothing_was_edited(counts, monkeypatch):
+    armature, _, chain = arm_with_target(2, live=True)
+    curve = armature.data.driver_add("display_type")  # animated data: Blender updates it on each frame
+    curve.driver.expression = "frame % 2"
+    poses(armature)
+    asked, original = [], getattr(registry, counts)
+    monkeypatch.setattr(registry, counts, lambda *given: (asked.append(given), original(*given))[1])
+    poses(armature)
+    assert asked == [] and RIGS.chains
+    armature.data.bones["b1"].use_inherit_rotation = False
+    bpy.context.scene.frame_set(7)
+    assert len(asked) == 1 and not RIGS.problems
+    assert float((evaluated_tip(armature, "b1") - evaluated_place(chain.target, "")).length) < 3.0 * SAME
