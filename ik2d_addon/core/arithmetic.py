@@ -29,6 +29,7 @@ class Arithmetic:
     cos_and_sin_of: Callable[[list[Number]], tuple[list[Number], list[Number]]]  # of several angles
     atan2: Callable[..., Number]
     sqrt: Callable[..., Number]
+    exp: Callable[..., Number]
     minimum: Callable[..., Number]
     maximum: Callable[..., Number]
     where: Callable[[Number, Number, Number], Number]
@@ -115,6 +116,7 @@ FLOATS = Arithmetic(
     lambda angles: (list(map(math.cos, angles)), list(map(math.sin, angles))),
     math.atan2,
     math.sqrt,
+    math.exp,
     min,
     max,
     lambda condition, if_true, if_false: if_true if condition else if_false,
@@ -128,6 +130,7 @@ ARRAYS = Arithmetic(
     _arrays_cos_and_sin,
     np.arctan2,
     np.sqrt,
+    np.exp,
     np.minimum,
     np.maximum,
     np.where,

@@ -4,6 +4,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arithmetic import ARRAYS, Arithmetic, Number
 from .chain import Chain
 from .errors import IK2DError
 from .inputs import Floats, floats
@@ -38,12 +39,19 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
     For equal bones 0.02 / sqrt(s (2 - s)) for each 1 % of reach: 3.7 degrees for s = 0.05, 2.6 for 0.1.
     The tip then misses the target by h - f(h), at most s / e where the target is in reach.
     """
-    inner, outer = chain.reach
-    width = np.minimum(softness * outer, outer - inner)
-    over = np.maximum(distance - (outer - width), 0.0)
-    over_in_widths = np.minimum(over, _NOTHING_LEFT * width) / np.where(width > 0.0, width, 1.0)
-    eased = outer - width * np.exp(-over_in_widths)
-    return np.where((width > 0.0) & (over > 0.0), eased, distance)
+    eased: Floats = softened_within(*chain.reach, distance, softness, ARRAYS)
+    return eased
+
+
+def softened_within(
+    inner: float, outer: float, distance: Number, softness: Number, lib: Arithmetic
+) -> Number:
+    """Return the distance of `softened` for an annulus of reach."""
+    width = lib.minimum(softness * outer, outer - inner)
+    over = lib.maximum(distance - (outer - width), 0.0)
+    over_in_widths = lib.minimum(over, _NOTHING_LEFT * width) / lib.where(width > 0.0, width, 1.0)
+    eased = outer - width * lib.exp(-over_in_widths)
+    return lib.where((width > 0.0) & (over > 0.0), eased, distance)
 
 
 def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arithmetic import ARRAYS, Arithmetic, Number
 from .chain import Chain, checked_chain
 from .errors import IK2DError
 from .inputs import LONGEST, Floats, checked_kind, common_shape, floats_within, number
-from .softness import checked_softness, softened
+from .softness import checked_softness, softened_within
 from .solution import Status
 
 # The greatest factor of a bone's length; its reciprocal is the least.
@@ -85,19 +86,13 @@ def stretched(
     h, soft = _checked_distances(distance), checked_softness(softness)
     common_shape(distance=h.shape, softness=soft.shape)
     h, soft = np.broadcast_arrays(h, soft)
-    eased = _eased(chain, h, soft, stretch)
+    factor, tip = Stretcher.of(chain, stretch).stretched(h, soft, ARRAYS)
     factors = np.ones((*h.shape, len(chain)))
     if stretch.last_only:
-        length = float(chain.lengths[-1])
-        factor = 1.0 + (h - eased) / length if length > 0.0 else np.ones_like(h)
-        least = stretch.least if _last_is_longest(chain) else 1.0
-        factor = np.clip(factor, least, stretch.most)
-        factors[..., -1], tip = factor, eased + (factor - 1.0) * length
+        factors[..., -1] = factor
     else:
-        factor = np.clip(h / np.where(eased > 0.0, eased, 1.0), stretch.least, stretch.most)
-        factor = np.where(eased > 0.0, factor, 1.0)
-        factors[:], tip = factor[..., np.newaxis], factor * eased
-    return factors, np.where(soft > 0.0, tip, h)
+        factors[:] = factor[..., np.newaxis]
+    return factors, tip
 
 
 def stretched_status(
@@ -125,18 +120,49 @@ def _checked_distances(distance: ArrayLike) -> Floats:
     return checked
 
 
-def _eased(chain: Chain, distance: Floats, softness: Floats, stretch: Stretch) -> Floats:
-    """Return the distance from the root that the tip of the rigid chain goes to, within its reach."""
-    inner, outer = chain.reach
-    far = np.clip(softened(chain, distance, softness), inner, outer)
-    if stretch.least == 1.0 or (stretch.last_only and not _last_is_longest(chain)):
-        return far
-    room = outer - inner
-    width = np.minimum(softness * outer, room - np.minimum(softness * outer, room))
-    width = np.where(inner > 0.0, width, 0.0)
-    under = np.maximum(inner + width - distance, 0.0)
-    near = inner + width * np.exp(-under / np.where(width > 0.0, width, 1.0))
-    return np.where((width > 0.0) & (under > 0.0), near, far)
+@dataclass(frozen=True, slots=True)
+class Stretcher:
+    """The numbers of a chain that decide on its stretch."""
+
+    stretch: Stretch
+    inner: float
+    outer: float
+    last: float  # length of the last bone
+    shortens: bool  # whether bones that may shorten bring the tip nearer to the root
+
+    @classmethod
+    def of(cls, chain: Chain, stretch: Stretch) -> "Stretcher":
+        """Return those of a chain."""
+        shortens = stretch.least < 1.0 and (not stretch.last_only or _last_is_longest(chain))
+        return cls(stretch, *chain.reach, float(chain.lengths[-1]), shortens)
+
+    def stretched(self, h: Number, softness: Number, lib: Arithmetic) -> tuple[Number, Number]:
+        """Return the factor of all bones or of the last one, and how far the tip goes, as `stretched`."""
+        stretch, eased = self.stretch, self._eased(h, softness, lib)
+        if stretch.last_only:
+            factor = 1.0 + (h - eased) / self.last if self.last > 0.0 else 1.0 + 0.0 * h
+            least = stretch.least if self.shortens else 1.0
+            factor = lib.minimum(lib.maximum(factor, least), stretch.most)
+            tip = eased + (factor - 1.0) * self.last
+        else:
+            factor = h / lib.where(eased > 0.0, eased, 1.0)
+            factor = lib.minimum(lib.maximum(factor, stretch.least), stretch.most)
+            factor = lib.where(eased > 0.0, factor, 1.0)
+            tip = factor * eased
+        return factor, lib.where(softness > 0.0, tip, h)
+
+    def _eased(self, h: Number, softness: Number, lib: Arithmetic) -> Number:
+        """Return the distance from the root that the tip of the rigid chain goes to, within its reach."""
+        inner, outer = self.inner, self.outer
+        far = softened_within(inner, outer, h, softness, lib)
+        far = lib.minimum(lib.maximum(far, inner), outer)
+        if not self.shortens or inner == 0.0:
+            return far
+        room = outer - inner
+        width = lib.minimum(softness * outer, room - lib.minimum(softness * outer, room))
+        under = lib.maximum(inner + width - h, 0.0)
+        near = inner + width * lib.exp(-under / lib.where(width > 0.0, width, 1.0))
+        return lib.where((width > 0.0) & (under > 0.0), near, far)
 
 
 def _last_is_longest(chain: Chain) -> bool:

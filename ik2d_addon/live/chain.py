@@ -11,17 +11,20 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.report import BLENDED, EASED, TURNING, stopped_words
-from ..bake.solving.frames import SolvedChain, solve_chain
+from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import IK2DError
-from ..core.plain import PlainSolver
+from ..core.inputs import Floats
+from ..core.plain import PlainAnswer
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property, values_of
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain, bend_of, read_chain, rest_joints
+from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.native_state import acts, constraints_of, is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.renames import chain_named
+from ..rig.chain.stretch import ALONG
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import turns_of_hand_made
 from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
@@ -35,7 +38,8 @@ from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain_hands import PlainHands, are_plain, turned_by
 from .plain_matrices import Affine, affine, inverse, moved, product, turned
-from .plain_solve import read_plain_solver
+from .plain_solve import Plain, read_plain_solver
+from .plain_tips import PlainTips
 from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
     changes_lengths,
@@ -69,11 +73,12 @@ class LiveChain:
         _refuse_driven(rig)
         _refuse_native(rig)
         self.rig = rig
+        self._rest = self._rest_now()
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
         self.outcome: Outcome | None = None
         self._straight = rig.plane_taken in (FIRST_X, FIRST_Z)
-        self.straight: PlainSolver | None = None  # of a straight chain, in its own plane
+        self.straight: Plain | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
         self._above: str | None = above.name if above else None
         self._held: _RigState | None = None
@@ -116,6 +121,16 @@ class LiveChain:
         acting = [control for control, there in found if not there.mute and there.influence > 0.0]
         self._carried = carry(self.rig, acting)
         return not_followed(self.rig, acting)
+
+    def rest_changed(self) -> bool:
+        """Return whether armature data is no longer as it was read, as far as the chain goes."""
+        try:
+            return self._rest_now() != self._rest
+        except (ReferenceError, LookupError, AttributeError):  # something of it is gone
+            return True
+
+    def _rest_now(self) -> list[Any]:
+        return rest_fingerprint(self.rig.pose_bones, self.rig.target, self.rig.subtarget)
 
     def pause(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Leave the bones to other controls; return whether any had to be turned.
@@ -253,14 +268,19 @@ class _RigState:
         self.writers = writers_of(rig)
         self.outcome: Outcome | None = None
         self._changes_lengths = changes_lengths(rig)
+        self._scaled = [False] * len(rig.bones) if rig.stretching is None else rig.stretching.scaled.tolist()
         self.beside: list[BoneChannels] = []  # the channels next to the rotations
-        self.solved: SolvedChain | None = None  # where bones change their lengths
-        self.plain: PlainSolver | None = read_plain_solver(rig, samples, chain.straight)
+        # Where bones change their lengths: factors (1, n) of these, and locations (1, n, 3).
+        self._factors: Floats | None = None
+        self._locations: Floats | None = None
+        self._tips = PlainTips(rig, frame.own) if rig.stretching is not None else None
+        self.plain: Plain | None = read_plain_solver(rig, samples, chain.straight, self._tips)
         if chain._straight and chain.straight is None:
             chain.straight = self.plain if rig is chain.rig else read_plain_solver(chain.rig, samples)
-            self.plain = read_plain_solver(rig, samples, chain.straight)
+            self.plain = read_plain_solver(rig, samples, chain.straight, self._tips)
         self.plain_hands: PlainHands | None = None
-        if rig.hands is not None and self.plain is not None and are_plain(rig, rig.hands):
+        keeps = rig.hands is not None and not self._changes_lengths
+        if keeps and self.plain is not None and are_plain(rig, rig.hands):
             self.plain_hands = PlainHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
         self._turns: list[float] = []
@@ -284,10 +304,14 @@ class _RigState:
 
     def holds(self, frame: _FrameState) -> bool:
         """Return whether the bones have the same locations, scales and rotation modes."""
-        for bone, (location, scale, mode) in zip(frame.own, self._places, strict=True):
-            if self._changes_lengths and bone.rotation_mode == mode:  # the others are read on each frame
+        for i, (bone, (location, scale, mode)) in enumerate(zip(frame.own, self._places, strict=True)):
+            if bone.rotation_mode != mode:
+                return False
+            if self._changes_lengths and self.plain is None:  # the others are read on each frame
                 continue
-            if bone.location != location or bone.scale != scale or bone.rotation_mode != mode:
+            if self._scaled[i]:  # by the chain itself
+                scale[ALONG] = bone.scale[ALONG]
+            if bone.location != location or bone.scale != scale:
                 return False
         return self._faces is None or self._settle(frame)
 
@@ -318,7 +342,14 @@ class _RigState:
         measures = answer.residual, height
         self.outcome = Outcome(answer.status, self._outside, measures, EASED if answer.softened else "")
         self._seen, self._turns = seen, answer.turns
+        self._lengthen(answer)
         return answer.turns
+
+    def _lengthen(self, answer: PlainAnswer) -> None:
+        """Keep what an answer writes next to the rotations."""
+        if answer.factors is not None:
+            self._factors = np.array([answer.factors])
+            self.beside = [*scale_channels(self.rig, self._factors), *scales_back(self.rig, keyed=False)]
 
     def _settle(self, frame: _FrameState) -> bool:
         """Follow the armature and the bone above the chain; return False where these do not hold it alone."""
@@ -333,6 +364,11 @@ class _RigState:
         self._to_world = product(held, self._base_to_rest)
         found = inverse(self._to_world)
         self._into = found or ()
+        if found is not None and self._tips is not None:
+            above = self._base_to_rest
+            if self._base is not None:
+                above = product(affine(self._base), above)
+            self._tips.hold(self._base, inverse(above) or ())
         return found is not None
 
     def _in_rest(self, frame: _FrameState) -> tuple[float, float, float]:
@@ -362,11 +398,9 @@ class _RigState:
             if found is not None:
                 return found
         own = own_turns_now(frame.scene, rig)
-        factors, locations = None, None
-        if self.solved is not None:
-            factors, locations = self.solved.factors, self.solved.locations
         rotations = rotations_of(rig, np.array([turns]))
-        return hands_held(rig, _samples(chain, frame), rotations, own, factors, locations).rotations
+        samples = _samples(chain, frame)
+        return hands_held(rig, samples, rotations, own, self._factors, self._locations).rotations
 
     def _whole(self, chain: LiveChain, frame: _FrameState) -> list[float]:
         """Return the turns (n,) as a bake solves them."""
@@ -378,7 +412,8 @@ class _RigState:
         solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
-            self.solved, self.beside = solved, [*slides, *scales, *scales_back(rig, keyed=False)]
+            self._factors, self._locations = solved.factors, solved.locations
+            self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
         self.outcome = Outcome(
             int(solved.solution.status[0]),

@@ -103,7 +103,7 @@ def _frame_changed(scene, depsgraph=None) -> None:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
             RIGS.mark_collections()
-        elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE'):
+        elif RIGS.rounds and depsgraph.id_type_updated('ARMATURE') and RIGS.rest_changed():
             RIGS.mark()
         follow(scene, depsgraph, frame_changed=True)
         tell_windows()

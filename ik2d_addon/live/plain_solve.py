@@ -3,33 +3,52 @@
 
 import numpy as np
 
+from ..bake.solving.problem import with_scale
 from ..core import Chain
-from ..core.plain import PlainSolver, plain_solver
+from ..core.plain import PlainSolver, PlainStretch, plain_solver
 from ..rig.chain.chain import RigChain
-from ..rig.pose.kinematics import angles_before, read_linkage
+from ..rig.pose.kinematics import Linkage, angles_before, read_linkage
 from ..rig.scene.samples import ChainSamples
-from .writing import changes_lengths
+from .plain_tips import PlainTips
+
+# Of a chain whose bones keep their lengths, or stretch.
+Plain = PlainSolver | PlainStretch
 
 
 def read_plain_solver(
-    rig: RigChain, samples: ChainSamples, like: PlainSolver | None = None
-) -> PlainSolver | None:
+    rig: RigChain, samples: ChainSamples, like: Plain | None = None, tips: PlainTips | None = None
+) -> Plain | None:
     """Return a plain solver of a chain as one frame holds it; None for an unsupported chain.
 
-    like: that of the same chain in another plane, whose families of poses are shared if they fit.
+    like: that of the same chain in another plane, whose families of poses are shared if they fit. tips:
+    finds the tips of bones that stretch where their links are not exact.
     """
-    joints = rig.joints
-    if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or changes_lengths(rig):
+    joints, stretching = rig.joints, rig.stretching
+    if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or rig.slides is not None:
         return None
     if rig.solver == 'EVEN' and not rig.root_turns_freely:
         return None
-    linkage = read_linkage(rig, samples)
-    if linkage.blender_tips or not linkage.planar or not all(link.inherits for link in linkage.links):
+    if stretching is not None and (stretching.limits.is_off or joints.held.any()):
         return None
+    linkage = read_linkage(rig, with_scale(rig, samples))
+    exact = not linkage.blender_tips and all(link.inherits for link in linkage.links)
+    if not linkage.planar or not (exact or stretching is not None):
+        return None
+    solver = _solver(rig, linkage)
+    if solver is None:
+        return None
+    if like is not None and rig.solver == 'EVEN':
+        solver.share_families(like.solver if isinstance(like, PlainStretch) else like)
+    if stretching is None:
+        return solver
+    return PlainStretch(solver, stretching.limits, None if exact else tips)
+
+
+def _solver(rig: RigChain, linkage: Linkage) -> PlainSolver | None:
     lengths, headings = linkage.unturned()
     unturned = angles_before(headings)[0]
-    solver = plain_solver(
-        Chain(lengths[0], joints.limits_from(unturned), joints.weights),
+    return plain_solver(
+        Chain(lengths[0], rig.joints.limits_from(unturned), rig.joints.weights),
         unturned,
         even=rig.solver == 'EVEN',
         links=[
@@ -37,6 +56,3 @@ def read_plain_solver(
         ],
         tolerance=rig.tolerance,
     )
-    if solver is not None and like is not None and rig.solver == 'EVEN':
-        solver.share_families(like)
-    return solver

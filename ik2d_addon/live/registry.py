@@ -54,6 +54,12 @@ class Rigs:
         for chain in self.chains.values():
             chain.forget_unseen()
 
+    def rest_changed(self) -> bool:
+        """Return whether armature data was edited. Where it is animated Blender says so on each frame."""
+        if not all(key in self.chains for key in self._fingerprints):  # one that an edit may mend
+            return True
+        return any(chain.rest_changed() for chain in self.chains.values())
+
     def read_again(self, chain: LiveChain) -> None:
         """Read a chain again before the next frame, even if its fingerprint is the same."""
         self._fingerprints.pop(chain.key, None)

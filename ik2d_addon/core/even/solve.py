@@ -289,7 +289,7 @@ class Even:
         corrected: puts other poses, for rows, and returns which of them reach.
         """
         outer = self.chain.reach[1]
-        numbers, free, slide_weight, turn = self._numbers()
+        numbers, free, slide_weight, turn = self.numbers()
         sheet = sheet_of(numbers, free, slide_weight)
         goals = rotated(points[rows].T / outer, -turn)
         tried = sheet.tried(goals)
@@ -318,10 +318,10 @@ class Even:
 
     def springs(self) -> tuple[Springs, float]:
         """Return the chain as springs, and how far its base is turned: its root is at zero at rest."""
-        numbers, free, slide_weight, turn = self._numbers()
+        numbers, free, slide_weight, turn = self.numbers()
         return springs_of(numbers, free, slide_weight), turn
 
-    def _numbers(self) -> tuple[Floats, bool, float, float]:
+    def numbers(self) -> tuple[Floats, bool, float, float]:
         """Return the arguments of `springs_of`, and the turn of `springs`."""
         chain, free = self.chain, self.root_weight is None
         outer, turn = chain.reach[1], float(self.rest[0])
@@ -336,6 +336,14 @@ class Even:
         short, long = chain.slide_ranges.T / outer
         numbers = np.array((chain.lengths / outer, rest, weights / most, low, high, short, long))
         return numbers, free, self.slide_weight / float(most), turn
+
+
+def springs_within(chain: Chain, rest: Floats) -> tuple[Floats, float]:
+    """Return the numbers (7, n) and the slide weight of a chain whose root turns freely, for `sheet_of`."""
+    numbers, _, slide_weight, _ = Even.checked(
+        chain, rest, None, 1.0, chain.tolerance_or_default(None)
+    ).numbers()
+    return numbers, slide_weight
 
 
 def _free(lengths: Floats, weights: Floats, rest: Floats, points: Floats, side: float) -> Poses:

@@ -5,15 +5,18 @@ A rig's rest matrices are not quite rotations, so that its tip is some 1e-5 of t
 chain that a solver sees. The miss of a pose is measured here, and the target aimed at again.
 """
 
-from collections.abc import Sequence
-from math import cos, hypot, sin
+from collections.abc import Callable, Sequence
+from copy import copy
+from math import cos, hypot, pi, sin
 
 from ..chain import Chain
 from ..inputs import Floats
+from ..solution import Status
 
 # How a bone is held by the one before, (a, b, c, d) of the matrix ((a, b), (c, d)), and where it ends in its
 # own axes, (x, y).
 Link = tuple[float, float, float, float, float, float]
+TURN = 2.0 * pi
 # The part of a length that 32 bits cannot hold: a tip that misses by less is not aimed again.
 FINE = 1e-8
 # Rounds of aiming again; each leaves some 1e-4 of the miss, two leave nothing that 32 bits hold.
@@ -59,6 +62,54 @@ class Bones:
             end_x, end_y = self.links[i - 1][4:]
             x, y = a * x + b * y + end_x, c * x + d * y + end_y
         return x, y
+
+    def ideal_tip(self, angles: Sequence[float]) -> tuple[float, float]:
+        """Return the tip of the solver's angles (n,) by lengths and angles alone."""
+        x = y = heading = 0.0
+        for length, angle in zip(self.lengths, angles, strict=True):
+            heading += angle
+            x += length * cos(heading)
+            y += length * sin(heading)
+        return x, y
+
+    def aimed(
+        self,
+        turns: list[float],
+        x: float,
+        y: float,
+        again: Callable[[float, float], list[float]],
+        tip: Callable[[list[float]], tuple[float, float]] | None = None,
+    ) -> list[float]:
+        """Return turns (n,) that bring the tip to (x, y), aimed again by their miss.
+
+        again: returns the turns of the solver's pose for a point. tip: the tip of turns, else by the links.
+        """
+        tip = tip or self.tip
+        aim_x, aim_y = x, y
+        for _ in range(CORRECTIONS):
+            tip_x, tip_y = tip(turns)
+            off_x, off_y = x - tip_x, y - tip_y
+            if abs(off_x) <= self.fine and abs(off_y) <= self.fine:
+                break
+            aim_x, aim_y = aim_x + off_x, aim_y + off_y
+            turns = again(aim_x, aim_y)
+        return turns
+
+    def status(self, distance: float, inner: float, outer: float) -> int:
+        """Return TOO_FAR or TOO_CLOSE for a distance out of a reach, else REACHED."""
+        if distance > outer + self.tolerance:
+            return int(Status.TOO_FAR)
+        return int(Status.TOO_CLOSE if distance < inner - self.tolerance else Status.REACHED)
+
+    def with_last(self, factor: float) -> "Bones":
+        """Return the bones with the last one longer by a factor."""
+        found = copy(self)
+        a, b, c, d, x, y = self.links[-1]
+        found.lengths = [*self.lengths[:-1], factor * self.lengths[-1]]
+        found.links = [*self.links[:-1], (a, b, c, d, factor * x, factor * y)]
+        found.outer = sum(found.lengths)
+        found.inner = max(0.0, 2.0 * max(found.lengths) - found.outer)
+        return found
 
     def before_root(self, x: float, y: float) -> tuple[float, float]:
         """Return a point in the axes of the first bone before it turns."""

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pose of least bend for one target, in plain numbers, of a chain whose root turns freely."""
+"""The pose of least bend for one target, in plain numbers, free and within limits; the root turns freely."""
 
-from math import atan2, cos, hypot, pi, remainder, sin
+from math import atan2, hypot, remainder
 
+from ..ccd.shapes import is_on_a_line, side_of
 from ..even.joined import Joined
-from ..even.single import Found, SingleFamily
-from .bones import Bones
-
-TURN = 2.0 * pi
+from ..even.single import Found as Place
+from ..even.single import SingleFamily
+from ..sheet.single import SingleSheet, rotated
+from ..sheet.springs import Pose
+from .bones import TURN, Bones
+from .limited import Found, within_range
 
 
 class EvenPose:
@@ -31,7 +34,7 @@ class EvenPose:
         The distance decides how the inner joints turn; then the root turns the tip to the target.
         """
         if not reached:
-            return self._missing(x, y)
+            return self.ideal_turns(x, y)
         bones, family, size = self.bones, self.family, self.size
         x, y = bones.before_root(x, y)
         distance = hypot(x, y)
@@ -49,20 +52,66 @@ class EvenPose:
             turns[0] = remainder(atan2(y, x) - atan2(arm_y, arm_x), TURN)
         return turns
 
-    def _missing(self, x: float, y: float) -> list[float]:
-        """Return the turns (n,) for a target out of reach, by lengths and angles alone."""
+    def ideal_turns(self, x: float, y: float) -> list[float]:
+        """Return the turns (n,) for a target in or out of reach, by lengths and angles alone."""
         bones = self.bones
         turns = self._inner(self.family.find(hypot(x, y) / self.size))
-        tip_x, tip_y, heading = bones.lengths[0], 0.0, 0.0
-        for length, turn, own in zip(bones.lengths[1:], turns[1:], bones.unturned[1:], strict=True):
-            heading += own + turn
-            tip_x += length * cos(heading)
-            tip_y += length * sin(heading)
+        angles = [own + turn for own, turn in zip(bones.unturned, turns, strict=True)]
+        tip_x, tip_y = bones.ideal_tip([0.0, *angles[1:]])
         if x or y:
             turns[0] = remainder(atan2(y, x) - atan2(tip_y, tip_x) - bones.unturned[0], TURN)
         return turns
 
-    def _inner(self, found: Found) -> list[float]:
+    def _inner(self, found: Place) -> list[float]:
         """Return the turns (n,) of a place in the family, the root's zero."""
         pose = self.family.pose(found)
         return [0.0, *(share * (pose[k] - rest) for k, share, rest in self.shares)]
+
+
+class EvenWithin:
+    """The pose of least bend within limits, that of `solve_even`."""
+
+    def __init__(self, free: EvenPose, sheet: SingleSheet, bend: float) -> None:
+        """Keep the pose without limits and the sheet. bend: +1 or -1."""
+        self.free, self.bones, self.sheet, self.bend = free, free.bones, sheet, bend
+        rest = self.bones.unturned
+        rest_side = 0.0 if is_on_a_line(rest) else side_of(rest, 1.0)
+        self._asked = -rest_side if bend < 0.0 else 0.0
+        self._ranges: list[list[float]] = self.bones.chain.ranges.tolist()
+
+    def found(self, x: float, y: float) -> Found | None:
+        """Return the pose for a target; None where another solver has to find the nearest or any."""
+        bones = self.bones
+        free = [own + turn for own, turn in zip(bones.unturned, self.free.ideal_turns(x, y), strict=True)]
+        cut, before = self._cut(free), self._off(free, x, y)
+        inside = bones.inner - bones.tolerance <= hypot(x, y) <= bones.outer + bones.tolerance
+        if self._off(cut, x, y) <= before + 0.5 * bones.tolerance and not (
+            inside and before > bones.tolerance
+        ):
+            return cut, lambda x, y: (self.found(x, y) or (cut,))[0]
+        pose = self.sheet.least(*self._goal(x, y), self.bend, self._asked) if inside else None
+        if pose is None:
+            return None
+        return self._angles(pose), lambda x, y: self._angles(self._near(pose, x, y))
+
+    def _near(self, pose: Pose, x: float, y: float) -> Pose:
+        """Return the pose for a target next to that of another, or the other."""
+        found, done = self.sheet.settled(pose, *self._goal(x, y))
+        return found if done else pose
+
+    def _goal(self, x: float, y: float) -> tuple[float, float]:
+        """Return a target as the sheet has it: in reaches, from a root that is at zero at rest."""
+        return rotated(x / self.bones.outer, y / self.bones.outer, -self.bones.unturned[0])
+
+    def _angles(self, pose: Pose) -> list[float]:
+        root, *inner = pose.angles
+        return self._cut([root + self.bones.unturned[0], *inner])
+
+    def _cut(self, angles: list[float]) -> list[float]:
+        """Return angles (n,) within the limits, by the numbers nearest to rest."""
+        rows = zip(angles, self.bones.unturned, self._ranges, strict=True)
+        return [within_range(angle, own, *limits) for angle, own, limits in rows]
+
+    def _off(self, angles: list[float], x: float, y: float) -> float:
+        tip_x, tip_y = self.bones.ideal_tip(angles)
+        return hypot(tip_x - x, tip_y - y)

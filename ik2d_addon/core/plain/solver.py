@@ -3,21 +3,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot, inf, isfinite
+from math import hypot, inf, isfinite, remainder
 
 import numpy as np
 
+from ..arithmetic import FLOATS
 from ..chain import FAR, Chain
 from ..even.joined import Joined, joined
 from ..even.search import family_of
 from ..even.single import SingleFamily
+from ..even.solve import MANY_BONES, springs_within
 from ..inputs import Floats
-from ..softness import soft_targets
+from ..sheet.sheet import Sheet, sheet_of
+from ..sheet.single import SingleSheet
+from ..sheet.springs import springs_of
+from ..softness import softened_within
 from ..solution import Status
 from ..two_bone import HUGE, ZERO_LENGTH
-from .bones import Bones, Link, links_of
-from .even import EvenPose
-from .two_bone import TwoBonePose
+from .bones import TURN, Bones, Link, links_of
+from .even import EvenPose, EvenWithin
+from .limited import AimWithin, PairWithin
+from .two_bone import OneBonePose, TwoBonePose
 
 # Lengths (as parts of the reach) and angles that differ by less are the same: those of one straight chain,
 # seen in two planes through it.
@@ -32,73 +38,129 @@ class PlainAnswer:
     status: int  # Status
     residual: float  # tip to target
     softened: bool = False
+    factors: list[float] | None = None  # (n,) of the bones' lengths; None where they keep these
 
 
 class PlainSolver:
     """A chain whose bones turn from given angles, asked for one target at a time."""
 
-    def __init__(self, bones: Bones, part: Joined | None) -> None:
-        """Keep the bones. part: the joints that share the bend; None for two bones."""
+    def __init__(self, bones: Bones, part: Joined | None, even: bool) -> None:
+        """Keep the bones. part: the joints that share the bend; None for two bones. even: as plain_solver."""
         self.bones = bones
-        self._part = part
+        self._part, self._even = part, even
         self._limits = [
             (i, *limits) for i, limits in enumerate(bones.chain.ranges.tolist()) if limits != [-inf, inf]
         ]
-        self._poses: dict[float, TwoBonePose | EvenPose] = {}
+        held = {i for i, _, _ in self._limits}
+        self._held = [i in held for i in range(len(bones.lengths))]
+        self._poses: dict[float, OneBonePose | EvenPose] = {}
+        self._limited: dict[float, AimWithin | EvenWithin] = {}
+        self._sheets: list[Sheet] = []  # one, once it is asked for
         self._families: dict[float, SingleFamily] = {}
 
     def solve(self, x: float, y: float, bend: float = 1.0, softness: float = 0.0) -> PlainAnswer | None:
         """Return the answer for a target from the chain's root; None where the arrays' solver has to do it.
 
-        bend: +1 or -1. None too where a joint would leave its limits, or the target is not finite or FAR.
+        bend: +1 or -1. None too where the target is not finite or FAR.
         """
         bones = self.bones
         distance = hypot(x, y)
         if not (isfinite(distance) and distance < FAR * bones.outer and abs(bend) == 1.0):
             return None
-        status = self._status(distance)
-        aim_x, aim_y = x, y
-        if softness > 0.0:
-            aim_x, aim_y = soft_targets(bones.chain, np.array((x, y)), np.array(softness)).tolist()
-        turns = self._pose(bend).turns(aim_x, aim_y, reached=status == Status.REACHED)
-        if turns is None or not self._within(turns):
+        status = bones.status(distance, bones.inner, bones.outer)
+        if softness <= 0.0:
+            return self._posed(x, y, bend, status)
+        if self._limits:
+            exact = self._posed(x, y, bend, status)
+            if exact is None:
+                return None
+            status = exact.status
+        part = softened_within(bones.inner, bones.outer, distance, softness, FLOATS) / (distance or 1.0)
+        eased = self._posed(x * part, y * part, bend, status, judged=True)
+        if eased is None:
             return None
-        if softness > 0.0:
-            tip_x, tip_y = bones.tip(turns)
-            residual = hypot(x - tip_x, y - tip_y)
-            if status == Status.REACHED and residual > bones.tolerance:
-                status = int(Status.EASED)
-            return PlainAnswer(turns, status, residual, True)
-        return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
+        tip_x, tip_y = bones.tip(eased.turns)
+        residual = hypot(x - tip_x, y - tip_y)
+        if status == Status.REACHED and residual > bones.tolerance:
+            status = int(Status.EASED)
+        return PlainAnswer(eased.turns, status, residual, True)
 
     def share_families(self, other: "PlainSolver") -> None:
-        """Take the families of poses of another chain that has the same lengths and rest."""
+        """Take the families and tables of poses of the same chain in another plane, its limits alike."""
         own, others = self.bones, other.bones
         lengths = np.abs(np.subtract(own.lengths, others.lengths)).max()
-        angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max()
+        angles = np.abs(np.subtract(own.unturned[1:], others.unturned[1:])).max(initial=0.0)
         if max(lengths, angles * own.outer) <= _ALIKE * own.outer:
-            self._families = other._families
+            self._families, self._sheets = other._families, other._sheets
 
-    def _status(self, distance: float) -> int:
+    def _posed(
+        self, x: float, y: float, bend: float, status: int, judged: bool = False
+    ) -> PlainAnswer | None:
+        """Return the answer for a target without softness. judged: its status says already if limits stop it.
+
+        A pose that the limits do not ask about is taken as it is.
+        """
         bones = self.bones
-        if distance > bones.outer + bones.tolerance:
-            return int(Status.TOO_FAR)
-        return int(Status.TOO_CLOSE if distance < bones.inner - bones.tolerance else Status.REACHED)
+        turns = self.pose(bend).turns(x, y, reached=status == Status.REACHED)
+        if turns is not None and self._within(turns):
+            distance = hypot(x, y)
+            return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
+        limited = self._limited_pose(bend)
+        found = None if limited is None else limited.found(x, y)
+        if found is None:
+            return None
+        angles, again = found
+        tip_x, tip_y = bones.ideal_tip(angles)
+        residual = hypot(x - tip_x, y - tip_y)
+        if status == Status.REACHED and residual > bones.tolerance and not judged:
+            status = int(Status.LIMITED)
+        turns = self._from_unturned(angles)
+        if status == Status.REACHED:
+            turns = bones.aimed(turns, tip_x, tip_y, lambda x, y: self._from_unturned(again(x, y)))
+        return PlainAnswer(turns, status, residual)
+
+    def _from_unturned(self, angles: list[float]) -> list[float]:
+        """Return the turns (n,) to angles; of a joint without limits the shorter way round."""
+        turns = [angle - own for angle, own in zip(angles, self.bones.unturned, strict=True)]
+        return [turn if held else remainder(turn, TURN) for turn, held in zip(turns, self._held, strict=True)]
 
     def _within(self, turns: list[float]) -> bool:
         """Whether all joints are within their limits, by the numbers nearest to rest."""
         unturned = self.bones.unturned
         return all(low <= turns[i] + unturned[i] <= high for i, low, high in self._limits)
 
-    def _pose(self, bend: float) -> TwoBonePose | EvenPose:
+    def pose(self, bend: float) -> OneBonePose | EvenPose:
+        """Return the solver without limits, bent to a side."""
         if bend not in self._poses:
-            if self._part is None:
-                self._poses[bend] = TwoBonePose(self.bones, bend)
-            else:
+            if self._part is not None:
                 family = self._families.get(bend) or SingleFamily(family_of(self._part, bend))
                 self._families[bend] = family
                 self._poses[bend] = EvenPose(self.bones, self._part, family)
+            elif len(self.bones.lengths) == 1:
+                self._poses[bend] = OneBonePose(self.bones)
+            else:
+                self._poses[bend] = TwoBonePose(self.bones, bend)
         return self._poses[bend]
+
+    def _limited_pose(self, bend: float) -> AimWithin | EvenWithin | None:
+        """Return the solver within limits; None where there are none, or the arrays have to do it."""
+        n = len(self.bones.lengths)
+        if not self._limits or n > MANY_BONES or (self._even and n == 2):
+            return None
+        if bend not in self._limited:
+            pose = self.pose(bend)
+            if isinstance(pose, EvenPose):
+                self._limited[bend] = EvenWithin(pose, self._sheet(), bend)
+            else:
+                self._limited[bend] = AimWithin(self.bones) if n == 1 else PairWithin(self.bones, bend)
+        return self._limited[bend]
+
+    def _sheet(self) -> SingleSheet:
+        """Return the sheet of poses within limits, with the tables that chains share."""
+        numbers, slide_weight = springs_within(self.bones.chain, np.array(self.bones.unturned))
+        if not self._sheets:
+            self._sheets.append(sheet_of(numbers, True, slide_weight))
+        return SingleSheet(self._sheets[0], springs_of(numbers, True, slide_weight))
 
 
 def plain_solver(
@@ -117,17 +179,22 @@ def plain_solver(
     default.
     """
     weights = np.ones(len(chain)) if chain.weights is None else chain.weights
-    if len(chain) < 2 or chain.is_sliding or not 1.0 / HUGE < chain.reach[1] < HUGE:
+    n, outer = len(chain), chain.reach[1]
+    if chain.is_sliding or not 1.0 / HUGE < outer < HUGE:
         return None
     part = None
-    if even:
-        part = joined(chain.lengths / chain.reach[1], weights[1:], unturned[1:])
+    if n == 1:
+        low, high = chain.ranges[0].tolist()
+        if not even or weights[0] == 0.0 or low == high:
+            return None
+    elif even:
+        part = joined(chain.lengths / outer, weights[1:], unturned[1:])
         # Joints that stay at rest, by their weights or their places, have no share in the family.
         if weights[0] == 0.0 or part.rest.size == 0 or part.root or abs(part.reach - 1.0) > 1e-12:
             return None
-    elif len(chain) != 2 or (weights == 0.0).any() or chain.lengths.min() <= ZERO_LENGTH * chain.reach[1]:
+    elif n != 2 or (weights == 0.0).any() or chain.lengths.min() <= ZERO_LENGTH * outer:
         return None
-    if len(chain) == 2:
+    if n == 2:
         part = None
     held = links_of(chain, unturned) if links is None else links
-    return PlainSolver(Bones(chain, unturned, held, chain.tolerance_or_default(tolerance)), part)
+    return PlainSolver(Bones(chain, unturned, held, chain.tolerance_or_default(tolerance)), part, even)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import ARRAYS, FLOATS, Number
 from ..inputs import Floats
+from .rigid import rigid_step
 from .springs import Pose, Springs, Step
 
 Flags = NDArray[np.bool_]
@@ -195,6 +196,12 @@ def settled_one(
     anchor: Pose | None = None,
 ) -> tuple[Pose, bool, int]:
     """Return the pose of `settled` for one point, whether it has settled, and the steps."""
+    if anchor is None and not springs.slid:
+        for done in range(1, rounds + 1):
+            pose, off, error, is_least = rigid_step(springs, pose, x, y)
+            if off < SETTLED and error < SETTLED:
+                return pose, is_least, done
+        return pose, False, rounds
     for done in range(1, rounds + 1):
         step = springs.step(pose, x, y, FLOATS, stiff, anchor)
         ends = step.off < SETTLED and step.error < SETTLED

@@ -35,7 +35,7 @@ TURN = 2.0 * np.pi
 TRIES, ROUNDS, FEW = 4, 16, 6
 # Poses that the free root's ones come from by turning it into its range, by so much at most (radians); and
 # moments at a limit, as parts of the force, that may yet hold the root there.
-TURNED, NEARLY_HOLDS = 0.3, 0.12
+TURNED, NEARLY_HOLDS, NO_MOMENT = 0.3, 0.12, 1e-3
 # A joint that turned by so many times what tells kinds of poses apart has left the pose it started from; then
 # another way is tried, if that may bend less: guesses are off by some part.
 STRAYED, GUESSED, PROMISING = 1.2, 0.7, 0.5
@@ -200,7 +200,7 @@ class Sheet:
             if sign:
                 goals = rotated(points[:, rows], -root)
                 moment = sign * (goals[0] * poses.force[1] - goals[1] * poses.force[0])
-                right = moment >= -1e-3 - NEARLY_HOLDS * np.hypot(*poses.force)
+                right = moment >= -NO_MOMENT - NEARLY_HOLDS * np.hypot(*poses.force)
                 rows, poses, guess = rows[right], poses[right].turned(root), guess[right]
             parts.append((rows, poses, guess))
         rows, guess = (np.concatenate([part[i] for part in parts]) for i in (0, 2))

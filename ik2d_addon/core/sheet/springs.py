@@ -181,11 +181,11 @@ class Springs:
             turn = lib.where(held, change, (around * determinant + sx * rx + sy * ry) / whole)
             free_x = (tension * (yy * rx - xy * ry) - around * sx + by * aside) / whole
             free_y = (tension * (xx * ry - xy * rx) - around * sy - bx * aside) / whole
-            free_signs = _negatives(tension, -tension * xx - bx * bx, whole)
+            free_signs = negatives(tension, -tension * xx - bx * bx, whole)
             rx, ry = rx - bx * turn, ry - by * turn
             turns.append(turn)
             holds.append(held)
-        signs = _negatives(-xx, determinant)
+        signs = negatives(-xx, determinant)
         determinant = _not_zero(determinant, lib)
         push_x, push_y = (yy * rx - xy * ry) / determinant, (xx * ry - xy * rx) / determinant
         if self.free_root:
@@ -242,7 +242,7 @@ def _not_zero(value: Number, lib: Arithmetic) -> Number:
     return lib.where(abs(value) < NOTHING, NOTHING, value)
 
 
-def _negatives(*minors: Number) -> Number:
+def negatives(*minors: Number) -> Number:
     """Return the number of negative squares of a form with these leading minors: its changes of sign."""
     count, before = 0, False
     for minor in minors:

@@ -6,7 +6,7 @@ for each class, as live chains ask often.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -89,12 +89,29 @@ def holders_of(
     yield from found.items()
 
 
+def rest_fingerprint(
+    bones: Sequence[bpy.types.PoseBone], target: bpy.types.Object, subtarget: str
+) -> list[Any]:
+    """Return the fingerprint of what a chain takes from armature data: rest poses, and whose child is whose.
+
+    Armature data with drivers or keys counts as updated on each frame: this tells whether it was edited.
+    """
+    aim = target.data.bones.get(subtarget) if subtarget and target.type == 'ARMATURE' else None
+    above, children = bones[0].bone.parent, bones[-1].bone.children
+    found = [list(_data_of(bone)) for bone in (*(bone.bone for bone in bones), *children)]
+    return [above and above.name, found, aim and aim.matrix_local.copy().freeze()]
+
+
+def _data_of(bone: bpy.types.Bone) -> Iterator[Any]:
+    """Yield a bone's rest pose, and how it takes its parent's."""
+    for name in _DATA:
+        yield getattr(bone, name)
+    yield bone.matrix_local.copy().freeze()
+
+
 def _rest_of(bone: bpy.types.PoseBone) -> Iterator[Any]:
     """Yield a bone's rest pose and its locks."""
-    data = bone.bone
-    for name in _DATA:
-        yield getattr(data, name)
-    yield data.matrix_local.copy().freeze()
+    yield from _data_of(bone.bone)
     for name in _LOCKS:
         yield getattr(bone, name)
     yield bone.lock_location[:], bone.lock_scale[:]
