@@ -44,7 +44,7 @@ _MODULES = (
     ".features.overlay.gizmos",
     ".features.setup.upkeep",
     ".live.handlers",
-    ".cli.program",
+    ".cli.command",
 )
 
 

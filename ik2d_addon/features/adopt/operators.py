@@ -2,6 +2,7 @@
 """The Adopt IK and Release operators."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bpy.types import Context, Object, Operator, UILayout
 
@@ -13,8 +14,10 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
-from .adopt import Adoption, adopted_chains, carry_out, compare_adopted, plan_adoption, plan_in_words, release
 from .poses import FEW_FRAMES, MOST_FRAMES
+
+if TYPE_CHECKING:  # loaded when it is first used
+    from .adopt import Adoption
 
 _DIALOG_WIDTH = 520
 
@@ -31,6 +34,8 @@ class IK2D_OT_adopt(ChainOperator, Operator):
     why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
+        from .adopt import plan_in_words
+
         try:
             adoption = self._plan(context, FEW_FRAMES)
         except IK2DError as error:
@@ -54,6 +59,8 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             _draw_lines(self.layout, context, note, 'INFO', width)
 
     def work(self, context):
+        from .adopt import carry_out, compare_adopted, plan_in_words
+
         wm = context.window_manager
         wm.progress_begin(0.0, 2.0)
         try:
@@ -75,7 +82,11 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         listed = ", ".join(f"'{name}'" for name in names)
         return f"Adopted {listed}; Bake keys it, Live has it follow"
 
-    def _plan(self, context: Context, most: int, progress: Callable[[float], None] | None = None) -> Adoption:
+    def _plan(
+        self, context: Context, most: int, progress: Callable[[float], None] | None = None
+    ) -> "Adoption":
+        from .adopt import plan_adoption
+
         armature = active_armature(context)
         if self.chain:
             chain = named_chain(context, self.chain)
@@ -94,7 +105,7 @@ def selected_bones(armature: Object) -> list[str]:
     return sorted(chosen, key=lambda name: active is None or name != active.name)
 
 
-def _looked(adoption: Adoption) -> list[str]:
+def _looked(adoption: "Adoption") -> list[str]:
     """Return a sentence on the frames that were looked at, unless it was at all."""
     frames = adoption.watched.frames if adoption.watched is not None else ()
     if len(frames) < 2 or len(frames) > frames[-1] - frames[0]:
@@ -123,10 +134,12 @@ class IK2D_OT_release(ChainOperator, Operator):
     def why_not(context):
         if reason := why_not_edit(context):
             return reason
-        adopted = adopted_chains(active_armature(context))
-        return "" if adopted else "No chain was adopted from an IK constraint"
+        adopted = map(is_adopted, active_armature(context).ik2d.chains)
+        return "" if any(adopted) else "No chain was adopted from an IK constraint"
 
     def work(self, context):
+        from .adopt import adopted_chains, release
+
         armature, chain = active_armature(context), shown_chain(context)
         names = adopted_chains(armature)
         if not self.all:
