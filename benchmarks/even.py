@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even
+from ik2d_addon.core import Chain, solve_arc, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 from ik2d_addon.core.even.joined import joined
 from ik2d_addon.core.even.rooted import settled
 from ik2d_addon.core.even.search import Search, family_of
+from ik2d_addon.core.inputs import wrapped
 
 from .problems import Floats, smooth_problems
 from .table import Table, percent, print_tables, ratio
@@ -207,7 +208,7 @@ def _least_slid(
     return best
 
 
-def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40) -> Table:
+def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40, room: float = 0.01) -> Table:
     """Return the table of turns for each reach that the target moves, and of folds."""
     rows = []
     for kind in KINDS:
@@ -217,7 +218,7 @@ def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40) -> Tabl
                 for chain, rest in problems(n, kind, chains):
                     family = family_of(joined(chain.lengths, np.ones(n - 1), rest[1:]), side)
                     folded += family.bridged > 0
-                    distances = np.linspace(chain.reach[0] + 0.1, 0.95, 2000)
+                    distances = np.linspace(chain.reach[0] + room, 0.95, 2000)
                     poses, _ = family.at(distances)
                     step = distances[1] - distances[0]
                     rates.append(np.abs(np.diff(poses, axis=0)).max() / step if step > 0.0 else 0.0)
@@ -233,7 +234,7 @@ def turns(bones: tuple[int, ...] = (3, 4, *BONES[1:]), chains: int = 40) -> Tabl
                 )
     note = (
         "The most that an inner joint turns for each reach that the target moves (radians), from the"
-        " inner reach + 0.1 to 0.95, in the median and at most; and how many chains have a fold, so"
+        f" inner reach + {room:g} to 0.95, in the median and at most; and how many chains have a fold, so"
         f" that a part of the family is not of least bend. {chains} chains a row."
     )
     return Table(
@@ -290,20 +291,25 @@ def times(bones: tuple[int, ...] = (3, 10, 50, 200), rounds: int = 7) -> Table:
 
 
 def paths(
-    bones: tuple[int, ...] = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50), count: int = 400, frames: int = 500
+    bones: tuple[int, ...] = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50),
+    count: int = 400,
+    frames: int = 500,
+    least: float = 0.2,
 ) -> Table:
     """Return the table of the largest turn from frame to frame, along smooth paths."""
-    rows: dict[str, list[str]] = {"Even, straight rest": [], "Even, bent rest": [], "CCD": []}
+    names = ("Even, straight rest", "Even, bent rest", "CCD", "CCD drawn to Even")
+    rows: dict[str, list[str]] = {name: [] for name in names}
     for n in bones:
         say(f"paths: {n} bones")
         most = dict.fromkeys(rows, 0.0)
-        for rng, chain, path in smooth_problems(n, count, frames):
+        for rng, chain, path in smooth_problems(n, count, frames, least):
             bent = np.append(0.0, rng.normal(0.0, 0.3, n - 1))
             start = rng.uniform(-np.pi, np.pi, n)
             found = {
                 "Even, straight rest": solve_even(chain, path).angles,
                 "Even, bent rest": solve_even(chain, path, rest=bent).angles,
-                "CCD": solve_ccd_path(chain, path, start=start).angles,
+                "CCD": solve_ccd_path(chain, path, start=start, posture_gain=0.0).angles,
+                "CCD drawn to Even": solve_ccd_path(chain, path).angles,
             }
             for name, angles in found.items():
                 turns = np.diff(angles, axis=0)
@@ -313,9 +319,10 @@ def paths(
             cells.append(f"{most[name]:.1f}")
     note = (
         f"{count} random smooth paths of {frames} frames for each number of bones (steps of at most half a"
-        " percent of reach, from the inner reach + 0.1 to 0.95): the largest turn of a joint from one frame"
-        " to the next, the root's among them, in degrees. Even from a straight rest, and from one in which"
-        " each joint is bent by 0.3 radians or so, to any side; CCD from a random pose."
+        f" percent of reach, from the inner reach + {0.5 * least:g}, or {least:g}, to 0.95): the largest"
+        " turn of a joint from one frame to the next, the root's among them, in degrees. Even from a"
+        " straight rest, and from one in which each joint is bent by 0.3 radians or so, to any side; CCD, not"
+        " drawn, from a random pose."
     )
     return Table(
         "Smooth paths of any kind",
@@ -323,6 +330,37 @@ def paths(
         ["bones", *map(str, bones)],
         [[name, *cells] for name, cells in rows.items()],
     )
+
+
+def near(bones: tuple[int, ...] = (2, 3, 5, 12)) -> Table:
+    """Return the table of the largest turn from frame to frame, along lines past the root."""
+    way, rows = 0.005, []
+    distances = (0.01, 0.02, 0.05, 0.1, 0.2)
+    along = np.arange(-0.5 - 0.5 * way, 0.5, way)
+    lines = [np.stack([along, np.full_like(along, aside)], axis=1) for aside in distances]
+    for n in bones:
+        chain = Chain(np.ones(n) / n)
+        rest = rest_of("curved", n, np.random.default_rng(0))
+        found: dict[str, Callable[[Floats], Floats]] = {
+            "Even": lambda path, c=chain, r=rest: solve_even(c, path, rest=r).angles,
+            "Arc": lambda path, c=chain: solve_arc(c, path).angles,
+            "CCD": lambda path, c=chain, r=rest: solve_ccd_path(c, path, rest=r).angles,
+        }
+        if n == 2:
+            found = {"Two-Bone": lambda path, c=chain: solve_two_bone(c, path).angles}
+        for name, solve in found.items():
+            cells = [
+                f"{np.degrees(np.abs(wrapped(np.diff(solve(line), axis=0)))).max():.1f}" for line in lines
+            ]
+            rows.append([name, str(n), *cells])
+    rows.append(["way / distance", "", *(f"{np.degrees(way / aside):.1f}" for aside in distances)])
+    note = (
+        "A target that goes straight past the root at some distance of the reach, half a percent of it a"
+        " frame: the largest turn of a joint in degrees a frame. Equal bones, curved at rest; CCD along the"
+        " path."
+    )
+    header = ["solver", "bones", *(f"at {aside:g}" for aside in distances)]
+    return Table("Past the root", note, header, rows)
 
 
 def root(bones: tuple[int, ...] = BONES, count: int = 500) -> Table:
@@ -360,6 +398,8 @@ TABLES: dict[str, Callable[[], Table]] = {
     "turns": turns,
     "times": times,
     "paths": paths,
+    "paths down to 0.01": lambda: paths(least=0.01),
+    "near": near,
     "root": root,
 }
 

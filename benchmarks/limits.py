@@ -13,6 +13,7 @@ from ik2d_addon.core.even.solve import Even
 from ik2d_addon.core.sheet.sheet import Sheet
 
 from .problems import Floats
+from .region import near_border
 from .table import Table, percent, print_tables
 from .timing import best_times, say
 
@@ -170,6 +171,30 @@ def paths(count: int = 8) -> Table:
     return Table("Even within limits: paths", note, header, rows)
 
 
+def border(count: int = 400) -> Table:
+    """Return the table of targets just inside the border of the region."""
+    rows: dict[str, Floats] = {}
+    for name, chain, rest in rigs():
+        say(f"border: {name}")
+        targets = near_border(np.random.default_rng(9), chain, count)
+        found = (
+            solve_even(chain, targets, rest=rest, tolerance=1e-9),
+            solve_ccd(chain, targets, start=rest, tolerance=1e-9),
+        )
+        missed = [int((solution.residual > 1e-9).sum()) for solution in found]
+        nearest = float(reachable(chain).nearest(np.zeros(2))[1]) / chain.reach[1]
+        least = min(nearest, rows[name][3]) if name in rows else nearest
+        sums = rows[name][:3] if name in rows else np.zeros(3)
+        rows[name] = np.array([*(sums + [len(targets), *missed]), least])
+    note = (
+        "Targets 1e-2 to 1e-6 of reach inside the border of the region, and how many of them are missed by"
+        " more than 1e-9 of it; and how near to the root the region comes (reaches)."
+    )
+    header = ["chain", "targets", "missed: Even", "CCD", "nearest to the root"]
+    cells = [[name, *(f"{value:.0f}" for value in row[:3]), f"{row[3]:.2f}"] for name, row in rows.items()]
+    return Table("Limits: near the border", note, header, cells)
+
+
 def times(count: int = 1000, rounds: int = 5) -> Table:
     """Return the table of times."""
     rows = []
@@ -203,7 +228,7 @@ def times(count: int = 1000, rounds: int = 5) -> Table:
     return Table("Even within limits: times", note, ["chain", "set-up", "batch", "one", "to CCD"], rows)
 
 
-TABLES = {"bend": bend, "paths": paths, "times": times}
+TABLES = {"bend": bend, "paths": paths, "border": border, "times": times}
 
 
 if __name__ == "__main__":

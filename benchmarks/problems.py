@@ -88,16 +88,19 @@ def smooth_path(rng: np.random.Generator, low: float, high: float, frames: int, 
     return np.stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])], axis=-1)
 
 
-def smooth_problems(n: int, count: int, frames: int) -> Iterator[tuple[np.random.Generator, Chain, Floats]]:
+def smooth_problems(
+    n: int, count: int, frames: int, least: float = 0.2
+) -> Iterator[tuple[np.random.Generator, Chain, Floats]]:
     """Yield chains of reach 1, no bone longer than four times another, and smooth paths (frames, 2) for them.
 
-    A third have equal bones. The paths keep to the inner reach + 0.1 to 0.95, in steps of at most 0.005; a
-    chain that is left no room by that is left out. With each comes its random source, for starts.
+    A third have equal bones. The paths keep to the inner reach + half of `least`, at least to that, and to
+    0.95, in steps of at most 0.005; a chain that is left no room by that is left out. With each comes its
+    random source, for starts.
     """
     for seed in range(count):
         rng = np.random.default_rng([n, seed])
         lengths = rng.uniform(1.0, 4.0, n) if seed % 3 else np.ones(n)
         chain = Chain(lengths / lengths.sum())
-        low = max(chain.reach[0] + 0.1, 0.2)
+        low = max(chain.reach[0] + 0.5 * least, least)
         if low <= 0.9:
             yield rng, chain, smooth_path(rng, low, 0.95, frames, 0.005)

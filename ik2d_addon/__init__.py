@@ -16,6 +16,7 @@ from .cli.signals import heed_from_now
 # In the order of registration; each has register() and unregister().
 _MODULES = (
     ".ui.settings.rig",
+    ".ui.kept",
     ".features.setup.operators",
     ".features.baking.results",
     ".features.baking.operators",
@@ -43,7 +44,7 @@ _MODULES = (
     ".features.overlay.gizmos",
     ".features.setup.upkeep",
     ".live.handlers",
-    ".cli.program",
+    ".cli.command",
 )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report of a bake, from the solved and played-back chains, with warnings."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.inputs import Floats
+from ..core.pops import POP
 from ..core.words import quoted
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
@@ -23,8 +25,8 @@ from .solving.frames import SolvedChain
 # A joint that turns by more than this many degrees in a frame is worth a warning; or by more than the second
 # number, where it is so many times what the target moves, in radians of the reach.
 JUMP, FAR_TURN, TURNS_A_WAY = 90.0, 20.0, 3.0
-# Targets so near to the root, and to full reach, turn joints fast (in reaches).
-NEAR_ROOT, NEAR_FULL_REACH = 0.1, 0.98
+# Targets so near to the root, as in `pop_bands`, and to full reach, turn joints fast (in reaches).
+NEAR_ROOT, NEAR_FULL_REACH = 0.01 / math.radians(POP), 0.98
 # A hand or foot that is further off its rotation, in radians, is worth one too; 32 bits leave some 1e-6.
 HAND_OFF = 1e-3
 
@@ -250,27 +252,37 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
-    """Yield a sentence where a joint turns suspiciously far from one frame to the next."""
+    """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
     turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
     ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     furthest = turns.max(axis=1, initial=0.0)
     jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
-    if jumps.size == 0:
-        return
-    worst = int(jumps[np.argmax(furthest[jumps])])
-    bone = chain.rig.bones[int(np.argmax(turns[worst]))]
-    others = f", the furthest of {jumps.size} such turns" if jumps.size > 1 else ""
-    yield (
-        f"Chain '{chain.rig.name}': bone '{bone}' turns by {furthest[worst]:.0f} degrees from frame"
-        f" {frames[worst]:g} to {frames[worst + 1]:g}{others}; {_cure(chain, worst)}"
-    )
+    by_cure: dict[str, list[int]] = {}
+    for jump in jumps.tolist():
+        by_cure.setdefault(_cure(chain, jump), []).append(jump)
+    for cure, found in by_cure.items():
+        worst = max(found, key=furthest.__getitem__)
+        bone = chain.rig.bones[int(np.argmax(turns[worst]))]
+        others = (
+            f", the furthest of {len(found)} such turns from frame {frames[found[0]]:g} to"
+            f" {frames[found[-1] + 1]:g}"
+            if len(found) > 1
+            else ""
+        )
+        yield (
+            f"Chain '{chain.rig.name}': bone '{bone}' turns by {furthest[worst]:.0f} degrees from frame"
+            f" {frames[worst]:g} to {frames[worst + 1]:g}{others}; {cure}"
+        )
 
 
 def _cure(chain: SolvedChain, frame: int) -> str:
     """Return in words what helps against a joint that turns far from a frame to the next one."""
-    near, far = np.sort(np.hypot(*chain.aims[frame : frame + 2].T))
-    if near < NEAR_ROOT:
-        return "its target passes close by the chain's root: lead it round there"
+    start, end = chain.aims[frame : frame + 2]
+    far, way = max(np.hypot(*start), np.hypot(*end)), end - start
+    passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)
+    if np.hypot(*passed) < NEAR_ROOT:
+        other = "" if chain.rig.solver == 'CCD' else ", or let CCD follow it"
+        return f"its target passes close by the chain's root: lead it round there{other}"
     if far > NEAR_FULL_REACH and not chain.softness[frame]:
         return "its target comes to full reach: Softness turns the joints more slowly there"
     if chain.rig.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():

@@ -13,27 +13,12 @@ from .commands import check, gather, list_chains, native
 from .commands.bake import bake_file
 from .commands.several_files import bake_each
 from .console import complain, streams_open
-from .files import reports, scene
+from .files import reports
 from .files.outputs import jobs_for, named_after
 from .parser import EACH_WRITTEN, parsed
 from .signals import Interrupted, heeded
 
 EXIT_BAD_INPUT, EXIT_UNEXPECTED = 2, 3
-
-_command = None  # what Blender gave for the registered command
-
-
-def register() -> None:
-    """Add `--command ik2d` to Blender's command line."""
-    global _command
-    scene.register()
-    _command = bpy.utils.register_cli_command("ik2d", run)
-
-
-def unregister() -> None:
-    """Remove `--command ik2d`."""
-    bpy.utils.unregister_cli_command(_command)
-    scene.unregister()
 
 
 def run(arguments: Sequence[str], *, opens_scene: bool = False) -> int:

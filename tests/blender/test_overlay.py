@@ -152,6 +152,18 @@ def test_softness_takes_the_pop_away() -> None:
     assert len(points(figure(armature, "pops"))) < exact
 
 
+@pytest.mark.parametrize("solver", ['ARC', 'EVEN', 'CCD'])
+def test_the_band_round_the_root_is_hatched_for_every_solver(solver) -> None:
+    armature, target = leg_with_target()
+    armature.ik2d.chains.clear()
+    add_chain(armature, "shin", target, 3, solver=solver)
+    drawn = points(figure(armature, "pops"))
+    body, thigh, shin = (armature.pose.bones[name] for name in ("body", "thigh", "shin"))
+    reach = (thigh.head - body.head).length + thigh.length + shin.length
+    furthest = np.linalg.norm(drawn - body.head, axis=1).max()
+    assert furthest == pytest.approx(0.01 / np.radians(5.0) * reach, rel=1e-3)
+
+
 def test_a_chain_with_a_problem_is_left_out_and_the_others_are_drawn() -> None:
     armature, target = leg_with_target()
     alone = len(points(figure(armature, *DRAWN)))

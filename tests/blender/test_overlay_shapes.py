@@ -74,6 +74,14 @@ def test_a_band_is_filled_and_hatched_between_its_distances() -> None:
     assert np.hypot(*strokes[:, 1].T) == pytest.approx(3.0)
 
 
+def test_a_band_from_the_origin_has_strokes_that_are_told_apart() -> None:
+    triangles, strokes = shapes.band(0.0, 0.1)
+    assert area(triangles) == pytest.approx(math.pi * 0.01, rel=1e-2)
+    ends = strokes[:, 1]
+    assert np.hypot(*ends.T) == pytest.approx(0.1)
+    assert np.hypot(*np.diff(ends, axis=0).T).min() > 0.03
+
+
 def test_a_needle_that_is_stopped_has_a_bar() -> None:
     free, stopped = (shapes.needle(np.zeros(2), 1.0, 0.3, stop) for stop in (False, True))
     assert (len(free), len(stopped)) == (1, 2)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Enabling, disabling and enabling the add-on again."""
 
+import subprocess
+import sys
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import bpy
 import pytest
@@ -24,6 +27,18 @@ def registered_names() -> set[str]:
 def test_rig_settings_operators_and_panel_are_registered() -> None:
     expected = {"Object.ik2d", "IK2D_PT_main", *(f"ik2d.{name}" for name in OPERATORS)}
     assert expected <= registered_names()
+
+
+@pytest.mark.parametrize(
+    "work", ["cli.program", "features.adopt.adopt", "features.match.match", "features.native.build"]
+)
+def test_what_one_feature_needs_is_loaded_when_it_is_first_used(work) -> None:
+    code = "import sys, bpy, ik2d_addon; ik2d_addon.register(); print(*sys.modules); ik2d_addon.unregister()"
+    root = Path(ik2d_addon.__file__).parent.parent
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True, timeout=120
+    ).stdout.split()
+    assert "ik2d_addon.live.registry" in loaded and f"ik2d_addon.{work}" not in loaded
 
 
 def test_unregister_removes_everything_and_register_brings_it_back() -> None:

@@ -171,3 +171,14 @@ def test_reduced_keys_are_held_to_their_bound():
     report = bake(armature, frame_start=1, frame_end=40, options=BakeOptions(verify='ALL', reduce=0.002))
     assert report.all_reached and report.chains[0].keys < 30
     hold_to_the_truth(armature, report, 1, 40)
+
+
+@pytest.mark.parametrize("solver", ['TWO_BONE', 'ARC', 'EVEN'])
+def test_a_target_that_passes_the_root_by_a_hundredth_of_reach_is_named(solver):
+    armature = add_armature({"a": ((0, 0, 0), (0, 0.1, 1), "", 0.0), "b": ((0, 0.1, 1), (0, 0, 2), "a", 0.0)})
+    places = {frame: (0, 0.01 * (frame - 21), 0.02) for frame in range(1, 42)}  # half a percent of reach
+    add_chain(armature, "b", add_target(places), solver=solver)
+    (told,) = bake(armature, frame_start=1, frame_end=41).chains
+    (warning,) = (warning for warning in told.warnings if "turns by" in warning)
+    assert "bone 'a' turns by 27 degrees from frame 2" in warning
+    assert "the furthest of 2 such turns from frame 20 to 22; its target passes close by" in warning

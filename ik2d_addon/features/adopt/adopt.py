@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adopt IK constraints as chains, and release them: functions that scripts can call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import Limb, limbs_meant, limbs_of
 from .muting import why_not_silence
 from .plan import Plan, animation_of, read_plan, targets_of
-from .poses import Watched, frames_of, watched
+from .poses import MOST_FRAMES, Watched, frames_of, watched
 
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
@@ -45,10 +45,17 @@ class Adoption:
     notes: tuple[str, ...]  # sentences about constraints that are left alone
 
 
-def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -> Adoption:
+def plan_adoption(
+    armature: Object,
+    scene: Scene,
+    names: Sequence[str] | None,
+    most: int = MOST_FRAMES,
+    progress: Callable[[float], None] | None = None,
+) -> Adoption:
     """Return the plan for the limbs that the named bones mean; None: for all. Changes nothing.
 
-    Raises IK2DError if there is nothing to adopt.
+    most: how many frames to watch. progress: called with the part that is done, 0..1. Raises IK2DError if
+    there is nothing to adopt.
     """
     scene_of(armature)
     straighten(armature)
@@ -67,8 +74,8 @@ def plan_adoption(armature: Object, scene: Scene, names: Sequence[str] | None) -
     if not limbs:
         raise IK2DError(notes[0])
     targets = targets_of(limbs)
-    frames = frames_of(scene, armature, [target for target, _ in targets])
-    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames)
+    frames = frames_of(scene, armature, [target for target, _ in targets], most)
+    seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
     plans = []
     for limb in limbs:
         try:
@@ -224,10 +231,15 @@ def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
     keep_animation(chain, levels, groups, last_slot)
 
 
-def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> list[str]:
+def compare_adopted(
+    adoption: Adoption,
+    names: Sequence[str],
+    scene: Scene,
+    progress: Callable[[float], None] | None = None,
+) -> list[str]:
     """Store on each chain how far its pose is from the IK's; return that in sentences.
 
-    Then pose the chains at the current frame.
+    Then pose the chains at the current frame. progress: called with the part that is done, 0..1.
     """
     armature, made = adoption.armature, {}
     for name, plan in zip(names, adoption.plans, strict=True):
@@ -236,7 +248,7 @@ def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> l
             made[name] = plan.limb.bones
     if not made or adoption.watched is None:
         return []
-    found, sentences = _compared(armature, made, adoption.watched), []
+    found, sentences = _compared(armature, made, adoption.watched, progress), []
     for name in made:
         adopted, result = armature.ik2d.chains[name].adopted, found[name]
         if isinstance(result, Apart):
@@ -251,18 +263,21 @@ def compare_adopted(adoption: Adoption, names: Sequence[str], scene: Scene) -> l
 
 
 def _compared(
-    armature: Object, chains: dict[str, Sequence[str]], before: Watched
+    armature: Object,
+    chains: dict[str, Sequence[str]],
+    before: Watched,
+    progress: Callable[[float], None] | None,
 ) -> dict[str, Apart | IK2DError]:
     """Return each chain's distance from its IK pose, or the error that prevents the comparison."""
     try:
-        return dict(compare(armature, chains, before))
+        return dict(compare(armature, chains, before, progress))
     except IK2DError as error:
         if len(chains) == 1:
             return dict.fromkeys(chains, error)
     return {
         name: result
         for own in chains.items()
-        for name, result in _compared(armature, dict([own]), before).items()
+        for name, result in _compared(armature, dict([own]), before, progress).items()
     }
 
 

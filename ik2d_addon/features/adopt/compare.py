@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare the pose of chains with an earlier pose, frame by frame, without keys."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -31,12 +31,15 @@ class Apart:
 
 
 def compare(
-    armature: bpy.types.Object, chains: dict[str, Sequence[str]], before: Watched
+    armature: bpy.types.Object,
+    chains: dict[str, Sequence[str]],
+    before: Watched,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, Apart]:
     """Return the largest differences of chains, {name: bones from root to tip}, from an earlier pose.
 
-    On its frames, in Blender's own evaluation of temporary keys. Raises IK2DError if a chain cannot be
-    solved.
+    On its frames, in Blender's own evaluation of temporary keys. progress: as in `watched`. Raises
+    IK2DError if a chain cannot be solved.
     """
     scene, frames = scene_of(armature), list(before.frames)
     with live_paused():
@@ -45,7 +48,7 @@ def compare(
         plan = KeyPlan(frames, frames, own=every)
         solved, *_ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
         with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
-            after = watched(scene, armature, list(chains.values()), [], frames)
+            after = watched(scene, armature, list(chains.values()), [], frames, progress)
     return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
 
 

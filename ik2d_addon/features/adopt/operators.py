@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Adopt IK and Release operators."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from bpy.types import Context, Object, Operator, UILayout
 
 from ...core import IK2DError
@@ -11,7 +14,10 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
-from .adopt import Adoption, adopted_chains, carry_out, compare_adopted, plan_adoption, plan_in_words, release
+from .poses import FEW_FRAMES, MOST_FRAMES
+
+if TYPE_CHECKING:  # loaded when it is first used
+    from .adopt import Adoption
 
 _DIALOG_WIDTH = 520
 
@@ -28,13 +34,15 @@ class IK2D_OT_adopt(ChainOperator, Operator):
     why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
+        from .adopt import plan_in_words
+
         try:
-            adoption = self._plan(context)
+            adoption = self._plan(context, FEW_FRAMES)
         except IK2DError as error:
             return self.refuse(error)
         units = context.scene.unit_settings.system
         self._lines = [plan_in_words(adoption, i, units) for i in range(len(adoption.plans))]
-        self._notes = adoption.notes
+        self._notes = [*adoption.notes, *_looked(adoption)]
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
@@ -51,9 +59,18 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             _draw_lines(self.layout, context, note, 'INFO', width)
 
     def work(self, context):
-        adoption = self._plan(context)
-        names = carry_out(adoption, context.scene)
-        sentences = compare_adopted(adoption, names, context.scene)
+        from .adopt import carry_out, compare_adopted, plan_in_words
+
+        wm = context.window_manager
+        wm.progress_begin(0.0, 2.0)
+        try:
+            adoption = self._plan(context, MOST_FRAMES, wm.progress_update)
+            names = carry_out(adoption, context.scene)
+            sentences = compare_adopted(
+                adoption, names, context.scene, lambda part: wm.progress_update(1.0 + part)
+            )
+        finally:
+            wm.progress_end()
         units = context.scene.unit_settings.system
         for i in range(len(adoption.plans)):
             first, *rest = plan_in_words(adoption, i, units)
@@ -65,14 +82,18 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         listed = ", ".join(f"'{name}'" for name in names)
         return f"Adopted {listed}; Bake keys it, Live has it follow"
 
-    def _plan(self, context: Context) -> Adoption:
+    def _plan(
+        self, context: Context, most: int, progress: Callable[[float], None] | None = None
+    ) -> "Adoption":
+        from .adopt import plan_adoption
+
         armature = active_armature(context)
         if self.chain:
             chain = named_chain(context, self.chain)
             names: list[str] | None = bones_of(armature.data, chain.tip, chain.bone_count)
         else:
             names = None if self.all else selected_bones(armature)
-        return plan_adoption(armature, context.scene, names)
+        return plan_adoption(armature, context.scene, names, most, progress)
 
 
 def selected_bones(armature: Object) -> list[str]:
@@ -82,6 +103,16 @@ def selected_bones(armature: Object) -> list[str]:
     seen = [bone for bone in selected if not is_hidden(bone)]
     chosen = [bone.name for bone in seen or selected]
     return sorted(chosen, key=lambda name: active is None or name != active.name)
+
+
+def _looked(adoption: "Adoption") -> list[str]:
+    """Return a sentence on the frames that were looked at, unless it was at all."""
+    frames = adoption.watched.frames if adoption.watched is not None else ()
+    if len(frames) < 2 or len(frames) > frames[-1] - frames[0]:
+        return []
+    return [
+        f"Looked at {len(frames)} frames from {frames[0]} to {frames[-1]}; OK looks at up to {MOST_FRAMES}"
+    ]
 
 
 def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
@@ -103,10 +134,12 @@ class IK2D_OT_release(ChainOperator, Operator):
     def why_not(context):
         if reason := why_not_edit(context):
             return reason
-        adopted = adopted_chains(active_armature(context))
-        return "" if adopted else "No chain was adopted from an IK constraint"
+        adopted = map(is_adopted, active_armature(context).ik2d.chains)
+        return "" if any(adopted) else "No chain was adopted from an IK constraint"
 
     def work(self, context):
+        from .adopt import adopted_chains, release
+
         armature, chain = active_armature(context), shown_chain(context)
         names = adopted_chains(armature)
         if not self.all:

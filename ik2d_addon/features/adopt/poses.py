@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Poses of bones and places of targets over the frames of an action, as Blender evaluates them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from math import ceil, floor
 from typing import Any
@@ -17,8 +17,9 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.record import Target
 from ...rig.scene.sampler import watch
 
-# A longer action is sampled on every second or third frame, to take seconds only.
-MOST_FRAMES = 500
+# A longer action is sampled on every second or third frame, to take seconds only; before a dialog is shown
+# on fewer, as it opens at once: Rigify's human takes 6 ms a frame.
+MOST_FRAMES, FEW_FRAMES = 500, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,14 @@ def _unsolved(armature: bpy.types.Object, bones: Sequence[str]) -> RigChain:
 
 
 def frames_of(
-    scene: bpy.types.Scene, armature: bpy.types.Object, targets: Iterable[bpy.types.Object]
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    targets: Iterable[bpy.types.Object],
+    most: int = MOST_FRAMES,
 ) -> list[int]:
     """Return the frames of the actions that move an armature and its targets, or the current one.
 
-    At most MOST_FRAMES, evenly spread.
+    At most one more than `most`, evenly spread.
     """
     ends: list[float] = []
     pace = scene.render.frame_map_old / scene.render.frame_map_new
@@ -64,7 +68,7 @@ def frames_of(
     if not ends:
         return [scene.frame_current]
     first, last = floor(min(ends)), ceil(max(ends))
-    step = ceil((last - first + 1) / MOST_FRAMES)
+    step = ceil((last - first + 1) / most)
     return sorted({*range(first, last + 1, step), last})
 
 
@@ -74,10 +78,14 @@ def watched(
     limbs: Sequence[Sequence[str]],
     targets: Sequence[Target],
     frames: Sequence[int],
+    progress: Callable[[float], None] | None = None,
 ) -> Watched:
-    """Return the poses of limbs, bones from root to tip, and the places of targets, on some frames."""
+    """Return the poses of limbs, bones from root to tip, and the places of targets, on some frames.
+
+    progress: called with the part that is done, 0..1.
+    """
     chains = [_unsolved(armature, bones) for bones in limbs]
     with live_paused():
-        world, places, poses = watch(scene, chains, targets, frames)
+        world, places, poses = watch(scene, chains, targets, frames, progress)
     by_target = {target: places[:, k] for k, target in enumerate(targets)}
     return Watched(tuple(frames), world, poses, by_target)

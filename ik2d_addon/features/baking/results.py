@@ -15,6 +15,7 @@ from ...core import IK2DError
 from ...core.words import number_of
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.context import active_armature, named_chain, shown_chain
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
@@ -130,24 +131,38 @@ def _identity(armature: Object) -> str:
 
 def bake_is_stale(armature: Object, scene: Scene) -> str:
     """Return the first change since the last bake, in words; "" without any."""
-    animated, settings = AnimatedPaths.of(armature), armature.ik2d
-    changed = _first_change(armature, "bake_mark", lambda chain: bake_fingerprint(chain, animated))
+    settings = armature.ik2d
+    changed = _first_change(armature, "bake_mark", bake_fingerprint)
     return changed or changed_since(settings.bake_mark, options_fingerprint(settings, scene))
 
 
 def solve_is_stale(armature: Object, scene: Scene) -> str:
     """Return the first change since the last solve, in words; "" without any."""
-    animated = AnimatedPaths.of(armature)
-    return _first_change(armature, "solve_mark", lambda chain: solve_fingerprint(chain, scene, animated))
+    return _first_change(
+        armature, "solve_mark", lambda chain, animated: solve_fingerprint(chain, scene, animated), scene
+    )
 
 
-def _first_change(armature: Object, mark: str, fingerprint: Callable[[PropertyGroup], str]) -> str:
+def _first_change(
+    armature: Object,
+    mark: str,
+    fingerprint: Callable[[PropertyGroup, AnimatedPaths], str],
+    scene: Scene | None = None,
+) -> str:
+    """Return the first change since a mark, in words. scene: whose frame counts, if any does."""
     chains = armature.ik2d.chains
-    for chain in chains:
-        before = getattr(chain, mark)
-        if before and (what := changed_since(before, fingerprint(chain))):
-            return f"{what} of '{chain.name}'" if len(chains) > 1 else what
-    return ""
+
+    def found() -> str:
+        animated = AnimatedPaths.of(armature)
+        for chain in chains:
+            before = getattr(chain, mark)
+            if before and (what := changed_since(before, fingerprint(chain, animated))):
+                return f"{what} of '{chain.name}'" if len(chains) > 1 else what
+        return ""
+
+    frame = (scene.session_uid, scene.frame_current_final) if scene is not None else None
+    version = frame, [getattr(chain, mark) for chain in chains]
+    return kept(armature, mark, version, found, with_targets=True, of_the_frame=scene is not None)
 
 
 def _chains_of(armature: Object, report: BakeReport) -> Iterator[tuple[ChainReport, PropertyGroup]]:

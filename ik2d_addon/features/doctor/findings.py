@@ -35,6 +35,7 @@ from ...rig.pose.measures import (
 )
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ...rig.scene.rounding import PLAYED_BACK
+from ...ui.kept import kept
 from . import fixes
 from .fixes import Fix
 
@@ -116,14 +117,22 @@ def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
     """Return the bones that a chain shares with other enabled chains: {bone: name of that chain}."""
     if not chain.enabled:
         return {}
-    own = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
-    return {
-        bone: other.name
-        for other in chain.id_data.ik2d.chains
-        if other != chain and other.enabled
-        for bone in bones_of(other.id_data.data, other.tip, other.bone_count)
-        if bone in own
-    }
+    armature = chain.id_data
+    count = len(armature.ik2d.chains)
+    users: dict[str, list[str]] = kept(armature, "users", count, lambda: _users(armature), with_targets=False)
+    own = bones_of(armature.data, chain.tip, chain.bone_count)
+    shared = {bone: [name for name in users.get(bone, ()) if name != chain.name] for bone in own}
+    return {bone: names[-1] for bone, names in shared.items() if names}
+
+
+def _users(armature: bpy.types.Object) -> dict[str, list[str]]:
+    """Return the names of the enabled chains of each bone."""
+    users: dict[str, list[str]] = {}
+    for chain in armature.ik2d.chains:
+        if chain.enabled:
+            for bone in bones_of(armature.data, chain.tip, chain.bone_count):
+                users.setdefault(bone, []).append(chain.name)
+    return users
 
 
 def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:

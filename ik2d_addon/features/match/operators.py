@@ -14,7 +14,6 @@ from ...ui.context import active_armature, shown_chain, why_not_edit, why_not_so
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
 from ...ui.text import row_or_column
-from .match import snap_fk, target_to_tip
 
 # Labels of the operators with the option to switch.
 _SWITCHES = ("Switch to IK", "Switch to FK")
@@ -86,6 +85,8 @@ class IK2D_OT_target_to_tip(_Match, Operator):
     )
 
     def work(self, context):
+        from .match import target_to_tip  # here, as few sessions need it
+
         report = target_to_tip(**self.chosen(context))
         auto_key(context, report.moved)
         self.tell(report.sentence(), report.warnings, report.matches)
@@ -104,6 +105,8 @@ class IK2D_OT_snap_fk(_Match, Operator):
     )
 
     def work(self, context):
+        from .match import snap_fk
+
         options = self.chosen(context)
         report = snap_fk(**options)
         if not (self.over_range or self.switch):

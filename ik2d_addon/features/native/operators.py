@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Make Native and Remove Native operators, and the controls in the sidebar."""
 
+from typing import TYPE_CHECKING
+
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
@@ -9,8 +11,11 @@ from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
 from ...ui.text import draw_text
-from . import Native, make_native, remove_native
+from . import remove_native
 from .changes import acts_as_set, changed_since_made
+
+if TYPE_CHECKING:
+    from .build import Native
 
 _ORDER = ("softness", "stretch", "compress", "influence", "bend", "turn_over")
 
@@ -60,6 +65,8 @@ class IK2D_OT_make_native(_OnChains, Operator):
     bl_label = "Make Native"
 
     def execute(self, context):
+        from .build import make_native
+
         chains = self.chains(context, native=False)
         made, faults = [], []
         for chain in chains:
@@ -78,7 +85,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
         return {'FINISHED'}
 
 
-def _made_in_words(armature: Object, chains: list[PropertyGroup], made: list[Native]) -> str:
+def _made_in_words(armature: Object, chains: list[PropertyGroup], made: "list[Native]") -> str:
     if len(made) > 1:
         return f"{len(made)} chains of '{armature.name}' are native: the file plays without IK 2D"
     name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)

@@ -106,8 +106,7 @@ def _made_ground(chain_view: ChainView) -> _Ground:
     else:
         outlines = [shapes.arc(radius) for radius in chain_view.reach if radius > 0.0]
     pops = []
-    two_rigid = len(chain_view.chain) == 2 and not chain_view.chain.is_sliding
-    for low, high in pop_bands(chain_view.chain, chain_view.softness) if two_rigid else ():
+    for low, high in pop_bands(chain_view.chain, chain_view.softness):
         triangles, strokes = (_kept(chain_view, part) for part in shapes.band(low, high))
         pops.append((low, high, triangles, strokes))
     pieces = [shapes.pieces(outline) for outline in outlines]
@@ -127,7 +126,7 @@ def draw_reach(figure: Figure, chain_view: ChainView, color: RGB) -> None:
 
 
 def draw_pops(figure: Figure, chain_view: ChainView, color: RGB) -> None:
-    """Add a hatched band where the elbow of two bones is about to pop, bolder with the target in it."""
+    """Add hatched bands where an elbow is about to pop or a chain to whirl, bolder with the target in."""
     distance = float(np.hypot(*chain_view.flat(chain_view.target)[:2]))
     for low, high, triangles, strokes in _ground(chain_view).pops:
         inside = low <= distance <= high

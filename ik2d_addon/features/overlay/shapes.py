@@ -17,6 +17,8 @@ STEP = math.radians(4.0)
 _GRID = 5
 # The angle (radians) from one stroke of a hatched band to the next.
 _HATCH = math.radians(5.0)
+# The same where its inner edge is the origin, at which all strokes meet.
+_SPOKES = math.radians(20.0)
 # A dashed line has no more dashes than these, however long it is.
 _MOST_DASHES = 60
 
@@ -74,8 +76,9 @@ def band(low: float, high: float) -> tuple[Floats, Floats]:
     inner, outer = pieces(arc(low)), pieces(arc(high))
     first = np.stack((inner[:, 0], outer[:, 0], outer[:, 1]), axis=1)
     second = np.stack((inner[:, 0], outer[:, 1], inner[:, 1]), axis=1)
-    turns = np.arange(0.0, 2.0 * math.pi - 0.5 * _HATCH, _HATCH)
-    strokes = np.stack((around(turns, low), around(turns + 0.5 * _HATCH, high)), axis=1)
+    step = _HATCH if low > 0.0 else _SPOKES
+    turns = np.arange(0.0, 2.0 * math.pi - 0.5 * step, step)
+    strokes = np.stack((around(turns, low), around(turns + 0.5 * step, high)), axis=1)
     return np.concatenate((first, second)), strokes
 
 

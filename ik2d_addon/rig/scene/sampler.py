@@ -102,15 +102,21 @@ def sample_alone(
 
 
 def watch(
-    scene: bpy.types.Scene, chains: Sequence[RigChain], targets: Sequence[Target], times: Sequence[float]
+    scene: bpy.types.Scene,
+    chains: Sequence[RigChain],
+    targets: Sequence[Target],
+    times: Sequence[float],
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Floats, Floats, dict[str, Floats]]:
     """Return the evaluated poses of chains of one armature, and places of targets, at ascending times.
 
     As the armature's matrices (frames, 4, 4), the targets' places (frames, targets, 3) in the world, and
-    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them.
+    {bone: pose matrices (frames, 4, 4)} of the chains' bones and of those above them. progress: called
+    with the part that is done, 0..1.
     """
+    tell = None if progress is None else lambda done: progress(min(1.0, done / len(times)))
     with Sampler(scene, chains, targets) as sampler:
-        record = finished(sampler.record(chains, times, STEP, targets))
+        record = finished(sampler.record(chains, times, STEP, targets), tell)
     poses = {name: record.poses[:, row].astype(np.float64) for name, row in record.bones.items()}
     return record.world, record.places, poses
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The samples of a chain over frames, as arrays."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -64,11 +64,13 @@ class ChainSamples(Frames):
         return replace(self, settings=settings)
 
 
-def finished(steps: Generator[Any, None, _Result]) -> _Result:
-    """Run steps to their end and return the result."""
+def finished(steps: Generator[Any, None, _Result], tell: Callable[[Any], None] | None = None) -> _Result:
+    """Run steps to their end and return the result. tell: called with what each step yields."""
     while True:
         try:
-            next(steps)
+            step = next(steps)
+            if tell is not None:
+                tell(step)
         except StopIteration as finished:
             result: _Result = finished.value
             return result

@@ -58,8 +58,8 @@ class IK2D_PG_overlay(PropertyGroup):
     miss: _part("Missed Target", "A line from the tip to a target that it is not on, how far it is, and why")
     pops: _part(
         "Pops",
-        "The band of distances at which the elbow of two bones turns by more than 5 degrees for 1 % of the"
-        " reach; Softness makes it smaller",
+        "The bands in which a joint turns by more than 5 degrees for 1 % of the reach: round the root, which"
+        " the chain whirls about, and where the elbow of two bones pops, which Softness makes smaller",
     )
     path: _part(
         "Target's Path", "Where the target goes, and where the chain cannot follow, once it is calculated"
@@ -73,7 +73,7 @@ class IK2D_PG_overlay(PropertyGroup):
     limit_color: _color("Limits", "Colour of limits and needles", (0.0, 0.62, 0.45))
     bend_color: _color("Bend", "Colour of the bend's arrow", (0.8, 0.47, 0.65))
     miss_color: _color("Missed", "Colour of what is missed and of joints at a limit", (0.88, 0.33, 0.1))
-    pop_color: _color("Pops", "Colour of where the elbow pops", (0.9, 0.65, 0.05))
+    pop_color: _color("Pops", "Colour of where joints turn far", (0.9, 0.65, 0.05))
 
 
 SWITCHES = ("show", "all_chains")

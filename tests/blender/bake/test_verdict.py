@@ -227,7 +227,7 @@ LOOK = "; look there, and lead the target another way if it should not"
 
 
 def test_a_joint_that_turns_by_more_than_a_right_angle_is_named():
-    aims = np.array([[0.5, 0.0], [0.5, 0.7], [-0.5, 0.0], [0.5, -0.6]])  # a target that is fast itself
+    aims = np.array([[0.5, 0.0], [0.5, 0.7], [0.9, 0.1], [0.5, -0.6]])  # a target that is fast itself
 
     def warnings(*turns):
         return told(keyed(turns=np.radians(turns), aims=aims))[2]
@@ -237,7 +237,7 @@ def test_a_joint_that_turns_by_more_than_a_right_angle_is_named():
     ]
     assert warnings((0, 0), (5, -91), (10, -91), (100, 9)) == [
         "Chain 'leg': bone 'shin' turns by 100 degrees from frame 13 to 17, the furthest of 2 such"
-        f" turns{LOOK}"
+        f" turns from frame 10 to 17{LOOK}"
     ]
     assert "bone 'thigh' turns by 140 degrees" in warnings((0, 0), (5, -91), (10, -91), (150, 9))[0]
     assert warnings((0, 0), (5, -89), (10, 0), (-79, 89)) == []
@@ -255,6 +255,11 @@ def test_a_joint_that_turns_far_for_what_its_target_moves_is_named(turn, way, wa
     "where, changes, words",
     [
         (0.05, {}, "its target passes close by the chain's root: lead it round there"),
+        (
+            0.05,
+            {"chain": {"solver": 'EVEN'}},
+            "its target passes close by the chain's root: lead it round there, or let CCD follow it",
+        ),
         (0.99, {}, "its target comes to full reach: Softness turns the joints more slowly there"),
         (0.99, {"softness": np.full(4, 0.1)}, LOOK[2:]),
         (
@@ -275,6 +280,14 @@ def test_a_jump_is_told_with_what_helps(where, changes, words):
     changes = {name: rig(**value) if name == "chain" else value for name, value in changes.items()}
     (warning,) = told(keyed(turns=turns, aims=np.tile([where, 0.0], (4, 1)), **changes))[2]
     assert warning == f"Chain 'leg': bone 'thigh' turns by 57 degrees from frame 12 to 13; {words}"
+
+
+def test_each_kind_of_jump_is_told_also_where_the_target_passes_the_root_between_frames():
+    turns = np.cumsum(np.radians([[0, 0], [27, 0], [0, 60], [100, 0]]), axis=0)
+    aims = np.array([[0.01, 0.5], [0.01, 0.505], [0.5, 0.0], [-0.4, -0.1]])
+    elsewhere, by_root = told(keyed(turns=turns, aims=aims))[2]
+    assert "bone 'thigh' turns by 27 degrees from frame 10 to 12" in elsewhere and elsewhere.endswith(LOOK)
+    assert "bone 'thigh' turns by 100 degrees from frame 13 to 17; its target passes close" in by_root
 
 
 def test_jumps_are_counted_on_the_frames_that_are_reported():

@@ -7,7 +7,6 @@ import pytest
 from ik_rigs import from_the_tip, leg_with_foot
 from rigs import add_target, evaluated_place, evaluated_tip
 
-from ik2d_addon.features.adopt import poses
 from ik2d_addon.features.adopt.poses import frames_of, watched
 
 
@@ -40,8 +39,7 @@ def test_without_animation_it_is_the_frame_that_is_shown():
     assert frames_of(bpy.context.scene, leg_with_foot(), []) == [12]
 
 
-def test_of_a_long_action_some_frames_are_looked_at(monkeypatch):
-    monkeypatch.setattr(poses, "MOST_FRAMES", 10)
+def test_of_a_long_action_some_frames_are_looked_at():
     armature = from_the_tip()
-    found = frames_of(bpy.context.scene, armature, [armature.pose.bones["shin"].constraints[0].target])
+    found = frames_of(bpy.context.scene, armature, [armature.pose.bones["shin"].constraints[0].target], 10)
     assert found == [*range(1, 20, 2), 20]
