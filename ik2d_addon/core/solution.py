@@ -33,6 +33,8 @@ class Status(IntEnum):
     """The target lies within reach, but the solver stopped before it."""
     EASED = 5
     """The target lies within reach, but softness leaves the tip behind it by more than the tolerance."""
+    ANGLE = 6
+    """The tip is on its target; its bone cannot have the angle asked for there, but the nearest to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ class Solution(Frames):
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
     slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
+    # (...) radians, 0 to pi, of the last bone off the angle asked for; None where none was
+    angle_error: Floats | None = None
 
     def at(self, rows: Rows | int) -> "Solution":
         """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.
@@ -63,6 +67,7 @@ class Solution(Frames):
         1.0
         """
         each = {part.name: getattr(self, part.name) for part in fields(self)}
+        each = {name: values for name, values in each.items() if values is not None}
         if self.status.ndim == 0:
             each = {name: values[np.newaxis] for name, values in each.items()}
         try:
@@ -77,7 +82,7 @@ class Solution(Frames):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(...) True where the tip is on its target."""
-        reached: NDArray[np.bool_] = self.status == Status.REACHED
+        reached: NDArray[np.bool_] = (self.status == Status.REACHED) | (self.status == Status.ANGLE)
         return reached
 
     @property
@@ -88,7 +93,7 @@ class Solution(Frames):
 
     def within(self, reached: NDArray[np.bool_]) -> "Solution":
         """Return the solution with the tip on its target where `reached` (...) says so."""
-        return replace(self, status=np.where(reached, np.int8(Status.REACHED), self.status))
+        return replace(self, status=np.where(reached & ~self.reached, np.int8(Status.REACHED), self.status))
 
     def missing(self, missed: NDArray[np.bool_], softness: Floats) -> "Solution":
         """Return the solution with EASED or STALLED, by softness (...), where the tip is off after all."""
