@@ -82,8 +82,7 @@ class Solution(Frames):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(...) True where the tip is on its target."""
-        reached: NDArray[np.bool_] = (self.status == Status.REACHED) | (self.status == Status.ANGLE)
-        return reached
+        return is_reached(self.status)
 
     @property
     def arrived(self) -> NDArray[np.bool_]:
@@ -125,6 +124,12 @@ class Solution(Frames):
             limited=at_limits(chain, angles).reshape(whole),
             slides=(np.zeros(whole) if slides is None else slides).reshape(whole),
         )
+
+
+def is_reached(status: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Return which statuses (...) have the tip on its target: REACHED, and ANGLE."""
+    reached: NDArray[np.bool_] = (status == Status.REACHED) | (status == Status.ANGLE)
+    return reached
 
 
 def distances_to(chain: Chain, angles: Floats, targets: Floats, slides: Floats | None = None) -> Floats:

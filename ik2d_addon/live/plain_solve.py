@@ -19,6 +19,8 @@ def read_plain_solver(
     like: that of the same chain in another plane, whose families of poses are shared if they fit.
     """
     joints = rig.joints
+    if rig.tip_angle is not None:
+        return None
     if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or changes_lengths(rig):
         return None
     if rig.solver == 'EVEN' and not rig.root_turns_freely:

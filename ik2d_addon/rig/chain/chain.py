@@ -12,7 +12,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, normal_in_bone, read_joints, read_limits
+from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
@@ -54,6 +54,7 @@ class RigChain:
     slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
     hands: Hands | None = None  # None where the bones on the tip are left alone
     native: bpy.types.Object | None = None  # the empty that carries a native chain's controls
+    tip_angle: TipAngle | None = None  # None where the last bone is free
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -78,6 +79,12 @@ class RigChain:
     def has_memory(self) -> bool:
         """Whether a frame's pose depends on the one before."""
         return self.solver == 'CCD' and not self.starts_from_rest
+
+    @property
+    def follows_rotation(self) -> bool:
+        """Whether the target's rotation counts, beside its place."""
+        hands, tip = self.hands, self.tip_angle
+        return (hands is not None and hands.follow) or (tip is not None and tip.follow)
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
@@ -110,6 +117,8 @@ def read_chain(
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     hands, left_alone = read_hands(settings, bones[-1])
+    sliding = slides is not None and slides.any
+    tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     stand = controls_of(settings)
     softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
@@ -138,6 +147,7 @@ def read_chain(
         slide_weight=settings.slide_weight,
         hands=hands,
         native=stand,
+        tip_angle=tip_angle,
     )
 
 
@@ -182,6 +192,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         refuse_unstretchable(settings, bones)
         slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
         _solver(settings, len(bones), slides)
+        read_tip_angle(settings, len(bones), slides=slides is not None and slides.any)
     except IK2DError as error:
         return str(error)
     return ""
