@@ -15,6 +15,8 @@ from ik2d_addon.core.inputs import wrapped
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
+from ik2d_addon.features.overlay.chain_view import view_chain
+from ik2d_addon.features.overlay.figure import BOLD, Figure, draw_heading
 from ik2d_addon.features.setup.copying import copy_settings
 from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -303,3 +305,21 @@ def test_copied_settings_have_the_angle():
     copy_settings(chain, [other])
     assert (other.tip_rotation, other.tip_angle_first) == ('WORLD', True)
     assert other.tip_angle_offset == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("rotation", ['TARGET', 'WORLD'])
+def test_overlay_shows_the_angle_that_the_last_bone_is_off(rotation):
+    armature, _target, chain = add_digger(3, tip_rotation=rotation, tip_angle_offset=0.2)
+    bpy.context.scene.frame_set(12)
+    solve(armature)
+    bpy.context.view_layer.update()
+    rig = read_chain(armature, chain)
+    view, figure = view_chain(rig, chain), Figure()
+    assert view.heading_off <= NOISE
+    draw_heading(figure, view, (1.0, 0.0, 0.0))
+    assert not figure.labels and not figure.lines[BOLD]
+    chain.tip_angle_offset = 0.7
+    view = view_chain(read_chain(armature, chain), chain)
+    assert view.heading_off == pytest.approx(0.5, abs=NOISE)
+    draw_heading(figure, view, (1.0, 0.0, 0.0))
+    assert [words for _, words, _ in figure.labels] == ["28.6° off its angle"] and figure.lines[BOLD]
