@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Status
 from ..core.inputs import Floats
+from ..core.solution import is_reached
 from ..core.words import number_of
 from ..rig.scene.rounding import PLAYED_BACK as PLAYED_BACK
 
@@ -39,7 +40,7 @@ _TOLD = (
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
     *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
     *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
-    *("plane_axes", "angles", "parted"),
+    *("angle_error", "plane_axes", "angles", "parted"),
 )
 _COLUMNS = (
     *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
@@ -98,6 +99,8 @@ class ChainReport:
     angles: Floats | None = None
     rest_directions: Floats | None = None  # (n,) of the bones in rest, radians from the plane's x axis
     plane_axes: Floats | None = None  # (2, 3) the plane's x and y in the armature's space, in rest
+    # (frames,) radians of the last bone off the angle that it is to have, as solved; None where it is free
+    angle_error: Floats | None = None
 
     @property
     def directions(self) -> Floats | None:
@@ -140,9 +143,8 @@ class ChainReport:
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
         # A comparison with NaN is false.
-        missed: NDArray[np.bool_] = (self.status != Status.REACHED) | ~(
-            self.errors <= self.tolerance + self.bound
-        )
+        on_target = self.errors <= self.tolerance + self.bound
+        missed: NDArray[np.bool_] = ~(is_reached(self.status) & on_target)
         return missed
 
     @property
@@ -272,6 +274,7 @@ class ChainReport:
             "hands": self.hands if self.hands_off is not None else None,
             "plane_axes": None if self.plane_axes is None else self.plane_axes.tolist(),
             "angles": self._angles_by_bone(),
+            "angle_error": None if self.angle_error is None else self.angle_error.round(DIGITS),
         }
         told = {name: made[name] if name in made else getattr(self, name) for name in _TOLD}
         return {name: _plain(value) for name, value in told.items() if value is not None}
@@ -314,6 +317,8 @@ class ChainReport:
             row["limited"] = " ".join(row["limited"])
             if row["played_back"] is None:
                 row["played_back"] = ""
+            if self.angle_error is not None:
+                row["angle_error_degrees"] = float(np.degrees(self.angle_error[i]).round(DIGITS - 2))
             if "slides" in row:
                 row["slides"] = self._slides_in_words(i)
             yield row | next(angles)
@@ -439,7 +444,7 @@ def cause_of(
         return stopped
     if status == Status.STALLED and uneven:
         return UNEVEN
-    if status not in (Status.REACHED, Status.EASED):
+    if status not in (Status.REACHED, Status.EASED, Status.ANGLE):
         return _STATUS_IN_WORDS[Status(status)]
     if on_purpose == TURNING:
         return TURNING

@@ -9,9 +9,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import Status
 from ..core.inputs import Floats
 from ..core.pops import POP
-from ..core.words import quoted
+from ..core.words import number_of, quoted
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
@@ -108,6 +109,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         angles=_angles(keyed, plan, played, certain=not rig.ruled and excess[0] <= chain.tolerance),
         rest_directions=rest_directions(rig),
         plane_axes=np.array((rig.plane.x, rig.plane.y)),
+        angle_error=chain.angle_errors,
     )
 
 
@@ -145,6 +147,7 @@ def _chain_warnings(
         yield uneven_words(rig.name, chain.uneven_scale)
     yield from _used_up(chain, frames)
     yield from _turnings(chain, frames, units)
+    yield from _off_angle(chain, frames)
     yield from _jumps(chain, frames)
     yield from _astray_hands(keyed, plan, played)
     excess, time = worst_excess
@@ -219,6 +222,20 @@ def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[
                 f" {np.degrees(moved):.2g} degrees off what was keyed (frame {played.times[worst]:g});"
                 " look for constraints, drivers or other animation there"
             )
+
+
+def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
+    """Yield a sentence where the last bone cannot have its angle while its tip is on its target."""
+    off = chain.solution.status == Status.ANGLE
+    if chain.angle_errors is None or not off.any():
+        return
+    worst = int(np.argmax(np.where(off, chain.angle_errors, -1.0)))
+    degrees = np.degrees(chain.angle_errors[worst])
+    yield (
+        f"Chain '{chain.rig.name}': its last bone, '{chain.rig.bones[-1]}', is up to {degrees:.3g} degrees"
+        f" off its angle (frame {frames[worst]:g}), which it cannot have with its tip on the target, on"
+        f" {number_of(int(off.sum()), 'frame')}; Angle First keeps the angle instead"
+    )
 
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from .solution import Solution, Status
 from .stretch import Stretch
 from .stretch import stretched as stretched
 from .stretch import stretched_status as stretched_status
+from .tip_angle import solve_pose
 from .two_bone import solve_two_bone
 
 # The face; what else is imported above can be had from here too.
@@ -37,5 +38,6 @@ __all__ = [
     "solve_ccd_path",
     "solve_even",
     "solve_even_path",
+    "solve_pose",
     "solve_two_bone",
 ]

@@ -33,6 +33,8 @@ class Status(IntEnum):
     """The target lies within reach, but the solver stopped before it."""
     EASED = 5
     """The target lies within reach, but softness leaves the tip behind it by more than the tolerance."""
+    ANGLE = 6
+    """The tip is on its target; its bone cannot have the angle asked for there, but the nearest to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class Solution(Frames):
     slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
     # (...) where a path of solve_even_path has another pose than solve_even; None for all other solvers
     parted: NDArray[np.bool_] | None = None
+    # (...) radians, 0 to pi, of the last bone off the angle asked for; None where none was
+    angle_error: Floats | None = None
 
     def at(self, rows: Rows | int) -> "Solution":
         """Return the solution of some of the targets, or of one; that for a single target is row 0 of one.
@@ -80,8 +84,7 @@ class Solution(Frames):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(...) True where the tip is on its target."""
-        reached: NDArray[np.bool_] = self.status == Status.REACHED
-        return reached
+        return is_reached(self.status)
 
     @property
     def arrived(self) -> NDArray[np.bool_]:
@@ -91,7 +94,7 @@ class Solution(Frames):
 
     def within(self, reached: NDArray[np.bool_]) -> "Solution":
         """Return the solution with the tip on its target where `reached` (...) says so."""
-        return replace(self, status=np.where(reached, np.int8(Status.REACHED), self.status))
+        return replace(self, status=np.where(reached & ~self.reached, np.int8(Status.REACHED), self.status))
 
     def missing(self, missed: NDArray[np.bool_], softness: Floats) -> "Solution":
         """Return the solution with EASED or STALLED, by softness (...), where the tip is off after all."""
@@ -123,6 +126,12 @@ class Solution(Frames):
             limited=at_limits(chain, angles).reshape(whole),
             slides=(np.zeros(whole) if slides is None else slides).reshape(whole),
         )
+
+
+def is_reached(status: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Return which statuses (...) have the tip on its target: REACHED, and ANGLE."""
+    reached: NDArray[np.bool_] = (status == Status.REACHED) | (status == Status.ANGLE)
+    return reached
 
 
 def distances_to(chain: Chain, angles: Floats, targets: Floats, slides: Floats | None = None) -> Floats:

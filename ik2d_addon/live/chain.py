@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ..bake.report import BLENDED, EASED, TURNING, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
-from ..core import IK2DError
+from ..core import IK2DError, Status
 from ..core.inputs import Floats
 from ..core.plain import PlainAnswer
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, rotation_property, values_of
@@ -243,7 +243,7 @@ class _FrameState:
         self.carried = carried_now(self.own[0]) if chain._carried else None
         self.target = chain.place_of_target(scene, depsgraph)
         self.aim: Matrix | None = None
-        if rig.hands is not None and rig.hands.follow:
+        if rig.follows_rotation:
             if chain.is_unseen(depsgraph):
                 self.aim = turn_by_curves(rig, scene)
             else:
@@ -415,6 +415,7 @@ class _RigState:
             self._factors, self._locations = solved.factors, solved.locations
             self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
         in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
+        cannot = solved.angle_errors is not None and solved.solution.status[0] == Status.ANGLE
         self.outcome = Outcome(
             int(solved.solution.status[0]),
             _as_it_is,
@@ -422,6 +423,7 @@ class _RigState:
             TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED,
             stopped_words(solved.solution.limited[0], rig.joints.fixed),
             bool(solved.uneven_scale),
+            float(solved.angle_errors[0]) if cannot and solved.angle_errors is not None else 0.0,
         )
         return solved.turns[0].tolist()
 

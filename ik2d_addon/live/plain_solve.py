@@ -24,6 +24,8 @@ def read_plain_solver(
     finds the tips of bones that stretch where their links are not exact.
     """
     joints, stretching = rig.joints, rig.stretching
+    if rig.tip_angle is not None:
+        return None
     if rig.solver not in ('TWO_BONE', 'EVEN') or joints.askew or joints.fixed.any() or rig.slides is not None:
         return None
     if rig.solver == 'EVEN' and not rig.root_turns_freely:

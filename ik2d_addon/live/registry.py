@@ -186,20 +186,23 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
     look = look_at(settings)
     if look is None:
         return "The armature or the target is not shown here"
+    chain = RIGS.chains.get(key_of(settings))
+    outcome = chain.outcome if chain is not None else None
+    if look.reached and outcome is not None and outcome.angle_off:
+        return f"{ON_TARGET}, {np.degrees(outcome.angle_off):.3g} degrees off its angle"
     if look.reached:
         return ON_TARGET
     off = f"{length_text(look.distance, bpy.context.scene.unit_settings.system)} off its target"
-    chain = RIGS.chains.get(key_of(settings))
-    if chain is None or chain.outcome is None:  # nothing has moved since it became live
+    if chain is None or outcome is None:  # nothing has moved since it became live
         return off
-    cause = chain.outcome.cause(look.distance, look.tolerance)
+    cause = outcome.cause(look.distance, look.tolerance)
     is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
     return f"{off}: {'the armature is hidden, and Blender may not move it' if is_hidden else cause}"
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether a live chain follows its target, and Blender shows its tip there."""
-    return status_of(settings) == ON_TARGET
+    return status_of(settings).startswith(ON_TARGET)
 
 
 def distance_of(settings: bpy.types.PropertyGroup) -> float:

@@ -30,6 +30,7 @@ class Outcome:
     on_purpose: str
     stopped: str = LIMITED
     uneven: bool = False  # whether armature or bones are scaled unevenly
+    angle_off: float = 0.0  # radians of the last bone off an angle that it cannot have with its tip on target
 
     def lengths(self) -> tuple[float, float]:
         """Return the distances from tip to target, in the plane and along its normal, in the world."""

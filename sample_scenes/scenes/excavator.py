@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An excavator digs and dumps: boom and stick follow the bucket's pin, house and bucket have own keys."""
+"""An excavator digs and dumps: its teeth follow a target, and the bucket turns as the target does."""
 
 import math
 
@@ -11,26 +11,27 @@ from .rig import Bone, armature, attach, attach_all, chain, keys, path, piston
 
 FOOT, ELBOW, WRIST, TEETH = (0.5, 1.8), (4.76, 5.12), (5.49, 2.42), (4.94, 1.24)
 
-# frame, bucket pin forward of and above the turntable's centre, bucket's turn in degrees
+# frame, bucket's pin forward of and above the turntable's centre, degrees that the bucket curls from rest:
+# the same while it lifts and swings
 CYCLE = (
-    (1, 6.0, 2.3, 10),
-    (16, 7.4, 1.75, 42),
-    (24, 7.3, 1.15, 34),
-    (40, 5.4, 0.95, -8),
-    (52, 4.7, 1.9, -52),
-    (64, 5.3, 3.1, -66),
-    (84, 6.0, 3.3, -60),
-    (94, 6.1, 3.2, 45),
-    (100, 6.1, 3.3, 45),
-    (120, 6.0, 2.3, 10),
+    (1, 6.0, 2.3, -17),
+    (16, 7.4, 1.75, -69),
+    (24, 7.3, 1.15, -55),
+    (40, 5.4, 0.95, 26),
+    (52, 4.7, 1.9, 62),
+    (64, 5.3, 3.1, 62),
+    (84, 6.0, 3.3, 62),
+    (94, 6.1, 3.2, -66),
+    (100, 6.1, 3.3, -66),
+    (120, 6.0, 2.3, -17),
 )
 SWING = ((1, 0), (62, 0), (84, 62), (100, 62), (120, 0))
 LOAD = ((1, 0.01), (28, 0.01), (46, 1), (86, 1), (93, 0.01))
 MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing"), (94, "dump"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: boom and stick follow the
-bucket's pin.
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the teeth follow the target,
+and the bucket turns as it does: while it lifts, it stays level (Last Bone: Follow Target).
 Or press Live there, and Space: the arm follows without keys.
 """
 
@@ -216,20 +217,27 @@ def _cylinders(rig) -> None:
 
 def _animate(rig) -> None:
     stage.settings(120, (800, 520))
-    goal = attach(shapes.target("Bucket Pin Target", 0.3, 0.34), rig, "house")
-    path(goal, [(frame, x, z) for frame, x, z, _ in CYCLE])
-    bones = rig.pose.bones
-    keys(bones["bucket"], "rotation_euler", 0, [(frame, math.radians(turn)) for frame, _, _, turn in CYCLE])
-    keys(bones["house"], "rotation_euler", 1, [(frame, math.radians(turn)) for frame, turn in SWING])
+    goal = attach(shapes.target("Teeth Target", 0.3, 0.34), rig, "house")
+    path(goal, [(frame, *_teeth(x, z, turn)) for frame, x, z, turn in CYCLE])
+    keys(goal, "rotation_euler", 1, [(frame, math.radians(turn)) for frame, _, _, turn in CYCLE])
+    keys(rig.pose.bones["house"], "rotation_euler", 1, [(frame, math.radians(turn)) for frame, turn in SWING])
     load = shapes.ball("Load", (0, 0, 0), 0.5, _earth(), scale=(0.9, 1.1, 0.75))
     x, z = shapes.local(WRIST, TEETH, [(0.66, 0.08)])[0]
     load.location = Vector((x, 0.0, z))
     attach(load, rig, "bucket")
     for axis in range(3):
         keys(load, "scale", axis, LOAD)
-    chain(rig, "Arm", "stick", 2, goal)
+    chain(rig, "Arm", "bucket", 3, goal)
+    rig.ik2d.chains["Arm"].tip_rotation = 'TARGET'
     for frame, name in MOMENTS:
         stage.marker(frame, name)
+
+
+def _teeth(x: float, z: float, turn: float) -> shapes.Point:
+    """Return the place of the teeth for that of the bucket's pin, curled by `turn` degrees."""
+    along, up = TEETH[0] - WRIST[0], TEETH[1] - WRIST[1]
+    sine, cosine = math.sin(math.radians(turn)), math.cos(math.radians(turn))
+    return x + along * cosine + up * sine, z + up * cosine - along * sine
 
 
 def _earth():

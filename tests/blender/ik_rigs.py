@@ -256,3 +256,32 @@ IN_PLANE = [
     tail_of_five,
 ]
 ALL_RIGS = [*IN_PLANE, keyed_influence, hinges, hanging_limb]
+
+
+def turning_foot(controlled: bool) -> tuple[bpy.types.Object, tuple[bpy.types.Object, str]]:
+    """Have a foot follow the rotation of a target too, an object or a bone; return armature and target."""
+    armature, target = leg_with_foot(), add_target({1: (0, 0.0, 0.2), LAST: (0, -0.4, 0.5)})
+    add_ik(armature, "foot", target, 3, use_rotation=True)
+    for frame, turned in ((1, -2.9), (LAST, -2.3)):
+        target.rotation_euler.x = turned
+        target.keyframe_insert("rotation_euler", frame=frame)
+    if not controlled:
+        return armature, (target, "")
+    handle = add_armature({"handle": ((0, 0, 0), (0, 0.1, 0.3), "", 0.4)}, "Handle")
+    held = handle.pose.bones["handle"].constraints.new('COPY_TRANSFORMS')
+    held.target = target
+    ik = armature.pose.bones["foot"].constraints[0]
+    ik.target, ik.subtarget = handle, "handle"
+    return armature, (handle, "handle")
+
+
+def foot_heading(armature: bpy.types.Object, frame: int) -> float:
+    return heading_along_y(armature, "foot", frame)
+
+
+def heading_along_y(ob: bpy.types.Object, bone: str, frame: int) -> float:
+    """Return the direction of the Y axis of an object or a bone in the plane x = 0, as evaluated."""
+    bpy.context.scene.frame_set(frame)
+    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = shown.matrix_world @ shown.pose.bones[bone].matrix if bone else shown.matrix_world
+    return float(np.arctan2(matrix.col[1][2], matrix.col[1][1]))

@@ -10,6 +10,8 @@ from rigs import evaluated_tip, played_back_errors
 from snapshots import differences
 from whole_rig import whole_rig
 
+from ik2d_addon.bake import bake
+from ik2d_addon.core.inputs import wrapped
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 ON_TARGET = 1e-5  # of the reach
@@ -272,3 +274,23 @@ def test_a_child_of_on_the_limb_itself_is_said():
     armature = built(ik_rigs.hanging_limb)
     bpy.ops.ik2d.adopt(all=True)
     assert "'Child Of' of 'thigh'" in armature.ik2d.chains[0].adopted.lost
+
+
+@pytest.mark.parametrize("controlled", [False, True])
+def test_target_rotation_of_three_bones_becomes_the_angle_of_the_last_one(controlled):
+    armature, target = ik_rigs.turning_foot(controlled)
+    before = [ik_rigs.foot_heading(armature, frame) for frame in FRAMES]
+    built(lambda: armature)
+    bpy.ops.ik2d.adopt(all=True)
+    chain = armature.ik2d.chains[0]
+    assert chain.tip_rotation == 'TARGET' and "target's rotation in the plane" in chain.adopted.carried
+    assert "rotation" not in chain.adopted.lost
+    report = bake(armature).chains[0]
+    assert report.reached and set(report.to_dict()["status"]) == {"REACHED"}
+    after = [ik_rigs.foot_heading(armature, frame) for frame in FRAMES]
+    wanted = [ik_rigs.heading_along_y(*target, frame) for frame in FRAMES]
+    assert np.abs(wrapped(np.subtract(after, wanted))).max() <= 1e-4
+    assert np.abs(wrapped(np.subtract(before, wanted))).max() <= 0.02  # as near as Blender's own IK comes
+    bpy.ops.ik2d.clear_bake()
+    bpy.ops.ik2d.release()
+    assert not armature.ik2d.chains

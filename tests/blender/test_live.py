@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Live chains: what they show on a frame is what a bake keys there, however one gets to it."""
 
+from inspect import get_annotations
 from math import radians
 
 import bpy
@@ -525,10 +526,11 @@ def test_settings_count_at_once(at_once):
 
 def test_every_setting_tells_live_chains_that_it_changed():
     for group in (IK2D_PG_chain, IK2D_PG_joint):
+        annotations = {name: made for cls in group.__mro__ for name, made in get_annotations(cls).items()}
         settings = {name for name, _ in fingerprint._names(group)}
-        settings |= {"live", "enabled", "tip", "target", "subtarget"} & set(group.__annotations__)
+        settings |= {"live", "enabled", "tip", "target", "subtarget"} & set(annotations)
         for name in settings:
-            assert "update" in group.__annotations__[name].keywords, name
+            assert "update" in annotations[name].keywords, name
 
 
 def test_changes_of_the_rest_pose_count():

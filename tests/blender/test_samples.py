@@ -84,3 +84,16 @@ def test_out_of_reach_sample_says_so() -> None:
     found = statuses(check_samples.bake_sample(scene))
     assert "REACHED" in found
     assert found & {"TOO_FAR", "TOO_CLOSE"}
+
+
+@pytest.mark.slow
+def test_bucket_of_the_excavator_keeps_its_angle_while_it_lifts() -> None:
+    reports = check_samples.bake_sample(check_samples.ROOT / "sample_scenes" / "02_excavator.blend")
+    assert statuses(reports) == {"REACHED"}
+    rig, seen = bpy.data.objects["Excavator"], []
+    for frame in range(52, 85):
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        turned = bones["house"].matrix.inverted() @ bones["bucket"].matrix
+        seen.append(turned.col[1].xyz.normalized())
+    assert max((one - seen[0]).length for one in seen) <= 1e-4

@@ -24,6 +24,7 @@ from ik2d_addon.core import (
     solve_ccd_path,
     solve_even,
     solve_even_path,
+    solve_pose,
     solve_two_bone,
     stretched,
     stretched_status,
@@ -57,6 +58,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "solve_arc": (
         solve_arc,
         {"chain": CHAIN, "target": TARGETS, "bend": 1, "tolerance": 0.01, "softness": 0.1},
+    ),
+    "solve_pose": (
+        solve_pose,
+        {
+            "chain": CHAIN,
+            "target": TARGETS,
+            "angle": 0.5,
+            "bend": 1,
+            "rest": ZEROS,
+            "tolerance": 0.01,
+            "softness": 0.1,
+        },
     ),
     "solve_even": (
         solve_even,

@@ -34,6 +34,7 @@ def test_the_numbers_of_the_statuses_are_fixed():
         "LIMITED": 3,
         "STALLED": 4,
         "EASED": 5,
+        "ANGLE": 6,
     }
 
 

@@ -56,6 +56,7 @@ class SolvedChain(Frames):
     locations: Floats | None = None  # (frames, n, 3) of the bones, with the slides that they carry
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     linkage: Linkage | None = None  # the one of all frames, but for what holds the root; None: they have many
+    angle_errors: Floats | None = None  # (frames,) radians of the last bone off its angle; None: it is free
 
     @property
     def joint_speed(self) -> Floats:
@@ -136,7 +137,19 @@ def solve_chain(
         locations=None if slides is None else _locations(rig, samples, turns, slides),
         turning=turning,
         linkage=linkage.lasting,
+        angle_errors=_angle_errors(problem, turns),
     )
+
+
+def _angle_errors(problem: Problem, turns: Floats) -> Floats | None:
+    """Return the angles (frames,) of the last bone off its heading, 0 to pi, by local turns (frames, n).
+
+    None where it is free.
+    """
+    if problem.wanted is None:
+        return None
+    headings: Floats = problem.linkage.angles_of(turns, problem.headings).sum(axis=1)
+    return np.abs(wrapped(headings - problem.wanted))
 
 
 def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floats) -> Floats:

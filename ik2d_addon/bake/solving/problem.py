@@ -24,8 +24,10 @@ from ...core.plain.bones import FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
+from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
 from .solvers import Pose, Steps, solved_steps
+from .tip_angle import solved_with_angle
 
 # Bones that stretch make up for limits in at most so many rounds: one where the others keep their pose.
 LENGTHENINGS = 8
@@ -81,6 +83,7 @@ class Problem:
     size: Floats | None = None  # (frames,) what of these all bones share: targets and lengths are without it
     off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
     samples: ChainSamples | None = None  # with the bones' own scale, where they change their length
+    wanted: Floats | None = None  # (frames,) headings of the last bone; None where it is free
 
     @classmethod
     def of(
@@ -111,6 +114,7 @@ class Problem:
             neighbors.before.slides if neighbors.before else None,
             gains,
             askew,
+            wanted=wanted_headings(rig, samples, linkage.to_pose),
         )
         if rig.stretching is None or rig.stretching.limits.is_off:
             return problem
@@ -339,6 +343,13 @@ class Problem:
     ) -> Steps[Solution]:
         """Solve targets (m, 2) at some of the frames, or all, from one pose on or each from its own."""
         bend = self.bend if frames is None else self.bend[frames]
+        if self.wanted is not None:
+            every = np.arange(len(targets)) if frames is None else frames
+            changing, wanted = None if self.is_constant else every, self.wanted[every]
+            posed = solved_with_angle(
+                self.rig, self.chain, self.unturned, changing, targets, wanted, bend, softness
+            )
+            return (yield from posed)
         if self.is_constant:
             chain, rest = self.chain(0), self.unturned[0]
             posture = self._posture(0)

@@ -211,6 +211,8 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.stretch = plan.stretch
     chain.stretch_bones = 'LAST' if plan.stretches_last else 'ALL'
     chain.influence = plan.influence
+    if plan.tip_offset is not None:
+        chain.tip_rotation, chain.tip_angle_offset = 'TARGET', plan.tip_offset
     chain.adopted.path = chain.path_from_id()
     chain.adopted.carried, chain.adopted.lost = "\n".join(plan.carried), "\n".join(plan.lost)
     _animate(armature, name, plan, scene)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import Plane
 from ...core.affine import inverse
-from ...core.inputs import Floats
+from ...core.inputs import Floats, wrapped
 from ...core.stretch import MOST
 from ...core.words import listed, number_of
 from ...rig.animation import versions
@@ -36,6 +36,8 @@ _APART = np.radians(0.5)
 _IN_PLANE = 1e-5
 # Constraints that a chain takes as limits, or that neither turn nor move a bone.
 _CARRIED = ('LIMIT_ROTATION', 'LIMIT_SCALE', 'MAINTAIN_VOLUME')
+# So many bones have room for the angle of the last one.
+_WITH_ROTATION = 3
 _SCALE_FREE = ('NONE', 'NONE_LEGACY', 'ALIGNED')
 
 
@@ -54,6 +56,9 @@ class Plan:
     influence: float
     stretch: float
     stretches_last: bool
+    tip_offset: (
+        float | None
+    )  # radians from the target's rotation to that of the last bone; None where it is free
     off_plane: float  # the furthest that the target is off the plane, a length in the world
     off_plane_frame: int
     carried: tuple[str, ...] = ()  # what is carried over, a line each
@@ -100,7 +105,7 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         rest = rest_joints(bones)
         reach = float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
         plane, taken = choose_plane(SimpleNamespace(name=limb.bones[-1]), 'AUTO', bones, rest)
-        spans, to_rest = _spans(armature, limb, watched)
+        spans, to_rest = _spans(armature, limb, watched, limb.bones)
         own = _own_plane(rest, reach, plane, spans)
         plane = own or plane
         limits, slanted = limits_of_bones(bones, plane)
@@ -108,8 +113,13 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
             locks = {bone.name: _locks_needed(bone, locks[bone.name], plane) for bone in bones}
     target = main.target, _bone_of(main.target, main.subtarget)
     off, off_frame = _off_plane(plane, to_rest, watched, target, reach)
-    sides = _sides(watched.frames, spans @ plane.normal / reach**2)
     stretches = main.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones)
+    tip_offset = None if stretches else _tip_offset(main, bones, plane)
+    areas = spans @ plane.normal
+    if tip_offset is not None:  # the side is that of the bones before the last
+        before_last, _ = _spans(armature, limb, watched, limb.bones[:-1])
+        areas = before_last @ plane.normal * np.where(_area(rest[:-1]) @ plane.normal < 0.0, -1.0, 1.0)
+    sides = _sides(watched.frames, areas / reach**2)
     plan = Plan(
         limb=limb,
         target=target[0],
@@ -122,6 +132,7 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         influence=float(main.influence),
         stretch=MOST if stretches else 1.0,
         stretches_last=not all(bone.bone.inherit_scale in _SCALE_FREE for bone in bones[1:]),
+        tip_offset=tip_offset,
         off_plane=off,
         off_plane_frame=off_frame,
     )
@@ -163,22 +174,30 @@ def _locked(bones: Sequence[bpy.types.PoseBone], locks: dict[str, Locks]) -> Ite
         put_back(before)
 
 
-def _spans(armature: bpy.types.Object, limb: Limb, watched: Watched) -> tuple[Floats, Floats]:
-    """Return the limb's spans (frames, 3) in rest space, and matrices (frames, 4, 4) from pose to rest space.
+def _spans(
+    armature: bpy.types.Object, limb: Limb, watched: Watched, bones: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Return spans (frames, 3) of a limb's bones in rest space, and matrices (frames, 4, 4) from pose space.
 
     A span's direction is the axis about which the limb bends, its length twice the area between the limb
     and the line to its tip.
     """
-    joints = watched.joints(armature, limb.bones)
+    joints = watched.joints(armature, bones)
     root = armature.pose.bones[limb.bones[0]]
     to_rest = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
     if root.parent is not None:
         rest = np.array(root.parent.bone.matrix_local, np.float64)
         to_rest = rest @ inverse(watched.poses[root.parent.name])
     at_rest = (to_rest[:, None, :3, :3] @ joints[..., None])[..., 0] + to_rest[:, None, :3, 3]
-    spokes = at_rest[:, 1:] - at_rest[:, :1]
-    spans = np.cross(spokes[:, :-1], spokes[:, 1:]).sum(axis=1)
-    return _by_the_pole(limb, watched, to_rest, spokes[:, -1], at_rest[:, 0], spans), to_rest
+    lines = at_rest[:, -1] - at_rest[:, 0]
+    return _by_the_pole(limb, watched, to_rest, lines, at_rest[:, 0], _area(at_rest)), to_rest
+
+
+def _area(joints: Floats) -> Floats:
+    """Return the spans (..., 3) of joints (..., n + 1, 3)."""
+    spokes = joints[..., 1:, :] - joints[..., :1, :]
+    spans: Floats = np.cross(spokes[..., :-1, :], spokes[..., 1:, :]).sum(axis=-2)
+    return spans
 
 
 def _by_the_pole(
@@ -254,6 +273,25 @@ def _weights(bones: Sequence[bpy.types.PoseBone], plane: Plane) -> dict[str, flo
     return weights
 
 
+def _tip_offset(
+    main: bpy.types.KinematicConstraint, bones: Sequence[bpy.types.PoseBone], plane: Plane
+) -> float | None:
+    """Return the angle in the plane, at rest, from the last bone to the target's Y axis, as IK turns it.
+
+    None where it does not, or the axis is off the plane; two bones have no room for an angle.
+    """
+    if not main.use_rotation or len(bones) < _WITH_ROTATION:
+        return None
+    subtarget, along = _bone_of(main.target, main.subtarget), np.array((0.0, 1.0, 0.0))
+    if subtarget:
+        along = np.array(main.target.data.bones[subtarget].matrix_local.col[1].xyz, np.float64)
+    if abs(along @ plane.normal) > np.sin(_APART):
+        return None
+    ends = (along, np.array(bones[-1].bone.matrix_local.col[1].xyz, np.float64))
+    to, at = (np.arctan2(end @ plane.y, end @ plane.x) for end in ends)
+    return float(wrapped(np.array(to - at)))
+
+
 # --- Words -------------------------------------------------------------------
 
 
@@ -279,6 +317,8 @@ def _carried(plan: Plan) -> Iterator[str]:
         yield f"IK locks of {listed(hinges)} as hinges"
     if plan.weights:
         yield f"stiffness of {listed(plan.weights)} as weights"
+    if plan.tip_offset is not None:
+        yield "its target's rotation in the plane as the angle of the last bone"
     kind = animation_of(limb, "influence")
     if "strips" not in kind and (kind or plan.influence < 1.0):
         yield f"the influence{f', {kind}' if kind else f' {plan.influence:.3g}'}"
@@ -288,7 +328,9 @@ def _carried(plan: Plan) -> Iterator[str]:
 
 def _lost(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
     main = plan.limb.main
-    if main.use_rotation:
+    if main.use_rotation and plan.tip_offset is not None and main.orient_weight < 1.0:
+        yield f"its rotation weight {main.orient_weight:.3g}: the last bone turns all the way"
+    elif main.use_rotation and plan.tip_offset is None:
         yield "its target's rotation: the tip follows the place alone"
     if main.subtarget and not plan.subtarget:
         yield f"the vertices '{main.subtarget}' of its target: the tip follows the origin"

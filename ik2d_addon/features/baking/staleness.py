@@ -77,7 +77,7 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
         bone = target.pose.bones.get(chain.subtarget)
         matrix = matrix @ bone.matrix if bone else None
     place = [] if matrix is None else list(matrix.translation)
-    if matrix is not None and chain.hand_rotation == 'TARGET':
+    if matrix is not None and 'TARGET' in (chain.hand_rotation, chain.tip_rotation):
         place += [value for row in matrix.to_3x3() for value in row]
     return _joined(
         settings=_settings(chain, animated.settings),

@@ -84,6 +84,10 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     """
     scene = scene_of(armature)
     rig = read_chain(armature, chain)
+    if rig.tip_angle is not None:
+        raise IK2DError(
+            f"Chain '{rig.name}': plain CCD gives the last bone no angle; set Last Bone to Free to step"
+        )
     bpy.context.view_layer.update()
     joint = 0 if whole else next_joint(chain, len(rig.bones))
     step = step_pose(scene, rig, None if whole else joint)

@@ -258,9 +258,9 @@ class Drag:
             return "where it was"
         status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
         off = float(self.solved.distance[0])
-        if status == Status.REACHED and off <= self.solved.tolerance:
+        if self.solved.solution.reached[0] and off <= self.solved.tolerance:
             return "reached"
-        if status == Status.REACHED:
+        if self.solved.solution.reached[0]:
             return f"off by {length_text(off, units)}"
         return f"{_STOPPED.get(status, 'out of reach by')} {length_text(off, units)}"
 

@@ -11,7 +11,6 @@ from ...bake.pipeline import blended_turns
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
-from ...core import Status
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation, set_values, values_of
 from ...rig.chain.chain import RigChain
@@ -85,7 +84,7 @@ class HeldChain:
         """
         solved = self.solved(self.target, self.bend, keep=True)
         apart = np.abs(solved.turns[0] - self.keyed_pose.turns)
-        if solved.solution.status[0] == Status.REACHED and np.sin(apart / 2.0).max() <= _SOLVED:
+        if solved.solution.reached[0] and np.sin(apart / 2.0).max() <= _SOLVED:
             return self.target
         return self.tip + ((self.target - self.tip) @ self.normal) * self.normal
 

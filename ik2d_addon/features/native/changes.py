@@ -79,6 +79,7 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
         yield chosen_solver(len(names)) if settings.solver == 'AUTO' else settings.solver
         yield settings.root_turns_freely
     yield settings.plane, settings.plane == 'CUSTOM' and settings.plane_normal[:], settings.hand_rotation
+    yield settings.tip_rotation, settings.tip_angle_offset, settings.tip_angle_first
     if "stretch" in (controls_of(settings) or ()):
         yield settings.stretch_bones
     for joint in map(settings.joints.get, names):

@@ -40,6 +40,8 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
             f"'{rig.hands.bones[0]}' on its tip keeps a rotation of its own, by keys alone; set Hand or Foot"
             " to As It Is, or bake it instead"
         )
+    if rig.tip_angle is not None:
+        yield "its last bone has an angle of its own; set Last Bone to Free, or bake it instead"
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
         yield from _of_inheritance(bone, root=i == 0)

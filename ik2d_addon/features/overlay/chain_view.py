@@ -7,6 +7,7 @@ so it can be read while a window is drawn, when nothing can be added or evaluate
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import atan2, remainder, tau
 
 import bpy
 import numpy as np
@@ -19,6 +20,7 @@ from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.target_plane import facing_target
+from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.bone_constraints import is_carried
 from ...rig.scene.carried import carried_now
 from ...rig.scene.samples import ChainSamples
@@ -48,6 +50,13 @@ class ChainView:
     tolerance: float  # in the chain's units
     tip: Floats  # (3,) in the world
     target: Floats  # (3,) in the world
+    heading: float | None = None  # of the last bone as wanted, radians from the x axis; None where it is free
+
+    @property
+    def heading_off(self) -> float:
+        """Radians, 0 to pi, of the last bone off its wanted heading; 0 where it is free."""
+        along = self.joints[-1] - self.joints[-2]
+        return 0.0 if self.heading is None else abs(remainder(atan2(along[1], along[0]) - self.heading, tau))
 
     @property
     def scale(self) -> float:
@@ -119,9 +128,9 @@ class ChainView:
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
     """Return the samples of a chain on the current frame, read from the original objects."""
     armature, bones, target = rig.armature, rig.pose_bones, rig.target
-    place = target.matrix_world.translation
+    matrix = target.matrix_world
     if rig.subtarget:
-        place = target.matrix_world @ target.pose.bones[rig.subtarget].head
+        matrix = matrix @ target.pose.bones[rig.subtarget].matrix
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
@@ -129,12 +138,13 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     frame = bpy.context.scene.frame_float
     own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
     return ChainSamples(
-        targets=np.array([place], np.float64),
+        targets=np.array([matrix.translation], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
         settings=np.array([own if controls is None else sampled_controls(controls)]),
+        aims=np.array([matrix.to_3x3()], np.float64) if rig.follows_rotation else None,
         carried=carried_now(bones[0]) if is_carried(rig, frame, frame) else None,
     )
 
@@ -164,7 +174,8 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     rest = angles_before(headings)[0]
     frame = np.eye(4)
     frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = plane.x, plane.y, plane.normal, plane.origin
-    to_pose = rest_to_pose(rig, samples)[0] @ frame
+    to_rest = rest_to_pose(rig, samples)
+    wanted, to_pose = wanted_headings(rig, samples, to_rest), to_rest[0] @ frame
     into, bones = inverse(to_pose), rig.pose_bones
     posed = np.array([*(bone.head for bone in bones), bones[-1].tail], np.float64)
     flat = posed @ into[:3, :3].T + into[:3, 3]
@@ -185,4 +196,5 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         tolerance=rig.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
         tip=samples.tips[0],
         target=samples.targets[0],
+        heading=None if wanted is None else float(wanted[0]),
     )

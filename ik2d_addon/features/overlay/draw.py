@@ -126,6 +126,7 @@ def figure_of(
             name = f"{chain.name}: " if several else ""
             words = f"{name}{length_text(chain_view.distance, units)} off: {why}"
             figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
+            figures.draw_heading(figure, chain_view, colors["miss"])
     figure.labels = [
         (place, words, readable(color, background, WORDS)) for place, words, color in figure.labels
     ]

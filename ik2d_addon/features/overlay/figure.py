@@ -20,6 +20,8 @@ FAN_OF_BONE, FAN_OF_REACH = 0.45, 0.3
 _KEPT = 32
 # A joint nearer than this to an end of its range is at its limit (radians).
 _AT_LIMIT = np.radians(0.5)
+# A last bone nearer than this to its angle has it (radians).
+_OFF_ANGLE = np.radians(0.1)
 # Sizes as parts of the reach: a dash with its gap, half a cross.
 _DASH, _CROSS = 0.04, 0.025
 _PATH_CROSS, _TICK = 0.012, 0.008
@@ -178,6 +180,18 @@ def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, wor
         x, y = (_CROSS * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
         figure.line(shapes.crosses(chain_view.target[np.newaxis], x, y), shade, 1.0, BOLD)
     figure.labels.append((chain_view.target, words, shade))
+
+
+def draw_heading(figure: Figure, chain_view: ChainView, color: RGB) -> None:
+    """Add a dashed line where the last bone would be at its angle, and words, if it is off that."""
+    if chain_view.heading is None or chain_view.heading_off <= _OFF_ANGLE:
+        return
+    along = np.array((np.cos(chain_view.heading), np.sin(chain_view.heading)))
+    start = chain_view.joints[-2]
+    end = start + chain_view.chain.lengths[-1] * along
+    figure.line(lifted(chain_view, shapes.dashes(start, end, _DASH * chain_view.reach[1])), color, 1.0, BOLD)
+    words = f"{np.degrees(chain_view.heading_off):.3g}° off its angle"
+    figure.labels.append((lifted(chain_view, end), words, color))
 
 
 def draw_path(figure: Figure, chain_view: ChainView, path: TargetPath, color: RGB, missed: RGB) -> None:

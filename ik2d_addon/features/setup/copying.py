@@ -71,6 +71,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     other.plane_normal, flipped = _mirrored(chain.plane_normal), is_flipped(chain)
     if _normal(armature, other) @ _mirrored(_normal(armature, chain)) < 0.0:
         flipped = not flipped
+        other.tip_angle_offset = -chain.tip_angle_offset
         for joint, source in zip(other.joints, chain.joints, strict=True):
             joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
     if is_flipped(other) != flipped:

@@ -162,6 +162,10 @@ class IK2D_PT_chain(ChainSidebar, Panel):
             field(column, context, chain, "influence")
         if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
+        field(column, context, chain, "tip_rotation")
+        if chain.tip_rotation != 'FREE':
+            field(column, context, chain, "tip_angle_offset")
+            field(column, context, chain, "tip_angle_first")
         column.separator()
         button = column.operator("ik2d.flip", icon='MOD_MIRROR', depress=is_flipped(chain))
         button.chain = chain.name

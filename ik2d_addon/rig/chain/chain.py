@@ -12,7 +12,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, normal_in_bone, read_joints, read_limits
+from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
@@ -54,6 +54,7 @@ class RigChain:
     slide_weight: float = 1.0  # with Even: how willingly bones slide rather than turn
     hands: Hands | None = None  # None where the bones on the tip are left alone
     native: bpy.types.Object | None = None  # the empty that carries a native chain's controls
+    tip_angle: TipAngle | None = None  # None where the last bone is free
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -82,8 +83,15 @@ class RigChain:
     @property
     def goes_on(self) -> bool:
         """Whether a bake goes on from the frame before: by Even within limits too, which else may jump."""
-        jumps = self.solver == 'EVEN' and len(self.bones) > 2 and bool(self.joints.held.any())
+        limited = self.solver == 'EVEN' and len(self.bones) > 2 and bool(self.joints.held.any())
+        jumps = limited and self.tip_angle is None
         return (self.solver == 'CCD' or jumps) and not self.starts_from_rest
+
+    @property
+    def follows_rotation(self) -> bool:
+        """Whether the target's rotation counts, beside its place."""
+        hands, tip = self.hands, self.tip_angle
+        return (hands is not None and hands.follow) or (tip is not None and tip.follow)
 
     @property
     def pose_bones(self) -> list[bpy.types.PoseBone]:
@@ -116,6 +124,8 @@ def read_chain(
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
     hands, left_alone = read_hands(settings, bones[-1])
+    sliding = slides is not None and slides.any
+    tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     stand = controls_of(settings)
     softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
@@ -144,6 +154,7 @@ def read_chain(
         slide_weight=settings.slide_weight,
         hands=hands,
         native=stand,
+        tip_angle=tip_angle,
     )
 
 
@@ -188,6 +199,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         refuse_unstretchable(settings, bones)
         slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
         _solver(settings, len(bones), slides)
+        read_tip_angle(settings, len(bones), slides=slides is not None and slides.any)
     except IK2DError as error:
         return str(error)
     return ""

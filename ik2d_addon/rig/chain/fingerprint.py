@@ -39,6 +39,7 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
         above and above.name,
         [tuple(_rest_of(bone)) for bone in bones],
         list(_hands(armature, chain, bones[-1]) if bones and chain.hand_rotation != 'NONE' else ()),
+        _target_rest(chain) if chain.tip_rotation == 'TARGET' else None,
         list(_moved_by(chain.target, chain.subtarget)),
     )
 
@@ -129,10 +130,16 @@ def _hands(
         yield (*_rest_of(bone), *_of_constraints(bone))
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
     yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]
-    if chain.subtarget and chain.target and chain.target.type == 'ARMATURE':
-        aim = chain.target.data.bones.get(chain.subtarget)
-        yield aim and aim.matrix_local.copy().freeze()
+    yield _target_rest(chain)
     yield len(armature.animation_data.drivers) if armature.animation_data else 0
+
+
+def _target_rest(chain: bpy.types.PropertyGroup) -> Any:
+    """Return the rest matrix of a chain's target bone; None for an object."""
+    if not (chain.subtarget and chain.target and chain.target.type == 'ARMATURE'):
+        return None
+    aim = chain.target.data.bones.get(chain.subtarget)
+    return aim and aim.matrix_local.copy().freeze()
 
 
 def _moved_by(target: bpy.types.Object | None, subtarget: str) -> Iterator[Any]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The freedom of a chain's joints: the user's limits and weights, and Blender's locked channels."""
+"""The freedom of a chain's joints: the user's limits and weights, and Blender's locked channels.
+
+And the angle of the last bone, where it has one of its own.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +18,13 @@ from ...core.inputs import Floats
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import curve_of
+from .hands import orientations
 
 # A locked channel counts as at rest below this (radians, or a part of a quaternion).
 _AT_REST = 1e-4
+# Angles of the last bone: none, or the target's; and the number of bones from which on they share the bend.
+_FREE, _FOLLOWING = 'FREE', 'TARGET'
+_SHARING = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,3 +189,61 @@ def own_axis(axis: Floats, sine: float) -> int | None:
     """Return the number (0..2) of the own axis that a unit axis (3,) is within a sine of; None for none."""
     nearest = int(np.argmax(np.abs(axis)))
     return nearest if np.linalg.norm(np.delete(axis, nearest)) <= sine else None
+
+
+# --- The angle of the last bone ------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TipAngle:
+    """The angle of a chain's last bone, counted from rest."""
+
+    follow: bool  # it turns as the target does; else it stays as in rest
+    rest: Floats  # (3, 3) the target's axes where it is not turned, in the armature's space
+    offset: float  # radians
+    first: bool  # before the tip's place, where both cannot be had
+
+
+def read_tip_angle(
+    settings: bpy.types.PropertyGroup,
+    bone_count: int,
+    *,
+    slides: bool,
+    askew: bool = False,
+    own_tip: bool = False,
+) -> TipAngle | None:
+    """Return the angle of a chain's last bone, None where it is free.
+
+    slides: whether bones slide. askew: whether hinges are. own_tip: the chain's tip bone is its target: an
+    angle that follows the target stays as it is. Raises IK2DError for settings that no angle goes with.
+    """
+    if settings.tip_rotation == _FREE:
+        return None
+    _refuse_angle(settings, bone_count, slides, askew)
+    follow = settings.tip_rotation == _FOLLOWING
+    target, bone = settings.target, settings.tip if own_tip else settings.subtarget
+    armature = settings.id_data if own_tip else target
+    rest = armature.data.bones.get(bone) if bone and armature and armature.type == 'ARMATURE' else None
+    axes = np.eye(3) if rest is None else orientations(np.array(rest.matrix_local, np.float64)[:3, :3])
+    offset = 0.0 if own_tip and follow else float(settings.tip_angle_offset)
+    return TipAngle(follow, axes, offset, bool(settings.tip_angle_first))
+
+
+def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bool, askew: bool) -> None:
+    """Raise IK2DError for settings of a chain that its last bone's angle cannot be had with."""
+    solver = {'ARC': "Arc", 'CCD': 'CCD'}.get(settings.solver)
+    shares = bone_count >= _SHARING and not settings.root_turns_freely
+    stretches = settings.stretch != 1.0 or settings.compress != 1.0
+    causes = (
+        (bone_count < 2, "takes two bones or more", "set Bones to 2 or more"),
+        (solver, f"is not to be had with the {solver} solver", "set the solver to Automatic"),
+        (shares, "takes a first bone that turns freely", "turn on Root Turns Freely"),
+        (slides, "takes bones that do not slide", "turn Slide off"),
+        (askew, "takes hinges that agree", "unlock the rotation of its bones, or set Plane to Hinges"),
+        (stretches, "takes bones of one length", "set Stretch and Compress to 1"),
+    )
+    for found, what, way_out in causes:
+        if found:
+            raise IK2DError(
+                f"Chain '{settings.name}': an angle of the last bone {what}; {way_out}, or Last Bone to Free"
+            )

@@ -78,7 +78,7 @@ def _of_bones(matrices: Sequence[Floats], frames: int) -> NDArray[np.float32]:
 
 def has_turning_targets(chains: Sequence[RigChain]) -> bool:
     """Return whether the axes of targets count too."""
-    return any(chain.hands is not None and chain.hands.follow for chain in chains)
+    return any(chain.follows_rotation for chain in chains)
 
 
 def settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
@@ -125,7 +125,7 @@ def samples_of(
         bases=_widened(record.bases, rows),
         tips=np.broadcast_to((unrepeated(record.world) @ tails)[:, :3, 0], (len(record.world), 3)),
         settings=thinned(settings),
-        aims=record.aims[:, target] if hands is not None and hands.follow else None,
+        aims=record.aims[:, target] if chain.follows_rotation else None,
         hands=record.poses[:, hand_rows, :3, :3].astype(np.float64) if hands is not None else None,
         carried=carried_by(chain.pose_bones[0], record.poses[:, rows[0]], record.bases[:, rows[0]], parent)
         if is_carried

@@ -26,8 +26,8 @@ class ChainSamples(Frames):
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) the tip's place in the world
     settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
-    # Of a chain with hands, (frames, 3, 3) the target's axes in the world, and (frames, k, 3, 3) those of the
-    # hands in the armature's pose space, as posed
+    # (frames, 3, 3) the target's axes in the world, where the chain follows its rotation; and, of a chain
+    # with hands, (frames, k, 3, 3) those of the hands in the armature's pose space, as posed
     aims: Floats | None = None
     hands: Floats | None = None
     # (frames, 4, 4) what constraints that carry the chain do to its first bone: it is posed as by its

@@ -20,6 +20,7 @@ from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import sync_joints
+from .tip_angle import TipAngleSettings
 
 
 def _keep_name_unique(chain, _context):
@@ -76,7 +77,7 @@ class IK2D_PG_ccd_walk(PropertyGroup):
 # --- The chains of a rig -----------------------------------------------------
 
 
-class IK2D_PG_chain(PropertyGroup):
+class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     """One planar bone chain and the target that its tip follows.
 
     What a chain is solved by has an `update`, or a live chain would not notice that it changed.

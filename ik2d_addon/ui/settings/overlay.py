@@ -55,7 +55,9 @@ class IK2D_PG_overlay(PropertyGroup):
     reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
     limits: _part("Limits", "Each limited joint's range as a fan, its needle along the bone")
     bend: _part("Bend", "An arrow to the side that the chain bends to")
-    miss: _part("Missed Target", "A line from the tip to a target that it is not on, how far it is, and why")
+    miss: _part(
+        "Missed Target", "A line to a target, or an angle, that the chain misses, how far it is, and why"
+    )
     pops: _part(
         "Pops",
         "The bands in which a joint turns by more than 5 degrees for 1 % of the reach: round the root, which"

@@ -11,7 +11,7 @@ from ik2d_addon.bake import BakeReport, ChainReport
 from ik2d_addon.bake.report import HALF_WAY, length_text
 from ik2d_addon.core import Status
 
-REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED = Status
+REACHED, TOO_FAR, TOO_CLOSE, LIMITED, STALLED, EASED, ANGLE = Status
 
 
 def chain(count=4, /, **changes) -> ChainReport:
@@ -491,3 +491,13 @@ def test_rows_are_one_a_frame():
             "iterations": 1,
         },
     ]
+
+
+def test_tip_on_its_target_whose_last_bone_is_off_its_angle_is_no_miss():
+    report = chain(
+        status=np.array([REACHED, ANGLE, ANGLE, REACHED]), angle_error=np.array([0.0, 0.1, 0.2, 0.0])
+    )
+    assert not report.missed.any() and report.reached
+    assert report.to_dict()["status"] == ["REACHED", "ANGLE", "ANGLE", "REACHED"]
+    assert report.to_dict()["angle_error"] == [0.0, 0.1, 0.2, 0.0]
+    assert [row["angle_error_degrees"] for row in report.rows()] == pytest.approx([0, 5.72958, 11.45916, 0])

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
-from rigs import add_armature, add_leg
+from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.animation.bone_channels import locked_channels
@@ -28,6 +28,7 @@ from ik2d_addon.rig.chain.joints import (
     own_axis,
     read_joints,
     read_limits,
+    read_tip_angle,
     turning_axis,
 )
 
@@ -378,3 +379,40 @@ def test_what_an_axis_has_of_both_others_counts_together():
 def test_how_near_is_near(sine, within, beyond):
     for part, expected in ((within, 2), (beyond, None)):
         assert own_axis(np.array([part, 0.0, math.sqrt(1.0 - part * part)]), sine) == expected
+
+
+def chain_with_angle(**settings):
+    armature = add_leg()
+    return armature, add_chain(armature, "shin", add_target({1: (0, 0.2, 0.4)}), **settings)
+
+
+def test_last_bone_that_is_free_has_none():
+    _armature, chain = chain_with_angle(tip_angle_offset=0.3)
+    assert read_tip_angle(chain, 2, slides=False) is None
+
+
+def test_object_counts_from_the_armatures_axes_and_a_bone_from_its_rest_pose():
+    armature, chain = chain_with_angle(tip_rotation='TARGET', tip_angle_offset=0.3)
+    found = read_tip_angle(chain, 2, slides=False)
+    assert found.follow and not found.first and found.offset == pytest.approx(0.3)
+    assert (found.rest == np.eye(3)).all()
+    chain.target, chain.subtarget = armature, "body"
+    rest = np.array(armature.data.bones["body"].matrix_local)[:3, :3]
+    assert np.allclose(read_tip_angle(chain, 2, slides=False).rest, rest, atol=1e-4)
+
+
+def test_own_tip_keeps_the_angle_that_it_has():
+    armature, chain = chain_with_angle(tip_rotation='TARGET', tip_angle_offset=0.3)
+    found = read_tip_angle(chain, 2, slides=False, own_tip=True)
+    rest = np.array(armature.data.bones["shin"].matrix_local)[:3, :3]
+    assert found.offset == 0.0 and np.allclose(found.rest, rest, atol=1e-4)
+    chain.tip_rotation = 'WORLD'
+    assert read_tip_angle(chain, 2, slides=False, own_tip=True).offset == pytest.approx(0.3)
+
+
+def test_bones_that_slide_have_no_angle():
+    _armature, chain = chain_with_angle(tip_rotation='WORLD')
+    with pytest.raises(
+        IK2DError, match="takes bones that do not slide; turn Slide off, or Last Bone to Free"
+    ):
+        read_tip_angle(chain, 2, slides=True)
