@@ -24,14 +24,13 @@ def tail():
 
 
 @pytest.mark.slow
-def test_legs_and_random_chains_jump_in_a_third_as_many_frames_and_bend_little_more():
+@pytest.mark.parametrize(("chosen", "paths", "left"), (("bird's leg", 8, 0.0), ("24 random", 2, 0.9)))
+def test_fewer_frames_jump_and_the_bend_is_little_more(chosen, paths, left):
     jumps, bends = np.zeros(2, int), np.zeros(2)
-    for name, chain, rest in rigs():
-        if name not in ("bird's leg", "24 random"):
-            continue
-        for path in paths_of(chain, np.random.default_rng(3), 2):
+    for name, chain, rest in [rig for rig in rigs() if rig[0] == chosen][::6]:
+        for path in paths_of(chain, np.random.default_rng(3), paths):
             least, on = (solve(chain, path, rest=rest) for solve in (solve_even, solve_even_path))
-            assert (on.status == least.status).all()
+            assert (on.status == least.status).all(), name
             assert np.hypot(*(forward(chain, on.angles)[:, -1] - path).T).max() < 1e-8
             low, high = chain.ranges.T
             assert (low - 1e-12 <= on.angles).all() and (on.angles <= high + 1e-12).all()
@@ -39,7 +38,7 @@ def test_legs_and_random_chains_jump_in_a_third_as_many_frames_and_bend_little_m
             bends += [bend_of(one.angles, rest).sum() for one in (least, on)]
             same = np.abs(on.angles - least.angles).max(axis=1) <= even.SAME
             assert (on.parted == ~same).all()
-    assert jumps[0] >= 9 and jumps[1] <= jumps[0] / 3
+    assert jumps[0] >= 2 and jumps[1] <= left * jumps[0]
     assert bends[1] <= 1.1 * bends[0]
 
 
