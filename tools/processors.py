@@ -13,11 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from numpy.core._multiarray_umath import __cpu_features__ as features
 
-# OpenBLAS's kernels, by what numpy knows of what such a processor has, the best of it last.
+# OpenBLAS's kernels, by what numpy knows that such a processor has, the best last; Zen has Haswell's.
 KERNELS = {
     "Prescott": ("SSE3",),
     "Haswell": ("SSE3", "AVX2", "FMA3"),
-    "Zen": ("SSE3", "AVX2", "FMA3"),
     "SkylakeX": ("SSE3", "AVX2", "FMA3", "AVX512F", "AVX512_SKX"),
 }
 
