@@ -53,9 +53,9 @@ def solve_pose(
 
     target: (..., 2) relative to the root. angle: (...) radians, the last bone's heading from the x axis.
     bend: +1 or -1 (...), the side that the joints between the first bone and the last bend to: +1 is that
-    of a bent rest, and of a straight one the positive. rest: (n,) angles from which bend is counted; None:
-    straight. The first joint's turn costs nothing. tolerance, softness: as of `solve_even`. The solution's
-    `angle_error` (...) is in radians, 0 to pi.
+    of a bent rest, and of a straight one the positive. Two bones take the side with the nearer angle.
+    rest: (n,) angles from which bend is counted; None: straight. The first joint's turn costs nothing.
+    tolerance, softness: as of `solve_even`. The solution's `angle_error` (...) is in radians, 0 to pi.
     Raises IK2DError for one bone, bones that slide, other shapes and numbers.
 
     >>> solution = solve_pose(Chain([1.0, 1.0, 0.5]), [1.0, 1.0], np.radians(-90), bend=-1)
