@@ -21,6 +21,7 @@ from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from .arm import ALIKE, ON_TARGET, Arm, headings_off, unit
 from .backwards import least_bend
+from .clamped import Clamped
 from .short import poses_of
 
 # A heading further off (radians) is not the one asked for.
@@ -45,15 +46,16 @@ def solve_pose(
     The chain is walked backwards from its last bone (backwards.py): exact, and a proof, where the first
     joint turns freely. Two bones, and two with a hand, are a list of triangles (short.py), with limits on
     any joint. In a longer chain whose first joint has limits, it is held at an end of its range where the
-    least bend would leave it: then neither the bend nor the angle is proven to be the best.
+    least bend would leave it, and led on by small steps (clamped.py): then neither the bend nor the angle
+    is proven to be the best.
     Where both cannot be had the tip comes first, and the last bone is at the nearest angle that it may have
     there: ANGLE. angle_first: the angle comes first, and the tip as near to its target as that allows.
 
     target: (..., 2) relative to the root. angle: (...) radians, the last bone's heading from the x axis.
     bend: +1 or -1 (...), the side that the joints between the first bone and the last bend to: +1 is that
-    of a bent rest, and of a straight one the positive. rest: (n,) angles from which bend is counted; None:
-    straight. The first joint's turn costs nothing. tolerance, softness: as of `solve_even`. The solution's
-    `angle_error` (...) is in radians, 0 to pi.
+    of a bent rest, and of a straight one the positive. Two bones take the side with the nearer angle.
+    rest: (n,) angles from which bend is counted; None: straight. The first joint's turn costs nothing.
+    tolerance, softness: as of `solve_even`. The solution's `angle_error` (...) is in radians, 0 to pi.
     Raises IK2DError for one bone, bones that slide, other shapes and numbers.
 
     >>> solution = solve_pose(Chain([1.0, 1.0, 0.5]), [1.0, 1.0], np.radians(-90), bend=-1)
@@ -128,6 +130,17 @@ def _best(
     return poses
 
 
+def _led_on(arm: Arm, poses: Floats, points: Floats, wanted: Floats) -> Floats:
+    """Return poses (m, n), where their tips are on points (m, 2) led on to wanted headings and less bend."""
+    poses = poses.copy()
+    rows = np.flatnonzero(arm.misses(poses, points) <= ON_TARGET)
+    clamped = Clamped(arm, points[rows])
+    led = clamped.with_less_bend(clamped.turned(poses[rows], wanted[rows]))
+    kept = arm.misses(led, points[rows]) <= ON_TARGET
+    poses[rows[kept]] = led[kept]
+    return poses
+
+
 def _held(
     arm: Arm,
     poses: Floats,
@@ -161,7 +174,8 @@ def _held(
         left = left[off > ON_TARGET]
         if left.size == 0:
             break
-    return _chosen(arm, found, points, wanted, sides, angle_first)
+    best = _chosen(arm, found, points, wanted, sides, angle_first)
+    return best if depth or angle_first else _led_on(arm, best, points, wanted)
 
 
 def _rooted(

@@ -58,6 +58,14 @@ def _can_have(chain: Chain, tip: Floats, headings: Floats) -> np.ndarray:
     return able
 
 
+def test_two_bones_take_the_side_with_the_nearer_angle_and_the_bend_where_both_are_alike() -> None:
+    chain, target = Chain([1.0, 1.0]), [1.2, 0.0]
+    for bend in (1, -1):
+        assert solve_pose(chain, target, 0.5, bend=bend).angles[1] > 0.0
+        assert solve_pose(chain, target, -0.5, bend=bend).angles[1] < 0.0
+        assert np.sign(solve_pose(chain, target, 0.0, bend=bend).angles[1]) == bend
+
+
 def test_two_bones_and_a_hand_bend_to_the_side_asked_for_where_limits_allow_it() -> None:
     chain = Chain([1.0, 1.0, 0.4])
     for bend in (1, -1):

@@ -124,3 +124,11 @@ def test_wrong_input_is_refused_with_a_sentence() -> None:
         solve_pose(Chain([1.0, 1.0]), [1.0, 0.0], np.nan)
     with pytest.raises(IK2DError, match="rest must be 2 angles"):
         solve_pose(Chain([1.0, 1.0]), [1.0, 0.0], 0.0, rest=[[0.0, 0.0]])
+
+
+def test_joint_of_little_weight_turns_less() -> None:
+    chain, target = np.ones(5), [2.5, 1.0]
+    even = solve_pose(Chain(chain), target, 0.4)
+    stiff = solve_pose(Chain(chain, weights=[1.0, 1.0, 0.05, 1.0, 1.0]), target, 0.4)
+    assert stiff.status == Status.REACHED and stiff.angle_error <= 1e-9
+    assert abs(stiff.angles[2]) < 0.3 * abs(even.angles[2])
