@@ -107,6 +107,45 @@ def test_no_edit_leaves_a_result_fresh(edit, way, armature, made):
     assert stale(armature) == stale(armature) != ""
 
 
+HIDING = {
+    "hidden": lambda ob: setattr(ob, "hide_viewport", True),
+    "hidden in the view layer": lambda ob: ob.hide_set(True),
+    "in no scene": lambda ob: bpy.context.scene.collection.objects.unlink(ob),
+    "in a hidden collection": lambda ob: exclude(ob),
+}
+
+
+def exclude(ob):
+    """Move an object to a collection that the view layer leaves out."""
+    scene, own = bpy.context.scene, bpy.data.collections.new("Own")
+    scene.collection.children.link(own)
+    own.objects.link(ob)
+    scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["Own"].exclude = True
+
+
+OF_THE_TARGET = [name for name in EDITS if "target" in name or "parent" in name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("edit", OF_THE_TARGET)
+@pytest.mark.parametrize("hide", HIDING)
+def test_edits_of_a_target_that_is_not_shown_are_seen_too(hide, edit, way, armature, made):
+    for ob in (target_of(armature), target_of(armature).parent):
+        HIDING[hide](ob)
+    other, chain = add_target({}, "Other"), armature.ik2d.chains[0]
+    chain.bake_mark = results.bake_fingerprint(chain, AnimatedPaths.of(armature))
+    bpy.context.view_layer.update()
+    made.clear()
+    assert stale(armature) == stale(armature) == "" and len(made) == 1
+    bpy.context.view_layer.update()
+    EDITS[edit](armature)
+    other.location.x += 1.0
+    WAYS[way]()
+    assert stale(armature) != ""
+
+
 def test_without_an_edit_of_theirs_fingerprints_are_made_once(armature, made):
     other = add_target({1: (0, 0, 0), 9: (1, 0, 0)}, "Other")
     bpy.context.view_layer.update()
