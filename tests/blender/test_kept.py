@@ -58,11 +58,13 @@ def target_of(rig):
 
 
 def write_keys(curve):
-    """Write keys in bulk, without an update of the curve."""
+    """Write keys in bulk; Blender 4.2 plays and tags them only once the curve is updated."""
     values = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", values)
     values[1] += 0.1
     curve.keyframe_points.foreach_set("co", values)
+    if bpy.app.version < (4, 5):
+        curve.update()
 
 
 EDITS = {
