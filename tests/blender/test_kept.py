@@ -11,6 +11,7 @@ from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.features.baking.staleness import AnimatedPaths, bake_fingerprint
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.chain.fingerprint import settings_of
 from ik2d_addon.ui import kept
 
 
@@ -107,6 +108,28 @@ def test_no_edit_leaves_a_result_fresh(edit, way, armature, made):
     assert stale(armature) != ""
     bpy.context.view_layer.update()
     assert stale(armature) == stale(armature) != ""
+
+
+def other_value(group, name):
+    """Return another value of a property."""
+    kind, value = group.bl_rna.properties[name], getattr(group, name)
+    if kind.type == 'ENUM':
+        return next(item.identifier for item in kind.enum_items if item.identifier != value)
+    if getattr(kind, "is_array", False):
+        return [part + 1.0 for part in value]
+    return {'BOOLEAN': lambda: not value, 'STRING': lambda: "x", 'INT': lambda: value + 1}.get(
+        kind.type, lambda: 0.5 * value + 0.25
+    )()
+
+
+def test_each_setting_that_fingerprints_read_is_tagged(armature):
+    """A property without an `update` is not."""
+    layer, chain = bpy.context.view_layer, armature.ik2d.chains[0]
+    for group in (chain, chain.joints[0]):
+        for name, _ in settings_of(group):
+            layer.update()
+            setattr(group, name, other_value(group, name))
+            assert layer.depsgraph.id_type_updated('OBJECT'), name
 
 
 HIDING = {
