@@ -11,6 +11,7 @@ from ik2d_addon.features.baking.results import bake_is_stale, solve_is_stale
 from ik2d_addon.features.baking.staleness import AnimatedPaths, bake_fingerprint
 from ik2d_addon.features.native import make_native
 from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.chain.fingerprint import settings_of
 from ik2d_addon.ui import kept
 
 
@@ -58,11 +59,13 @@ def target_of(rig):
 
 
 def write_keys(curve):
-    """Write keys in bulk, without an update of the curve."""
+    """Write keys in bulk; Blender 4.2 plays and tags them only once the curve is updated."""
     values = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", values)
     values[1] += 0.1
     curve.keyframe_points.foreach_set("co", values)
+    if bpy.app.version < (4, 5):
+        curve.update()
 
 
 EDITS = {
@@ -105,6 +108,67 @@ def test_no_edit_leaves_a_result_fresh(edit, way, armature, made):
     assert stale(armature) != ""
     bpy.context.view_layer.update()
     assert stale(armature) == stale(armature) != ""
+
+
+def other_value(group, name):
+    """Return another value of a property."""
+    kind, value = group.bl_rna.properties[name], getattr(group, name)
+    if kind.type == 'ENUM':
+        return next(item.identifier for item in kind.enum_items if item.identifier != value)
+    if getattr(kind, "is_array", False):
+        return [part + 1.0 for part in value]
+    return {'BOOLEAN': lambda: not value, 'STRING': lambda: "x", 'INT': lambda: value + 1}.get(
+        kind.type, lambda: 0.5 * value + 0.25
+    )()
+
+
+def test_each_setting_that_fingerprints_read_is_tagged(armature):
+    """A property without an `update` is not."""
+    layer, chain = bpy.context.view_layer, armature.ik2d.chains[0]
+    for group in (chain, chain.joints[0]):
+        for name, _ in settings_of(group):
+            layer.update()
+            setattr(group, name, other_value(group, name))
+            assert layer.depsgraph.id_type_updated('OBJECT'), name
+
+
+HIDING = {
+    "hidden": lambda ob: setattr(ob, "hide_viewport", True),
+    "hidden in the view layer": lambda ob: ob.hide_set(True),
+    "in no scene": lambda ob: bpy.context.scene.collection.objects.unlink(ob),
+    "in a hidden collection": lambda ob: exclude(ob),
+}
+
+
+def exclude(ob):
+    """Move an object to a collection that the view layer leaves out."""
+    scene, own = bpy.context.scene, bpy.data.collections.new("Own")
+    scene.collection.children.link(own)
+    own.objects.link(ob)
+    scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["Own"].exclude = True
+
+
+OF_THE_TARGET = [name for name in EDITS if "target" in name or "parent" in name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("edit", OF_THE_TARGET)
+@pytest.mark.parametrize("hide", HIDING)
+def test_edits_of_a_target_that_is_not_shown_are_seen_too(hide, edit, way, armature, made):
+    for ob in (target_of(armature), target_of(armature).parent):
+        HIDING[hide](ob)
+    other, chain = add_target({}, "Other"), armature.ik2d.chains[0]
+    chain.bake_mark = results.bake_fingerprint(chain, AnimatedPaths.of(armature))
+    bpy.context.view_layer.update()
+    made.clear()
+    assert stale(armature) == stale(armature) == "" and len(made) == 1
+    bpy.context.view_layer.update()
+    EDITS[edit](armature)
+    other.location.x += 1.0
+    WAYS[way]()
+    assert stale(armature) != ""
 
 
 def test_without_an_edit_of_theirs_fingerprints_are_made_once(armature, made):
