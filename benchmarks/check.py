@@ -15,20 +15,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import process_time
 
 from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, plain_ccd, scenes
+from . import c_port, live, plain_ccd, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE
 from .problems import Problems, free, paths
 from .registration import registered
 from .table import Table, ratio
-from .timing import Task
+from .timing import Task, processor_time_of
 
 # numpy has a fast tangent with AVX-512 alone: without it arrays take up to twice their time, next to C.
 _KIND = "" if __cpu_features__.get("AVX512_SKX") else "_avx2"
@@ -39,6 +38,8 @@ ROUNDS, BEST_OF, AGAIN = 5, 3, 2
 BOUND = 1.25
 # Frames of a bake; of one of many chains; and those that nla.bake does of the first beside heavy meshes.
 FRAMES, FEW_FRAMES, HEAVY_FRAMES = 1000, 20, 4
+# Frames of live chains.
+LIVE_FRAMES = 60
 # Meshes that make a scene heavy: a bake that left its own scene would take several times as long.
 MESHES = 10
 
@@ -87,15 +88,8 @@ def measured(ratios: Sequence[Ratio], best_of: int, rounds: int = ROUNDS) -> dic
 
 def _round(ours: Task, theirs: Task, best_of: int) -> float:
     """Return the ratio of the shortest times, in turns."""
-    times = [(_time_of(ours), _time_of(theirs)) for _ in range(best_of)]
+    times = [(processor_time_of(ours), processor_time_of(theirs)) for _ in range(best_of)]
     return min(mine for mine, _ in times) / min(others for _, others in times)
-
-
-def _time_of(task: Task) -> float:
-    """Return the processors' time that a task takes: other processes' do not count."""
-    start = process_time()
-    task()
-    return process_time() - start
 
 
 def compared(ratios: Sequence[Ratio], now: Mapping[str, float], before: Mapping[str, float]) -> list[Found]:
@@ -204,6 +198,16 @@ def _bake(
     return bake, nla
 
 
+def _live(bones: int) -> tuple[Task, Task]:
+    """Return frames of a live chain within limits that bind, and of one with an IK constraint."""
+    rivals = live.contestants(bones, LIVE_FRAMES, limited=True)
+
+    def frames(kind: str) -> Task:
+        return lambda: [rivals[kind].frame(frame) for frame in range(LIVE_FRAMES)]
+
+    return frames(live.LIVE), frames(live.IK)
+
+
 RATIOS = (
     Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
     Ratio("ten bones, CCD, 1,000 targets : plain CCD, 100 targets", lambda: _batch(1_000)),
@@ -223,6 +227,8 @@ RATIOS = (
         "bake beside 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),
     ),
+    Ratio("live frames of two bones within limits : IK constraint", lambda: _live(2), 1.5),
+    Ratio("live frames of ten bones within limits : IK constraint", lambda: _live(10), 1.5),
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A frame with a live chain beside one with Blender's own IK constraint: median times of scene.frame_set."""
+"""A frame with a live chain and one with Blender's own IK constraint: processor times of scene.frame_set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ik2d_addon.ui.settings.joint_list import sync_joints
 from .ik_constraint import IKRig
 from .problems import LIMIT, SLIGHT_BEND, Problems, paths
 from .table import Table, ratio
-from .timing import say, time_of
+from .timing import processor_time_of, say
 
 HANDLERS = bpy.app.handlers.frame_change_post
 BARE, IK, WRITING, LIVE = "nothing", "IK constraint", "writing alone", "live"
@@ -30,11 +30,11 @@ class Contestant:
     handler: Callable[..., None] | None
 
     def frame(self, number: int) -> float:
-        """Return how long it takes to go to a frame, in seconds."""
+        """Return the processor time that it takes to go to a frame, in seconds."""
         if self.handler:
             HANDLERS.append(self.handler)
         try:
-            return time_of(lambda: self.scene.frame_set(number))
+            return processor_time_of(lambda: self.scene.frame_set(number))
         finally:
             if self.handler:
                 HANDLERS.remove(self.handler)
@@ -43,20 +43,23 @@ class Contestant:
 def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
     """Time frames with chains of so many bones, free and within limits, on a moving armature too."""
     rows = []
-    for n in bones:
+    for n in (1, *bones):
         say(f"live, {n} bones")
-        rows.append(_row(f"{n} bones", n, frames, rounds))
+        rows.append(_row("1 bone" if n == 1 else f"{n} bones", n, frames, rounds))
     middle = bones[len(bones) // 2]
-    rows.append(_row(f"{middle} bones, within limits", middle, frames, rounds, limited=True))
+    for n in (bones[0], middle):
+        say(f"live, {n} bones within limits")
+        rows.append(_row(f"{n} bones, within limits", n, frames, rounds, limited=True))
     rows.append(_row(f"{middle} bones, the armature moving", middle, frames, rounds, moving=True))
     note = (
-        f"scene.frame_set in a scene that holds the chain and its target alone, which walks a circle of"
-        f" {frames} frames in 0.2 to 0.9 of the reach; medians of {rounds} rounds, in turns. *nothing*: the"
-        " same scene without solving; *writing alone*: a handler that writes a quaternion to each bone, and"
-        " solves nothing. Both IK constraint and live solve, and have Blender evaluate the bones. Live writes"
-        " to the rig itself, so that Blender evaluates it twice. Within limits of 60 degrees, which bind on"
-        " most of these frames, it takes the bake's own way; and moving, the chain, which is straight, leaves"
-        " its target's plane on each frame, and is read anew in the next one."
+        f"Processor time of scene.frame_set in a scene that holds the chain and its target alone, which walks"
+        f" a circle of {frames} frames in 0.2 to 0.9 of the reach; medians of {rounds} rounds, in turns."
+        " *nothing*: the same scene without solving; *writing alone*: a handler that writes a quaternion to"
+        " each bone, and solves nothing. Both IK constraint and live solve, and have Blender evaluate the"
+        " bones. Live writes to the rig itself, so that Blender evaluates it twice. The limits are of 60"
+        " degrees, and bind on many of these frames; a target that they put out of reach takes the bake's own"
+        " way. Moving, the chain, which is straight, leaves its target's plane on each frame, and is read"
+        " anew in the next one."
     )
     header = ["chain", BARE, f"{IK} = 1", WRITING, LIVE]
     return Table("Live: a frame", note, header, rows)
@@ -65,25 +68,10 @@ def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
 def _row(
     name: str, n: int, frames: int, rounds: int, limited: bool = False, moving: bool = False
 ) -> list[str]:
-    problems = paths(n, frames)[1]
-    rig = IKRig(problems.lengths, LIMIT if limited else None, locked=False)
-    scenes = {kind: _scene(rig, problems, moving) for kind in (BARE, IK, WRITING, LIVE)}
-    rig.armature.pose.bones[-1].constraints[0].mute = True
-    for kind, scene in scenes.items():
-        armature = next(ob for ob in scene.objects if ob.type == 'ARMATURE')
-        armature.pose.bones[-1].constraints[0].mute = kind != IK
-        if kind == LIVE:
-            _make_live(armature, n, limited)
-    writing = next(ob for ob in scenes[WRITING].objects if ob.type == 'ARMATURE')
-    contestants = {
-        BARE: Contestant(scenes[BARE], None),
-        IK: Contestant(scenes[IK], None),
-        WRITING: Contestant(scenes[WRITING], lambda scene, _graph: _write(writing, scene.frame_current)),
-        LIVE: Contestant(scenes[LIVE], handlers._frame_changed),
-    }
-    times: dict[str, list[float]] = {kind: [] for kind in contestants}
+    rivals = contestants(n, frames, limited, moving)
+    times: dict[str, list[float]] = {kind: [] for kind in rivals}
     for _ in range(rounds):
-        for kind, contestant in contestants.items():
+        for kind, contestant in rivals.items():
             times[kind] += [contestant.frame(frame) for frame in range(frames)]
     medians = {kind: median(seconds) for kind, seconds in times.items()}
     if RIGS.problems or RIGS.failures:
@@ -94,6 +82,26 @@ def _row(
         f"1 ({1e6 * medians[IK]:.0f} µs)",
         *(ratio(medians[kind] / medians[IK]) for kind in (WRITING, LIVE)),
     ]
+
+
+def contestants(n: int, frames: int, limited: bool = False, moving: bool = False) -> dict[str, Contestant]:
+    """Return a scene for each contestant, of a chain of so many bones and a target with so many frames."""
+    problems = paths(n, frames)[1]
+    rig = IKRig(problems.lengths, LIMIT if limited else None, locked=False)
+    scenes = {kind: _scene(rig, problems, moving) for kind in (BARE, IK, WRITING, LIVE)}
+    rig.armature.pose.bones[-1].constraints[0].mute = True
+    for kind, scene in scenes.items():
+        armature = next(ob for ob in scene.objects if ob.type == 'ARMATURE')
+        armature.pose.bones[-1].constraints[0].mute = kind != IK
+        if kind == LIVE:
+            _make_live(armature, n, limited)
+    writing = next(ob for ob in scenes[WRITING].objects if ob.type == 'ARMATURE')
+    return {
+        BARE: Contestant(scenes[BARE], None),
+        IK: Contestant(scenes[IK], None),
+        WRITING: Contestant(scenes[WRITING], lambda scene, _graph: _write(writing, scene.frame_current)),
+        LIVE: Contestant(scenes[LIVE], handlers._frame_changed),
+    }
 
 
 def _scene(rig: IKRig, problems: Problems, moving: bool) -> bpy.types.Scene:

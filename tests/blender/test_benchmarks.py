@@ -20,6 +20,7 @@ from benchmarks import (
     plain_ccd,
     problems,
     table,
+    timing,
     versions,
 )
 from benchmarks.contestants import ALL, FINE, OURS
@@ -188,7 +189,7 @@ def sides(*times):
 def test_a_ratio_is_the_median_of_rounds_of_the_shortest_times(monkeypatch):
     #                    ratios 2, then 1.5 (of 6, 3 and 4, 2), then 9
     clock, task = sides(*(4.0, 2.0, 5.0, 2.5, 6.0, 4.0, 4.5, 3.0, 9.0, 1.0, 9.0, 1.0) * 2)
-    monkeypatch.setattr(check, "process_time", clock)
+    monkeypatch.setattr(timing, "process_time", clock)
     one = check.Ratio("some", lambda: (task, task))
     each = check.Ratio("each", lambda: (task, task), per=4.0)
     none = check.Ratio("not here", lambda: None)

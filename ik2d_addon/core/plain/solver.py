@@ -14,7 +14,7 @@ from ..even.search import family_of
 from ..even.single import SingleFamily
 from ..even.solve import MANY_BONES, springs_within
 from ..inputs import Floats
-from ..sheet.sheet import Sheet, sheet_of
+from ..sheet.sheet import Sheet, rounded, sheet_of
 from ..sheet.single import SingleSheet
 from ..sheet.springs import springs_of
 from ..softness import softened_within
@@ -160,7 +160,7 @@ class PlainSolver:
         numbers, slide_weight = springs_within(self.bones.chain, np.array(self.bones.unturned))
         if not self._sheets:
             self._sheets.append(sheet_of(numbers, True, slide_weight))
-        return SingleSheet(self._sheets[0], springs_of(numbers, True, slide_weight))
+        return SingleSheet(self._sheets[0], springs_of(rounded(numbers), True, slide_weight))
 
 
 def plain_solver(

@@ -212,7 +212,13 @@ def sheet_of(numbers: Floats, free_root: bool, slide_weight: float) -> Sheet:
 
     numbers: (7, n) as for `springs_of`.
     """
-    return _kept((np.round(numbers, DIGITS) + 0.0).tobytes(), free_root, round(slide_weight, DIGITS))
+    return _kept(rounded(numbers).tobytes(), free_root, round(slide_weight, DIGITS))
+
+
+def rounded(numbers: Floats) -> Floats:
+    """Return the numbers (7, n) that a sheet of a chain is made of."""
+    found: Floats = np.round(numbers, DIGITS) + 0.0
+    return found
 
 
 @lru_cache(maxsize=KEPT)

@@ -12,8 +12,8 @@ from ik2d_addon.core.plain import plain_solver
 
 pytestmark = pytest.mark.slow
 
-# Angles that differ by less (radians) are the same: poses are settled to 1e-9, and one more step.
-SAME = 1e-11
+# Angles that differ by less (radians) are the same.
+SAME = 1e-12
 
 
 def some_chain(rng: np.random.Generator, count: int) -> tuple[Chain, np.ndarray]:

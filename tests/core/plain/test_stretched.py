@@ -17,6 +17,7 @@ from ik2d_addon.core import (
 from ik2d_addon.core.arithmetic import FLOATS
 from ik2d_addon.core.inputs import wrapped
 from ik2d_addon.core.plain import PlainStretch, plain_solver
+from ik2d_addon.core.plain.bones import FINE
 from ik2d_addon.core.stretch import Stretcher
 
 CHAINS = {
@@ -70,6 +71,7 @@ def test_poses_are_those_of_the_arrays(name, stretch, softness):
     points = h[:, None] * np.stack((np.cos(turns), np.sin(turns)), axis=-1)
     factors, goals = stretched(chain, h, softness, stretch)
     status, left = stretched_status(chain, h, stretch), 0
+    same = 1e-12 if len(lengths) <= 2 else FINE  # a family of poses is exact to less than that
     for i, point in enumerate(points.tolist()):
         bend = float(rng.choice([-1.0, 1.0]))
         answer = solver.solve(*point, bend, softness)
@@ -87,8 +89,8 @@ def test_poses_are_those_of_the_arrays(name, stretch, softness):
             np.abs(wrapped(angles - solved.angles)).max() < 2e-7
         )  # it is straight: rounding turns it so far
         tip = forward(longer, angles)[-1]
-        assert np.abs(tip - forward(longer, solved.angles)[-1]).max() < 1e-11 * (1.0 + h[i])
-        assert answer.residual == pytest.approx(np.hypot(*(tip - points[i])), abs=1e-11 * (1.0 + h[i]))
+        assert np.abs(tip - forward(longer, solved.angles)[-1]).max() < same * (1.0 + h[i])
+        assert answer.residual == pytest.approx(np.hypot(*(tip - points[i])), abs=same * (1.0 + h[i]))
         expected = Status.EASED if softness and answer.residual > 1e-6 * chain.reach[1] else Status.REACHED
         assert answer.status == (status[i] or solved.status or expected)
     assert left < 60

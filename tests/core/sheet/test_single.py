@@ -38,7 +38,7 @@ def test_the_least_pose_is_that_of_the_arrays(name, free):
             pose = single.least(*point, -1.0, asked)
             assert (pose is not None) == reached[k]
             if pose is not None:
-                assert np.abs(wrapped(pose.angles - found.poses.angles[:, k])).max() < 1e-11
+                assert np.abs(wrapped(pose.angles - found.poses.angles[:, k])).max() < 1e-12
 
 
 def test_a_target_that_no_pose_reaches_has_none():
