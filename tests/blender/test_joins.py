@@ -96,6 +96,18 @@ def test_a_part_that_is_baked_again_joins_what_stands_around_it():
 
 
 @pytest.mark.slow
+def test_keys_after_it_on_a_frame_that_cannot_be_solved_are_not_led_to():
+    armature, chain = tentacle()
+    bake(armature)
+    move_target_keys(chain.target, 52, 68, 0.05)
+    for frame, size in ((70, 1.0), (71, 0.0), (72, 1.0)):
+        armature.scale = (size, size, size)
+        armature.keyframe_insert("scale", frame=frame)
+    report = bake(armature, frame_start=50, frame_end=70)
+    assert report.all_reached
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("by", (0.05, -0.15))
 def test_a_part_joins_also_where_the_target_has_moved_meanwhile(by):
     armature, chain = tentacle()

@@ -6,11 +6,12 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_leg, add_target, stretching_arm
+from rigs import add_armature, add_chain, add_leg, add_target, crane_with_target, stretching_arm
 
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.problem import Problem
 from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.pose.keyed_pose import KeyedPose, NeighborPoses
 from ik2d_addon.rig.scene.sampler import sample_steps
 from ik2d_addon.rig.scene.samples import finished
 
@@ -99,3 +100,13 @@ def test_joints_with_limits_are_left_to_the_solver():
     joints = asked.joints(asked.turns(np.full((3, 5), 0.3)), np.zeros((3, 5)))
     change, small = replace(asked, rig=rig).mended(joints, np.full((3, 2), 1e-6))
     assert not small.any() and not change.any()
+
+
+def test_the_slides_before_the_frames_are_gone_on_from():
+    armature, chain = crane_with_target(drop=0.1, solver='CCD')
+    rig = read_chain(armature, chain)
+    samples = finished(sample_steps(bpy.context.scene, [rig], range(1, 3))).chains[0]
+    slid = rig.slides.ranges.mean(axis=1)
+    before = KeyedPose(0.0, np.full(len(rig.bones), 0.1), {}, slid)
+    start = Problem.of(rig, samples, NeighborPoses(before)).start
+    assert slid.any() and start.slides == pytest.approx(slid)
