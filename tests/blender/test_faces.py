@@ -21,6 +21,8 @@ FACES = {
         "solve_arc",
         "solve_ccd",
         "solve_ccd_path",
+        "solve_even_path",
+        "solve_pose",
         "reachable",
         "Region",
         "Stretch",

@@ -68,6 +68,8 @@ def test_defaults_say_that_nothing_special_is_known():
         "plane_axes": None,
         "rest_directions": None,
         "angles": None,
+        "angle_error": None,
+        "parted": None,
         "forced": (),
         "stretch": None,
         "slides": None,

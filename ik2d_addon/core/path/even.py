@@ -73,8 +73,8 @@ def solve_even_path(
     chain without limits, and one of two bones, has solve_even's poses: they do not jump so.
     targets: (frames, 2) relative to the root. start: (n,) angles of the pose before the first target, or
     (frames, n): each then goes on from its own; None: the first has the pose of least bend. start_slides: of
-    the start's shape, None for none. bend, softness: one for all, or (frames,). The others, and errors, as in
-    solve_even.
+    the start's shape, None for none. bend, softness: one for all, or (frames,). rest, root_weight, tolerance,
+    slide_weight, and errors, as in solve_even.
 
     >>> chain = Chain([1.0, 1.0, 1.0], limits=np.radians([[-180, 180], [-90, 90], [-90, 90]]))
     >>> solve_even_path(chain, [[2.0, 0.0], [2.0, 0.1]]).parted
