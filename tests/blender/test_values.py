@@ -97,6 +97,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "generated": True,
     }
     assert defaults(RigChain) == {
+        "tip_angle": None,
         "notes": (),
         "ruled": False,
         "forced": (),
