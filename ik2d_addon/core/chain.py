@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +72,7 @@ class Chain:
     def __len__(self) -> int:
         return self.lengths.size
 
-    @property
+    @cached_property
     def reach(self) -> tuple[float, float]:
         """(inner, outer): the annulus of the tip, if its joints may turn freely.
 

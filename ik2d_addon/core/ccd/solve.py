@@ -210,7 +210,8 @@ def inner_tolerance(chain: Chain, tolerance: float) -> float:
 
 def solver_of(chain: Chain, tolerance: float, rounds: int) -> Solver:
     """Return the solver of one target at a time that fits the chain (reach is 1)."""
-    bones, rigid = Bones.of(chain), has_rigid(Bones.of(chain))
+    bones = Bones.of(chain)
+    rigid = has_rigid(bones)
 
     def solve(pose: list[float], x: float, y: float, bend: float, was_out: bool) -> Steps[Found]:
         if not (rigid or chain.is_limited or chain.is_sliding):

@@ -162,10 +162,6 @@ class IK2D_PT_chain(ChainSidebar, Panel):
             field(column, context, chain, "influence")
         if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
-        field(column, context, chain, "tip_rotation")
-        if chain.tip_rotation != 'FREE':
-            field(column, context, chain, "tip_angle_offset")
-            field(column, context, chain, "tip_angle_first")
         column.separator()
         button = column.operator("ik2d.flip", icon='MOD_MIRROR', depress=is_flipped(chain))
         button.chain = chain.name
@@ -199,7 +195,7 @@ class IK2D_PT_stretch(ChainSidebar, Panel):
 
 
 class IK2D_PT_joints(ChainSidebar, Panel):
-    """How far each joint of the active chain may turn, and how willingly"""
+    """How far each joint of the active chain may turn, how willingly, and where the last bone points"""
 
     bl_idname = "IK2D_PT_joints"
     bl_parent_id = "IK2D_PT_chain"
@@ -216,6 +212,11 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
+        column = layout.column()
+        field(column, context, chain, "tip_rotation")
+        if chain.tip_rotation != 'FREE':
+            field(column, context, chain, "tip_angle_offset")
+            field(column, context, chain, "tip_angle_first")
 
     @staticmethod
     def _draw_joint(column: UILayout, context: Context, chain: PropertyGroup, joint: PropertyGroup) -> None:
