@@ -209,14 +209,14 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
         if 0 <= chain.active_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.active_joint])
-        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
-        if chain.left_out:
-            draw_text(layout, context, chain.left_out, 'INFO')
         column = layout.column()
         field(column, context, chain, "tip_rotation")
         if chain.tip_rotation != 'FREE':
             field(column, context, chain, "tip_angle_offset")
             field(column, context, chain, "tip_angle_first")
+        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
+        if chain.left_out:
+            draw_text(layout, context, chain.left_out, 'INFO')
 
     @staticmethod
     def _draw_joint(column: UILayout, context: Context, chain: PropertyGroup, joint: PropertyGroup) -> None:
