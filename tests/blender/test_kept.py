@@ -44,7 +44,7 @@ def made(monkeypatch):
 
 
 def stale(armature):
-    """Return what has changed since the bake."""
+    """Return the first change since the bake, in words; "" for none."""
     return bake_is_stale(armature, bpy.context.scene)
 
 

@@ -11,6 +11,7 @@ on several frames, and is back on the least poses wherever it meets them.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import hypot, pi, remainder
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,7 +71,7 @@ def solve_even_path(
 
     Where the pose of least bend goes over to another one from a target to the next, the path goes on from the
     pose before, its tip on the target, and comes to the other pose in several steps; `parted` says where. A
-    chain without limits, and one of two bones, has solve_even's poses: they do not jump so.
+    chain without limits, and one of two bones, has solve_even's poses.
     targets: (frames, 2) relative to the root. start: (n,) angles of the pose before the first target, or
     (frames, n): each then goes on from its own; None: the first has the pose of least bend. start_slides: of
     the start's shape, None for none. bend, softness: one for all, or (frames,). rest, root_weight, tolerance,
@@ -80,30 +81,16 @@ def solve_even_path(
     >>> solve_even_path(chain, [[2.0, 0.0], [2.0, 0.1]]).parted
     array([False, False])
     """
-    least = solve_even(
-        chain,
-        targets,
-        bend=bend,
-        rest=rest,
-        root_weight=root_weight,
-        tolerance=tolerance,
-        softness=softness,
-        slide_weight=slide_weight,
-    )
-    steps = even_path_steps(
-        chain,
-        targets,
-        least,
-        start=start,
-        start_slides=start_slides,
-        bend=bend,
-        rest=rest,
-        root_weight=root_weight,
-        tolerance=tolerance,
-        softness=softness,
-        slide_weight=slide_weight,
-    )
-    return drained(steps)
+    asked: dict[str, Any] = {
+        "bend": bend,
+        "rest": rest,
+        "root_weight": root_weight,
+        "tolerance": tolerance,
+        "softness": softness,
+        "slide_weight": slide_weight,
+    }
+    least = solve_even(chain, targets, **asked)
+    return drained(even_path_steps(chain, targets, least, start=start, start_slides=start_slides, **asked))
 
 
 def even_path_steps(

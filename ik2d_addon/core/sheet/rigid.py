@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Newton's step of rigid bones for one target: `Springs.step` and `moved`, to the bit, in half their time.
+"""Newton's step for one target of rigid bones, in half the time of `Springs.step` and `moved`.
 
-It has nothing of what slides, second springs and arrays need.
+The numbers are exactly theirs. Slides, second springs and arrays are left to them.
 """
 
 from math import cos, sin, sqrt

@@ -98,7 +98,7 @@ class Clamped:
         return poses, np.abs(off).max(axis=1) <= MENDED
 
     def _off(self, poses: Floats, headings: Floats) -> Floats:
-        """Return what is left (m, 3) of the way to the points and the headings."""
+        """Return the errors (m, 3) of tip, in x and y, and heading (radians)."""
         away = self.points - joints_at(self.arm.chain, poses)[:, -1]
         return np.column_stack((away, wrapped(headings - poses.sum(axis=1))))
 
