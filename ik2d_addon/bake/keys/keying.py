@@ -109,6 +109,8 @@ class KeyedChain:
     hands: KeyedHands | None = None  # where they have their own orientation
     # (times, n) as `solved_angles` has them, or where all frames are played `relative_turns`; None: not known
     angles: Floats | None = None
+    # What it was solved from, at the plan's times and then half-way between; None where that is not known
+    samples: ChainSamples | None = None
 
     @property
     def channels(self) -> list[BoneRotation]:

@@ -77,6 +77,12 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
     return ""
 
 
+def turned_by_more(armature: bpy.types.Object, bones: set[str]) -> str:
+    """Return the causes that turn bones besides their F-Curves and the bones above them; "" for none."""
+    causes = (*_bone_hindrances(armature, bones, follow=False), *_animated(armature, bones))
+    return next(iter(causes), "")
+
+
 def placed(
     armature: bpy.types.Object, bones: Sequence[str], targets: Sequence[Node], times: Times
 ) -> Generator[int, None, Placed | None]:
@@ -143,8 +149,11 @@ def _object_hindrances(ob: bpy.types.Object) -> Iterator[str]:
             yield "is parented to a bone in another way"
 
 
-def _bone_hindrances(ob: bpy.types.Object, names: set[str]) -> Iterator[str]:
-    """Yield the causes of motion of some bones other than their channels and parents, in words."""
+def _bone_hindrances(ob: bpy.types.Object, names: set[str], follow: bool = True) -> Iterator[str]:
+    """Yield the causes of motion of some bones other than their channels and parents, in words.
+
+    follow: whether a bone that does not take all of its parent's transforms counts too.
+    """
     if not names:
         return
     if ob.type != 'ARMATURE' or ob.data.pose_position != 'POSE' or ob.data.is_editmode:
@@ -158,7 +167,7 @@ def _bone_hindrances(ob: bpy.types.Object, names: set[str]) -> Iterator[str]:
             yield f"has no bone '{name}'"
         elif any(not constraint.mute for constraint in bone.constraints):
             yield f"has a constraint on bone '{name}'"
-        elif not _follows(bone.bone):
+        elif follow and not _follows(bone.bone):
             yield f"has a bone '{name}' that does not take all of its parent's transforms"
     for bone in ob.pose.bones:
         for constraint in bone.constraints:

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Play a bake back by arithmetic, on the keys that Blender holds: on each frame and half-way between two.
+
+Where keys alone turn the bones, the tips follow from these and from what was sampled above the chain. Blender
+is asked at a few of the times, and has to agree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ..core.inputs import Floats
+from ..rig.animation import versions
+from ..rig.animation.actions import KnownChannels
+from ..rig.animation.bone_channels import BoneRotation
+from ..rig.animation.fcurves import Singles, column
+from ..rig.animation.key_faults import path_of
+from ..rig.animation.times import evaluated_times
+from ..rig.chain.chain import RigChain
+from ..rig.chain.stretch import ALONG
+from ..rig.scene.by_curves import turned_by_more
+from ..rig.scene.rounding import rounding
+from ..rig.scene.samples import ChainSamples
+from .keys.cubics import read_played
+from .keys.keying import KeyedChain, KeyPlan
+
+# How many of the times Blender is asked at, besides the one of the largest miss.
+LOOKS = 5
+# The part of the reach by which Blender may differ, besides the rounding of 32-bit numbers.
+AGREE = 1e-6
+# Handles are so symmetric, in frames, that half of the time is half of the way from key to key.
+_SYMMETRIC = 1e-3
+_BEZIER = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Where arithmetic expects the tips of chains."""
+
+    times: Floats  # (m,) all frames, then the times half-way between them
+    chains: list[ChainSamples]  # at these times
+
+    def looks(self) -> list[int]:
+        """Return the rows to ask Blender at: the worst, and some spread over all, in order of their times."""
+        off = np.max([np.linalg.norm(one.targets - one.tips, axis=1) for one in self.chains], axis=0)
+        order = np.argsort(self.times)
+        spread = order[np.linspace(0, len(order) - 1, LOOKS).round().astype(np.intp)]
+        rows = sorted({int(np.nanargmax(off)) if np.isfinite(off).any() else 0, *spread.tolist()})
+        return sorted(rows, key=self.times.__getitem__)
+
+    def agrees(self, rows: list[int], seen: Sequence[ChainSamples], reaches: Sequence[float]) -> bool:
+        """Return whether Blender's samples at some rows show the tips, and the targets, where expected."""
+        for one, other, reach in zip(self.chains, seen, reaches, strict=True):
+            sizes = np.abs(other.world[:, :3, 3]) + np.abs(other.tips)
+            near = AGREE * reach + rounding(sizes.max(axis=1, keepdims=True) + reach)
+            if not (
+                (np.abs(one.tips[rows] - other.tips) <= near).all()
+                and (np.abs(one.targets[rows] - other.targets) <= near).all()
+            ):
+                return False
+        return True
+
+
+def turned_by_keys(rigs: Sequence[RigChain]) -> bool:
+    """Return whether keys alone turn the bones of chains of one armature, and all that hangs on them.
+
+    Not where constraints or drivers do too, where bones slide, and where hands have a rotation of their own.
+    """
+    armature, bones = rigs[0].armature, {bone for rig in rigs for bone in rig.bones}
+    plain = all(rig.slides is None and rig.hands is None for rig in rigs)
+    return plain and not turned_by_more(armature, bones)
+
+
+def expected(scene: bpy.types.Scene, chains: Sequence[KeyedChain], plan: KeyPlan) -> Expected | None:
+    """Return where the tips of keyed chains are; None where that takes more than arithmetic."""
+    if not all(chain.samples is not None and chain.rotations for chain in chains):
+        return None
+    armature = chains[0].solved.rig.armature
+    holder = versions.existing_channels(armature)
+    assert holder is not None  # with new keys
+    known, times = KnownChannels(holder), evaluated_times(scene, plan.times)
+    found = []
+    for chain in chains:
+        samples = _with_tips(armature, known, chain, times)
+        if samples is None:
+            return None
+        found.append(samples)
+    return Expected(np.concatenate((plan.frame_array, plan.half_way)), found)
+
+
+def _with_tips(
+    armature: bpy.types.Object, known: KnownChannels, chain: KeyedChain, times: Singles
+) -> ChainSamples | None:
+    """Return a chain's samples with the tips that its keys give; None where these are not as a bake's are."""
+    rig, samples = chain.solved.rig, chain.samples
+    played = [_played(armature, known, one, times) for one in (*chain.rotations, *chain.scales)]
+    if samples is None or not all(played):
+        return None
+    turning = [one for one in played if one is not None and one.property != "scale"]
+    scales = [one for one in played if one is not None and one.property == "scale"]
+    if scales:
+        bases = samples.bases.copy()
+        for one in scales:
+            along = bases[:, rig.bones.index(one.bone), :3, ALONG]
+            along *= np.abs(one.values[:, ALONG : ALONG + 1]) / np.linalg.norm(along, axis=1, keepdims=True)
+        samples = replace(samples, bases=bases)
+    found = read_played(rig, samples, turning, np.empty(0), None if scales else chain.solved.linkage)
+    return replace(samples, tips=found.tips_in_world())
+
+
+def _played(
+    armature: bpy.types.Object, known: KnownChannels, channels: BoneRotation, times: Singles
+) -> BoneRotation | None:
+    """Return the values that Blender plays of a bone's channels at times (m,), then half-way between these.
+
+    None where the keys are at other times, or not as a bake leaves them.
+    """
+    if channels.frames is not None:
+        return None
+    path, bone = path_of(armature, channels), armature.pose.bones[channels.bone]
+    values = np.empty((2 * len(times) - 1, channels.values.shape[1]))
+    values[:] = getattr(bone, channels.property)
+    for index in channels.unlocked(armature):
+        curve = known.fcurves.find(path, index=index)
+        if curve is None:
+            if channels.keys(index):
+                return None
+            continue
+        there = _at_keys(curve, times)
+        if there is None:
+            return None
+        values[:, index] = there
+    return replace(channels, values=values)
+
+
+def _at_keys(curve: bpy.types.FCurve, times: Singles) -> Floats | None:
+    """Return an F-Curve's values at its keys (m,), then half-way between them; None for keys elsewhere.
+
+    Half of the time is half of the way along a Bezier segment whose handles are as long on either side.
+    """
+    co = column(curve, "co")
+    first = int(np.searchsorted(co[:, 0], times[0]))
+    rows = slice(first, first + len(times))
+    x, y = co[rows].T
+    if len(x) < len(times) or (x != times).any() or len(curve.modifiers):
+        return None
+    left, right = column(curve, "handle_left")[rows][1:], column(curve, "handle_right")[rows][:-1]
+    if np.abs((right[:, 0] - x[:-1]) - (x[1:] - left[:, 0])).max(initial=0.0) > _SYMMETRIC:
+        return None
+    if (column(curve, "interpolation")[rows] != _BEZIER).any():
+        return None
+    values: Floats = np.empty(2 * len(times) - 1)
+    values[: len(times)] = y
+    values[len(times) :] = (y[:-1] + y[1:] + 3.0 * (right[:, 1].astype(np.float64) + left[:, 1])) / 8.0
+    return values
