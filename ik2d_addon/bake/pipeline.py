@@ -29,6 +29,7 @@ from ..rig.pose.keyed_pose import (
 )
 from ..rig.pose.rotations import bone_rotations, single_axis_notes
 from ..rig.pose.target_plane import facing_target
+from ..rig.scene.between import sampled_between
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
 from ..rig.scene.sampler import STEP, Sampler, sample_alone, sample_now, sample_steps
@@ -39,7 +40,16 @@ from .arithmetic import expected, turned_by_keys
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
 from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
-from .playback import NOT_PLAYED, VERIFY_ALL, VERIFY_NOTHING, VERIFY_SAMPLE, Played, played, plays_all_frames, times_to_play
+from .playback import (
+    NOT_PLAYED,
+    VERIFY_ALL,
+    VERIFY_NOTHING,
+    VERIFY_SAMPLE,
+    Played,
+    played,
+    plays_all_frames,
+    times_to_play,
+)
 from .report import BakeReport
 from .request import (
     BakeOptions,
@@ -366,7 +376,8 @@ def solve_frames(
             before = 2 * number * len(times)
             beyond = _frames_beyond(scene, ready, times)
             sampled = [*times, *plan.half_way, *sorted(set(beyond.values()))]
-            steps = sample_steps(sampler or scene, ready, times, sampled[len(times) :])
+            reading = sampled_between if by_keys and sampler else sample_steps
+            steps = reading(sampler or scene, ready, times, sampled[len(times) :])
             sampling = yield from _counted(steps, before, total, len(times) / len(sampled))
             ready = with_drivers_checked(ready, options.force)
             full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped

@@ -44,7 +44,7 @@ def softened(chain: Chain, distance: Floats, softness: Floats) -> Floats:
 
 
 def softened_within(
-    inner: float, outer: float, distance: Number, softness: Number, lib: Arithmetic
+    inner: Number, outer: Number, distance: Number, softness: Number, lib: Arithmetic
 ) -> Number:
     """Return the distance of `softened` for an annulus of reach."""
     width = lib.minimum(softness * outer, outer - inner)
@@ -56,7 +56,13 @@ def softened_within(
 
 def soft_targets(chain: Chain, targets: Floats, softness: Floats) -> Floats:
     """Return targets (..., 2) moved to where softness puts the tip; softness (...) or one."""
+    return soft_targets_within(*chain.reach, targets, softness)
+
+
+def soft_targets_within(inner: Number, outer: Number, targets: Floats, softness: Floats) -> Floats:
+    """Return the targets of `soft_targets` for annuli of reach, one or one for each target."""
     distance = np.hypot(targets[..., 0], targets[..., 1])
-    part = softened(chain, distance, softness) / np.where(distance > 0.0, distance, 1.0)
+    eased = softened_within(inner, outer, distance, softness, ARRAYS)
+    part = eased / np.where(distance > 0.0, distance, 1.0)
     is_soft = np.greater(softness, 0.0)[..., np.newaxis]
     return np.where(is_soft, targets * part[..., np.newaxis], targets)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arithmetic import ARRAYS
+from .arithmetic import ARRAYS, Number
 from .chain import (
     Chain,
     checked_angles,
@@ -116,34 +116,40 @@ def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tole
     for first in range(0, m, BLOCK):
         rows = slice(first, first + BLOCK)
         x, y = targets[rows].T
-        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = _solve_block(
-            chain.lengths.tolist(), x, y, sides[rows], kept[rows], tolerance
+        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = solve_free_pairs(
+            *chain.lengths.tolist(), x, y, sides[rows], kept[rows], tolerance
         )
     return angles, status, residual
 
 
-def _solve_block(
-    lengths: list[float], x: Floats, y: Floats, sides: Floats, kept: Floats, tolerance: float
+def solve_free_pairs(
+    d1: Number, d2: Number, x: Floats, y: Floats, sides: Floats, kept: Floats, tolerance: Number
 ) -> tuple[Floats, Floats, NDArray[np.int8], Floats]:
     """Return angle1, angle2, status and residual, each (m,), by the formulas of triangle.py.
 
-    The residual is the target's distance from the annulus: the tip's miss, but for rounding.
+    d1, d2 and tolerance: one for all targets, or (m,). The residual is the target's distance from the
+    annulus: the tip's miss, but for rounding.
     """
-    d1, d2 = lengths
     inner, outer = abs(d1 - d2), d1 + d2
     h = np.sqrt(x * x + y * y)
     short, spare = outer - h, h - inner
     residual = np.maximum(-np.minimum(short, spare), 0.0)
     status = (short < -tolerance) * np.int8(Status.TOO_FAR) + (spare < -tolerance) * np.int8(Status.TOO_CLOSE)
-    if min(d1, d2) <= ZERO_LENGTH * outer:
-        angle2 = kept[:, 1]
-        adjacent, opposite = d1 + d2 * np.cos(angle2), d2 * np.sin(angle2)
-        angle1 = np.arctan2(y * adjacent - x * opposite, x * adjacent + y * opposite)
-    else:
+    pointed = np.minimum(d1, d2) <= ZERO_LENGTH * outer
+    if not np.all(pointed):
         angle1, angle2 = two_bone_pose(d1, d2, x, y, h, sides, ARRAYS)
+    if np.any(pointed):
+        straight = _pointed(d1, d2, x, y, kept[:, 1])
+        angle1, angle2 = straight if np.all(pointed) else np.where(pointed, straight, (angle1, angle2))
     if h.min() == 0.0:  # at the root every direction is as good: keep the one that was
         angle1 = np.where(h > 0.0, angle1, wrapped(kept[:, 0]))
     return angle1, angle2, status, residual
+
+
+def _pointed(d1: Number, d2: Number, x: Floats, y: Floats, angle2: Floats) -> tuple[Floats, Floats]:
+    """Return the angles of bones of which one has no length: the first points the tip at the target."""
+    adjacent, opposite = d1 + d2 * np.cos(angle2), d2 * np.sin(angle2)
+    return np.arctan2(y * adjacent - x * opposite, x * adjacent + y * opposite), angle2
 
 
 def solve_limited_pair(

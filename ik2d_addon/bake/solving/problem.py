@@ -18,7 +18,9 @@ from ...core import (
 )
 from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
+from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
+from ...core.pairs import is_plain, solve_pairs
 from ...core.path import Posture, turned_over
 from ...core.plain.bones import FINE
 from ...rig.chain.chain import RigChain
@@ -279,6 +281,12 @@ class Problem:
             slides = self.rig.slides.ranges * self.gains[row][:, None]
         return Chain(self.lengths[row], joints.limits_from(self.unturned[row]), joints.weights, slides)
 
+    @property
+    def _turns_freely(self) -> bool:
+        """Whether all joints have no limits, and no weight of 0."""
+        chain = self.chain(0)
+        return not chain.is_limited and (chain.weights is None or bool(chain.weights.all()))
+
     @cached_property
     def is_constant(self) -> bool:
         """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
@@ -354,6 +362,14 @@ class Problem:
             chain, rest = self.chain(0), self.unturned[0]
             posture = self._posture(0)
             return (yield from solved_steps(self.rig, chain, targets, start, bend, softness, rest, posture))
+        lengths = self.lengths if frames is None else self.lengths[frames]
+        if self.rig.solver == 'TWO_BONE' and self._turns_freely and is_plain(lengths, targets):
+            assert start is not None
+            tolerances = np.full(len(targets), self.rig.tolerance or np.nan)
+            tolerances = np.where(np.isnan(tolerances), DEFAULT_TOLERANCE * lengths.sum(axis=1), tolerances)
+            kept = np.broadcast_to(start.angles, targets.shape)
+            yield len(targets)
+            return solve_pairs(lengths, targets, bend, softness, tolerances, kept)
         parts, last = [], start
         for row, frame in enumerate(range(len(targets)) if frames is None else frames.tolist()):
             rows, chain = slice(row, row + 1), self.chain(frame)

@@ -33,8 +33,8 @@ _CARRYING = (*_PLACING, 'TRANSFORM', 'CHILD_OF', 'ARMATURE', 'FOLLOW_PATH')
 # Constraints that leave a bone's rotation and the place of its tail as they are.
 _HARMLESS = ('LIMIT_SCALE', 'MAINTAIN_VOLUME')
 # The properties that switch a constraint, and all that say how much it acts.
-_SWITCHES = ("mute", "enabled")
-_STRENGTH = (*_SWITCHES, "influence")
+SWITCHES = ("mute", "enabled")
+_STRENGTH = (*SWITCHES, "influence")
 # Properties of a constraint that do not say which bones it moves, and how.
 _NOT_EXTENT = {"influence", "active", "show_expanded", "is_valid", "error_location", "error_rotation"}
 # Angles (radians) within this are the same.
@@ -295,7 +295,7 @@ def _limits_place(rig: RigChain, i: int, constraint: bpy.types.Constraint) -> bo
 
 def is_active(armature: bpy.types.Object, constraint: bpy.types.Constraint, times: Sequence[float]) -> bool:
     """Return whether a constraint acts between two times: it has its targets, and some influence then."""
-    if not _has_targets(constraint) or constraint.mute and not is_animated(armature, constraint, _SWITCHES):
+    if not _has_targets(constraint) or constraint.mute and not is_animated(armature, constraint, SWITCHES):
         return False
     path = constraint.path_from_id("influence")
     if acting_driver(armature, path):

@@ -18,6 +18,7 @@ from ..animation import versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Reader, Singles, Times
 from ..chain.dependencies import Node, parents, walk
+from .bone_constraints import SWITCHES, is_animated
 
 # The channels that an object, or a bone, is placed by.
 _BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -26,6 +27,7 @@ _OBJECT = (*_BONE, "delta_location", "delta_rotation_euler", "delta_rotation_qua
 # elsewhere.
 _ELSE = ("hide_", "color", "show_", "display_", "empty_display_", "pass_index", "modifiers[", "ik2d.", '["')
 _OF_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](.*)', re.DOTALL)
+_OF_DATA = re.compile(r'bones\["((?:[^"\\]|\\.)*)"\]\.(.*)', re.DOTALL)
 # Greater numbers may overflow Blender's 32 bits, on the way if not at the end.
 _GREATEST = 1e15
 
@@ -159,7 +161,7 @@ def _bone_hindrances(ob: bpy.types.Object, names: set[str], follow: bool = True)
     if ob.type != 'ARMATURE' or ob.data.pose_position != 'POSE' or ob.data.is_editmode:
         yield "is not posed"
         return
-    if _has_animation(ob.data):
+    if _has_animation(ob.data, names):
         yield "has animation of its armature data"
     for name in names:
         bone = ob.pose.bones.get(name)
@@ -184,17 +186,25 @@ def _follows(bone: bpy.types.Bone) -> bool:
 
 def _is_off(constraint: bpy.types.Constraint) -> bool:
     """Return whether a constraint is muted for good."""
-    path = constraint.path_from_id()
-    animation = constraint.id_data.animation_data
-    curves = (*versions.existing_fcurves(constraint.id_data), *(animation.drivers if animation else ()))
-    return constraint.mute and not any(curve.data_path.startswith(path) for curve in curves)
+    return constraint.mute and not is_animated(constraint.id_data, constraint, SWITCHES)
 
 
-def _has_animation(block: bpy.types.ID) -> bool:
-    animation = block.animation_data
-    return animation is not None and bool(
-        animation.action or len(animation.drivers) or len(animation.nla_tracks)
-    )
+def _has_animation(data: bpy.types.Armature, names: set[str]) -> bool:
+    """Return whether animation of an armature's data may move some of its bones."""
+    animation = data.animation_data
+    if animation is None:
+        return False
+    curves = (*versions.existing_fcurves(data), *animation.drivers)
+    return len(animation.nla_tracks) > 0 or any(_rules(curve.data_path, names) for curve in curves)
+
+
+def _rules(path: str, names: set[str]) -> bool:
+    """Return whether a channel of an armature's data may move some bones: not by how other bones look."""
+    found = _OF_DATA.fullmatch(path)
+    if not found:
+        return not path.startswith("collections")
+    aside = found[2].startswith(("bbone_", "hide", "color"))
+    return not aside and bpy.utils.unescape_identifier(found[1]) in names
 
 
 def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
@@ -207,7 +217,7 @@ def _animated(ob: bpy.types.Object, bones: set[str]) -> Iterator[str]:
     if not _is_plain(animation.action):
         yield "has an action with layers"
     for driver in animation.drivers:
-        if _kind(driver.data_path, bones) != _ASIDE:
+        if not driver.mute and _kind(driver.data_path, bones) != _ASIDE:
             yield f"has a driver on {driver.data_path}"
     for curve in versions.existing_fcurves(ob):
         kind = _kind(curve.data_path, bones)

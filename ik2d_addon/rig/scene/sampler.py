@@ -143,7 +143,7 @@ def _sampling(
     """Return the chains' samples in a record, in the order of the rows; those of the times are checked."""
     numbers = {target: k for k, target in enumerate(_targets(chains))}
     record = replace(record, world=thinned(record.world))
-    span = min(times), max(times)
+    span = min(times, default=0.0), max(times, default=0.0)
     samples = [
         samples_of(chain, record, numbers[chain.target, chain.subtarget], own, is_carried(chain, *span)).at(
             rows
@@ -175,6 +175,7 @@ class Sampler:
         # Why the full scene is evaluated instead of one of our own; "" where it is not, None before that
         # is known.
         self._why: str | None = None
+        self._hindered = False
 
     def __enter__(self) -> "Sampler":
         return self
@@ -188,6 +189,11 @@ class Sampler:
         """Why the full scene is evaluated; "" where it is not, or is not known to be."""
         return self._why or ""
 
+    def steps_alone(self) -> Generator[int, None, bool]:
+        """Return whether times are stepped through in a scene of the rig alone, where the order is free."""
+        yield from self.compare()
+        return self._hindered and not self._why
+
     def compare(self) -> Generator[int, None, None]:
         """Check once whether a scene of our own will do, and make it; yield the number of times done."""
         if self._why is not None:
@@ -200,7 +206,8 @@ class Sampler:
         probed = [*self._targets, *self._forced]
         probes = self._left.enter_context(_probes(own, probed, own=True))
         self._probes = dict(zip(probed, probes, strict=True))
-        if not hindrance(armature, needed_bones(self._chains), self._targets):
+        self._hindered = bool(hindrance(armature, needed_bones(self._chains), self._targets))
+        if not self._hindered:
             return  # F-Curves place it all, the same in any scene
         _settle(self.scene)
         shown = yield from record_stepping(
