@@ -455,6 +455,7 @@ def play_back(
         looking = sample_steps(scene, rigs, there.times[rows].tolist(), checked=False, way=STEP)
         looks = yield from looking
         if there.agrees(rows, looks.chains, [chain.solved.reach for chain in chains]):
+            yield len(there.times)
             return [
                 played(chain, samples, there.times, plan.time_array)
                 for chain, samples in zip(chains, there.chains, strict=True)

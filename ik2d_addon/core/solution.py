@@ -154,7 +154,7 @@ def annulus_status(chain: Chain, targets: Floats, tolerance: float) -> NDArray[n
 
 
 def eased_status(
-    status: NDArray[np.int8], residual: Floats, softness: Floats, tolerance: float
+    status: NDArray[np.int8], residual: Floats, softness: Floats, tolerance: Floats | float
 ) -> NDArray[np.int8]:
     """Return status (m,) with EASED where softness (m,) leaves the tip behind a target within reach."""
     eased: NDArray[np.int8] = status.copy()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arithmetic import ARRAYS, Number
+from .arithmetic import ARRAYS, Number, cos_and_sin
 from .chain import (
     Chain,
     checked_angles,
@@ -21,7 +21,7 @@ from .chain import (
 )
 from .errors import IK2DError
 from .inputs import Floats, checked_bend, common_shape, wrapped
-from .softness import checked_softness, soft_targets
+from .softness import checked_softness, soft_targets, soft_targets_within
 from .solution import Solution, Status, annulus_status, distances_to, eased_status
 from .triangle import two_bone_pose
 
@@ -96,6 +96,49 @@ def solve_two_bone(
     return Solution.of_rows(chain, shape, angles, status, residual)
 
 
+def solve_pairs(
+    lengths: Floats, targets: Floats, bend: Floats, softness: Floats, tolerances: Floats, kept: Floats
+) -> Solution:
+    """Return the poses of `solve_two_bone` for free pairs of bones, (m, 2) lengths, and a target (m, 2) each.
+
+    Inputs are not checked. bend, softness and tolerances: (m,), the last as lengths. kept: (m, 2) angles, as
+    `start` there. All lengths and targets have to be within `are_plain`.
+    """
+    angles, residual = np.empty_like(targets), np.empty(len(targets))
+    status = np.empty(len(targets), np.int8)
+    for first in range(0, len(targets), BLOCK):
+        rows = slice(first, first + BLOCK)
+        (d1, d2), (x, y), limits = lengths[rows].T, targets[rows].T, tolerances[rows]
+        solved = solve_free_pairs(d1, d2, x, y, bend[rows], kept[rows], limits)
+        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = solved
+        if softness[rows].any():
+            x, y = soft_targets_within(abs(d1 - d2), d1 + d2, targets[rows], softness[rows]).T
+            solved = solve_free_pairs(d1, d2, x, y, bend[rows], kept[rows], limits)
+            angles[rows, 0], angles[rows, 1] = solved[:2]
+            residual[rows] = _missed(lengths[rows], angles[rows], targets[rows])
+            status[rows] = eased_status(status[rows], residual[rows], softness[rows], limits)
+    free = np.zeros(angles.shape, np.bool_)
+    return Solution(angles, status, residual, np.zeros(len(targets), np.int32), free, np.zeros(angles.shape))
+
+
+def are_plain(lengths: Floats, targets: Floats) -> bool:
+    """Return whether lengths (m, 2) and targets (m, 2) are such that no fourth power of them overflows."""
+    outer = lengths.sum(axis=1)
+    return bool(
+        outer.min(initial=1.0) > 1.0 / HUGE
+        and outer.max(initial=1.0) < HUGE
+        and np.abs(targets).max(initial=0.0) <= HUGE
+    )
+
+
+def _missed(lengths: Floats, angles: Floats, targets: Floats) -> Floats:
+    """Return the distances (m,) from the tips of poses (m, 2) to targets (m, 2)."""
+    cosines, sines = cos_and_sin(np.cumsum(angles, axis=1))
+    tips = np.stack([(lengths * cosines).sum(axis=1), (lengths * sines).sum(axis=1)], axis=1)
+    missed: Floats = np.hypot(*(tips - targets).T)
+    return missed
+
+
 def _solver(chain: Chain) -> Callable[[Chain, Floats, Floats, Floats, float], Answer]:
     """Return the solver for a chain of two bones: with a rigid joint, with limits, or free."""
     if chain.weights is not None and (chain.weights == 0.0).any():
@@ -116,9 +159,9 @@ def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tole
     for first in range(0, m, BLOCK):
         rows = slice(first, first + BLOCK)
         x, y = targets[rows].T
-        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = solve_free_pairs(
-            *chain.lengths.tolist(), x, y, sides[rows], kept[rows], tolerance
-        )
+        d1, d2 = chain.lengths.tolist()
+        solved = solve_free_pairs(d1, d2, x, y, sides[rows], kept[rows], tolerance)
+        angles[rows, 0], angles[rows, 1], status[rows], residual[rows] = solved
     return angles, status, residual
 
 

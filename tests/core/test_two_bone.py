@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik2d_addon.core import Chain, IK2DError, Status, forward, solve_two_bone
-from ik2d_addon.core.two_bone import BLOCK
+from ik2d_addon.core.two_bone import BLOCK, are_plain, solve_pairs
 
 
 def reference_joints(d1, d2, x, y, bend):
@@ -436,3 +436,38 @@ def test_one_limited_joint_leaves_the_other_free():
     assert second.limited.tolist() == [False, True]
     assert second.angles[1] == 0.4
     assert second.residual == pytest.approx(np.hypot(1.0 + 0.5 * np.cos(0.4), 0.5 * np.sin(0.4)) - 1.0)
+
+
+def test_pairs_of_any_lengths_are_solved_as_each_alone():
+    """The same bits, softness, zero lengths and targets at the root included."""
+    rng = np.random.default_rng(3)
+    count = 400
+    lengths = rng.uniform(0.1, 2.0, (count, 2))
+    lengths[:20, 1] = 0.0
+    targets = rng.uniform(-3.0, 3.0, (count, 2))
+    targets[10:30] = 0.0
+    bend, kept = rng.choice([-1.0, 1.0], count), rng.uniform(-3.0, 3.0, (count, 2))
+    softness = np.where(rng.random(count) < 0.5, 0.0, rng.uniform(0.0, 0.5, count))
+    tolerances = rng.uniform(1e-6, 1e-3, count)
+    assert are_plain(lengths, targets)
+    found = solve_pairs(lengths, targets, bend, softness, tolerances, kept)
+    for i in range(count):
+        one = solve_two_bone(
+            Chain(lengths[i]),
+            targets[i],
+            bend=bend[i],
+            start=kept[i],
+            tolerance=tolerances[i],
+            softness=softness[i],
+        )
+        assert found.angles[i].tolist() == one.angles.tolist()
+        assert found.status[i] == one.status
+        assert found.residual[i] == pytest.approx(float(one.residual), abs=1e-14)
+    assert {Status.REACHED, Status.TOO_FAR, Status.TOO_CLOSE, Status.EASED} <= set(found.status.tolist())
+
+
+@pytest.mark.parametrize("size", [1e80, 1e-80])
+def test_pairs_whose_fourth_powers_overflow_are_not_plain(size):
+    assert not are_plain(np.full((2, 2), size), np.ones((2, 2)))
+    assert are_plain(np.ones((2, 2)), np.ones((2, 2)))
+    assert not are_plain(np.ones((2, 2)), np.full((2, 2), 1e80))

@@ -20,9 +20,9 @@ from ...core.affine import inverse, product, turned, unrepeated
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats, wrapped
-from ...core.pairs import is_plain, solve_pairs
 from ...core.path import Posture, turned_over
 from ...core.plain.bones import FINE
+from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
@@ -363,7 +363,7 @@ class Problem:
             posture = self._posture(0)
             return (yield from solved_steps(self.rig, chain, targets, start, bend, softness, rest, posture))
         lengths = self.lengths if frames is None else self.lengths[frames]
-        if self.rig.solver == 'TWO_BONE' and self._turns_freely and is_plain(lengths, targets):
+        if self.rig.solver == 'TWO_BONE' and self._turns_freely and are_plain(lengths, targets):
             assert start is not None
             tolerances = np.full(len(targets), self.rig.tolerance or np.nan)
             tolerances = np.where(np.isnan(tolerances), DEFAULT_TOLERANCE * lengths.sum(axis=1), tolerances)

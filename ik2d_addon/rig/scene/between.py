@@ -53,7 +53,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats]:
     sizes = np.full((3, 4), scale * size)
     sizes[:, 3] = scale
     # The lengths by which the target, the armature, the bone above, and what carries the chain, count.
-    counted = [
+    counted: list[tuple[Floats, Floats | float]] = [
         (samples.targets, 1.0),
         (samples.world[:, :3], np.where(np.arange(4) < 3, size + above, 1.0)),
         *((matrices[:, :3], sizes) for matrices in (parent, samples.carried) if matrices is not None),
@@ -123,21 +123,25 @@ def sampled_between(
     gaps = len(frames) - 1
     first = yield from sample_steps(sampler, chains, frames, extra[gaps:])
     on_frames = [one.at(slice(len(frames))) for one in first.chains]
-    found, doubts = [], set()
+    found: list[ChainSamples] = []
+    doubts: set[int] = set()
     for chain, samples in zip(chains, on_frames, strict=True):
         reach, size = _sizes(chain, samples)
         middle, bounds = half_way(samples, size)
         found.append(middle)
         doubts |= set(np.flatnonzero(~(bounds <= CERTAIN * reach)).tolist())
     rows = np.array(sorted(doubts), np.intp)
-    second = yield from sample_steps(sampler, chains, [extra[row] for row in rows], checked=False)
-    order = np.arange(gaps)
-    order[rows] = gaps + np.arange(len(rows))
+    if len(rows):
+        second = yield from sample_steps(sampler, chains, [extra[row] for row in rows], checked=False)
+        order = np.arange(gaps)
+        order[rows] = gaps + np.arange(len(rows))
+        found = [
+            ChainSamples.joined([middle, _without_poses(seen)]).at(order)
+            for middle, seen in zip(found, second.chains, strict=True)
+        ]
     whole = []
-    for samples, middle, seen in zip(first.chains, found, second.chains, strict=True):
-        known = _without_poses(samples)
-        between = ChainSamples.joined([middle, _without_poses(seen)]).at(order)
-        parts = [known.at(slice(len(frames))), between, known.at(slice(len(frames), None))]
+    for samples, between in zip(map(_without_poses, first.chains), found, strict=True):
+        parts = [samples.at(slice(len(frames))), between, samples.at(slice(len(frames), None))]
         whole.append(ChainSamples.joined(parts))
     return replace(first, chains=whole)
 

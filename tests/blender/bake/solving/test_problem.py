@@ -42,6 +42,7 @@ def test_lengths_that_hardly_change_are_one(monkeypatch, part, one_by_one):
         return at_once(*arguments)
 
     monkeypatch.setattr(problem, "solved_steps", counted)
+    monkeypatch.setattr(problem, "are_plain", lambda *_: False)  # else pairs of any lengths are one array
     plain = Problem.of(rig, samples)
     wider = np.array([[0.5, 0.5], [0.5 + part, 0.5], [0.5, 0.5]])
     turned = plain.unturned + [[0, 0], [0, part], [0, 0]]
