@@ -39,7 +39,7 @@ from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remem
 from .arithmetic import expected, turned_by_keys
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
-from .keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from .keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
 from .playback import (
     NOT_PLAYED,
     VERIFY_ALL,
@@ -47,7 +47,6 @@ from .playback import (
     VERIFY_SAMPLE,
     Played,
     played,
-    plays_all_frames,
     times_to_play,
 )
 from .report import BakeReport
@@ -62,7 +61,7 @@ from .request import (
     scene_of,
 )
 from .solving.angles import relative_turns, solved_angles
-from .solving.frames import SolvedChain, solve_chain
+from .solving.frames import Asked, SolvedChain, solve_chain, solve_chains
 from .solving.hands import KeyedHands, hands_of
 from .verdict import report_of
 
@@ -301,7 +300,7 @@ def solve_samples(
     if fully:
         samples = samples.with_settings(influence=1.0)
     other_turns = blended_turns(scene, rig, samples, times)
-    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
+    return finished(solve_chain(Asked(rig, samples, times, neighbors, beyond, other_turns)))
 
 
 def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
@@ -383,29 +382,40 @@ def solve_frames(
             full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped
             rigs_there = list(map(facing_target, ready, sampling.chains))
             neighbors = neighbor_poses(scene, rigs_there, times[0], times[-1])
-            new = []
-            for place, (rig, shown, join) in enumerate(
-                zip(rigs_there, sampling.chains, neighbors, strict=True)
-            ):
+            asked, owns = [], []
+            for rig, shown, join in zip(rigs_there, sampling.chains, neighbors, strict=True):
                 own = without_slides(scene, rig, shown, sampled)
                 if fully:
                     own = own.with_settings(influence=1.0)
-                part = before + len(times) + len(times) * place // len(ready)
-                samples, half_way = own.at(slice(len(times))), None
-                if plan.half_way:
-                    half_way = own.at(slice(len(times), len(times) + len(plan.half_way)))
+                owns.append(own)
+                samples = own.at(slice(len(times)))
                 there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
                 other_turns = blended_turns(scene, rig, samples, times)
-                solving = solve_chain(rig, samples, times, join, there, other_turns)
-                chain = yield from _counted(solving, part, total)
-                channels = join.before.channels if join.before else None
-                keying = key_chain(plan, chain, samples, half_way, options.single_axis, channels)
-                keyed = yield from _counted(keying, part, total)
-                keyed = with_hands(scene, plan, keyed, samples, half_way)
-                shown_all = by_keys is False and plays_all_frames(plan, options.verify)
-                angles = relative_turns(chain) if shown_all else solved_angles(chain, samples)
+                asked.append(Asked(rig, samples, times, join, there, other_turns))
+            part = before + len(times)
+            chains = yield from _counted(solve_chains(asked), part, total, 1.0 / len(ready))
+            drafts = []
+            for one, own, chain in zip(asked, owns, chains, strict=True):
+                last = one.neighbors.before.channels if one.neighbors.before else None
+                half_way = (
+                    own.at(slice(len(times), len(times) + len(plan.half_way))) if plan.half_way else None
+                )
+                drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
+                yield (part + len(times)) // 2, total // 2
+            keying = yield from _counted(
+                key_chains(plan, drafts, options.single_axis), part + len(times), total
+            )
+            new = []
+            for draft, own, keyed in zip(drafts, owns, keying, strict=True):
+                keyed = with_hands(scene, plan, keyed, draft.samples, draft.half_way)
                 known = own.at(slice(len(times) + len(plan.half_way))) if by_keys else None
-                new.append(replace(keyed, angles=angles, samples=known and replace(known, poses=None)))
+                new.append(
+                    replace(
+                        keyed,
+                        angles=solved_angles(draft.chain, draft.samples),
+                        samples=known and replace(known, poses=None),
+                    )
+                )
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these

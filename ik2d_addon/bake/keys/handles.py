@@ -17,10 +17,10 @@ from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
 from ...rig.pose.kinematics import read_linkage
 from ...rig.pose.rotations import bone_rotations
-from ...rig.scene.samples import ChainSamples, finished, solvable
+from ...rig.scene.samples import ChainSamples, solvable
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels
-from ..solving.frames import SolvedChain, solve_chain
+from ..solving.frames import Asked, SolvedChain
 from ..solving.problem import with_scale
 from ..solving.solvers import Pose
 from .cubics import read_played
@@ -69,25 +69,27 @@ def middles(values: Floats) -> Floats:
     return middles
 
 
+def between_frames(chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.intp]) -> Asked:
+    """Return what is asked of a solved chain half-way between frames, after some of them."""
+    rows, times = gaps.tolist(), (gaps + 0.5).tolist()
+    starts, samples = Pose(chain.angles[gaps], chain.solution.slides[gaps]), half_way.at(rows)
+    linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
+    return Asked(chain.rig, samples, times, starts=starts, linkage=linkage)
+
+
 def shaped_rotations(
     chain: SolvedChain,
-    half_way: ChainSamples,
+    found: SolvedChain,
     gaps: NDArray[np.intp],
     single_axis: bool,
     before: Mapping[str, Floats] | None,
 ) -> list[BoneRotation]:
     """Return a solved chain's rotations, then its stretched scales, with handles in some of the gaps.
 
-    half_way: samples between the frames. gaps: after which frames. single_axis and before: as in
-    `bone_rotations`.
+    found: as it was solved there, by `between_frames`. gaps: after which frames. single_axis and before: as
+    in `bone_rotations`.
     """
-    rows, times = gaps.tolist(), (gaps + 0.5).tolist()
-    starts = Pose(chain.angles[gaps], chain.solution.slides[gaps])
-    samples = half_way.at(rows)
-    linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
-    found = finished(solve_chain(chain.rig, samples, times, starts=starts, linkage=linkage))
-    turns = found.turns
-    turns += 2.0 * np.pi * np.round((chain.turns[gaps] - turns) / (2.0 * np.pi))
+    turns = found.turns + 2.0 * np.pi * np.round((chain.turns[gaps] - found.turns) / (2.0 * np.pi))
     # All in one sequence, so that the channels are continuous too.
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
     middle = gaps + 1 + np.arange(len(gaps))

@@ -18,11 +18,11 @@ from ...rig.pose.rotations import bone_rotations
 from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import slide_channels
 from ...rig.scene.stretch_scales import scale_channels, scales_back
-from ..solving.frames import SolvedChain
+from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
 from .cubics import Cubics, hermite, read_played
-from .handles import doubtful_gaps, shaped_rotations
+from .handles import between_frames, doubtful_gaps, shaped_rotations
 from .target_keys import target_key_frames
 
 Rows = NDArray[np.intp]
@@ -154,28 +154,62 @@ def plan_keys(
     return KeyPlan.every(frames)
 
 
-def key_chain(
-    plan: KeyPlan,
-    chain: SolvedChain,
-    samples: ChainSamples,
-    half_way: ChainSamples | None,
-    single_axis: bool,
-    before: Mapping[str, Floats] | None,
-) -> Generator[int, None, KeyedChain]:
-    """Choose the frames to key, and the handles, of a chain that was solved at all times of the plan.
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A chain that was solved at all times of a plan, with automatic handles."""
 
-    samples: of these times; half_way: of those between, where the plan asks for them. single_axis and
-    before: as in `bone_rotations`. Yields the number of times sampled now and then.
-    """
-    rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
-    rotations += slide_channels(chain.rig, chain.locations)
+    chain: SolvedChain
+    samples: ChainSamples  # of these times
+    half_way: ChainSamples | None  # of those between, where the plan asks for them
+    before: Mapping[str, Floats] | None  # as in `bone_rotations`
+    rotations: list[BoneRotation]
+    gaps: Rows  # after which frames these handles would let the tip miss
+
+    @classmethod
+    def of(
+        cls,
+        chain: SolvedChain,
+        samples: ChainSamples,
+        half_way: ChainSamples | None,
+        single_axis: bool,
+        before: Mapping[str, Floats] | None,
+    ) -> "Draft":
+        """Return the draft of a chain. single_axis: as in `bone_rotations`."""
+        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
+        rotations += slide_channels(chain.rig, chain.locations)
+        gaps: Rows = np.empty(0, np.intp)
+        if half_way is not None and (chain.influence == 1.0).all():
+            gaps = doubtful_gaps(chain, rotations, half_way)
+        return cls(chain, samples, half_way, before, rotations, gaps)
+
+
+def key_chains(
+    plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool
+) -> Generator[int, None, list[KeyedChain]]:
+    """Choose the frames to key, and the handles, of chains. Yields the number of times sampled now and then."""
+    asked = [
+        between_frames(one.chain, one.half_way, one.gaps)
+        for one in drafts
+        if one.half_way is not None and len(one.gaps)
+    ]
+    solved = iter((yield from solve_chains(asked)))
+    keyed = []
+    for one in drafts:
+        between = next(solved) if len(one.gaps) else None
+        keyed.append((yield from _key_chain(plan, one, between, single_axis)))
+        yield len(plan.times)
+    return keyed
+
+
+def _key_chain(
+    plan: KeyPlan, draft: Draft, between: SolvedChain | None, single_axis: bool
+) -> Generator[int, None, KeyedChain]:
+    """Choose the frames to key, and the handles, of one chain. between: as it was solved in the gaps."""
+    chain, samples, rotations, gaps = draft.chain, draft.samples, draft.rotations, draft.gaps
     scales: list[BoneRotation] = [*scale_channels(chain.rig, chain.factors)]
-    gaps: Rows = np.empty(0, np.intp)
-    if half_way is not None and (chain.influence == 1.0).all():
-        gaps = doubtful_gaps(chain, rotations, half_way)
-        if len(gaps):
-            shaped = shaped_rotations(chain, half_way, gaps, single_axis, before)
-            rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
+    if between is not None:
+        shaped = shaped_rotations(chain, between, gaps, single_axis, draft.before)
+        rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.time_array, plan.own[chain.rig.name])
         rotations, scales = (

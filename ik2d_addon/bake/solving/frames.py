@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One chain over all frames: how it is held, where its target is -> how its joints turn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
 from .solvers import Pose, Steps
 from .turn_over import between, going_on_free, root_turns, shares, turned_by
 
+_Result = TypeVar("_Result")
 # Hinges askew need more rounds: at 15 degrees and ten bones each leaves up to nine tenths of the miss.
 HINGE_CORRECTIONS = 60
 # Frames that may blend towards the pose of the keys after the range, and the difference (radians a frame)
@@ -66,34 +69,125 @@ class SolvedChain(Frames):
         return speed
 
 
-def solve_chain(
-    rig: RigChain,
-    samples: ChainSamples,
-    times: Sequence[float],
-    neighbors: NeighborPoses = NOTHING_TO_JOIN,
-    beyond: ChainSamples | None = None,
-    other_turns: Floats | None = None,
-    starts: Pose | None = None,
-    linkage: Linkage | None = None,
-) -> Steps[SolvedChain]:
-    """Solve all frames of a chain in steps; errors name the chain.
+# So many frames of chains of one kind are solved as one array, which then stays in the processor's cache.
+_TOGETHER = 1 << 15
 
-    CCD starts each from the one before, and the first from `neighbors.before` or else Even's pose; the last
-    ones join `neighbors.after`, at whose frame `beyond` are the samples. other_turns: (frames, n) of the
-    pose that an influence below 1 blends with; None for none. starts: the poses to start each frame from
-    instead. linkage: that of the samples, where it was read before.
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A chain, and the frames that it is to be solved at."""
+
+    rig: RigChain
+    samples: ChainSamples
+    times: Sequence[float]
+    neighbors: NeighborPoses = NOTHING_TO_JOIN
+    beyond: ChainSamples | None = None  # at the frame of `neighbors.after`, which the last frames join
+    # (frames, n) turns of the pose that an influence below 1 blends with; None for none
+    other_turns: Floats | None = None
+    starts: Pose | None = None  # poses to start each frame from, instead of the one before it
+    linkage: Linkage | None = None  # that of the samples, where it was read before
+
+    def problem(self) -> Problem:
+        """Return the problem of its solver."""
+        with self.named():
+            return Problem.of(self.rig, self.samples, self.neighbors, self.linkage)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the chain in errors."""
+        try:
+            yield
+        except IK2DError as error:
+            raise IK2DError(f"Chain '{self.rig.name}' cannot be solved: {error}") from None
+
+
+def solve_chain(asked: Asked) -> Steps[SolvedChain]:
+    """Solve all frames of a chain in steps, as `solve_chains`."""
+    (solved,) = yield from solve_chains([asked])
+    return solved
+
+
+def solve_chains(asked: Sequence[Asked]) -> Steps[list[SolvedChain]]:
+    """Solve all frames of chains in steps, those of one kind as one array; errors name the chain.
+
+    CCD starts each frame from the one before, and the first from `neighbors.before` or else Even's pose.
+    Yields the number of frames done, of all chains together.
     """
-    try:
-        problem = Problem.of(rig, samples, neighbors, linkage)
-        yield 0
+    problems, found, before = [one.problem() for one in asked], {}, 0
+    for numbers in _together(asked, problems):
+        yield before
+        if len(numbers) == 1:
+            (number,) = numbers
+            alone = _alone(asked[number], problems[number])
+            problems[number], found[number] = yield from _after(before, alone)
+        else:
+            found |= zip(numbers, (yield from _after(before, _as_one(numbers, asked, problems))), strict=True)
+        before += sum(len(asked[number].times) for number in numbers)
+    solved = []
+    for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
+        solved.append(_solved(one, problem, found[number]))
+        yield before
+    return solved
+
+
+def _after(before: int, steps: Steps[_Result]) -> Steps[_Result]:
+    """Run steps and yield the frames that they have done, with those before them."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as finished:
+            result: _Result = finished.value
+            return result
+        yield before + done
+
+
+def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[int]]:
+    """Return the numbers of chains, those in one list to be solved as one array."""
+    groups: dict[Hashable, list[int]] = {}
+    sizes: dict[Hashable, int] = {}
+    for number, (one, problem) in enumerate(zip(asked, problems, strict=True)):
+        kind, frames = problem.kind, len(problem.targets)
+        key: Hashable = number if kind is None else (kind, one.starts is None)
+        if sizes.get(key, 0) + frames > _TOGETHER and key in groups:  # enough: begin another
+            groups[number, "whole"], sizes[key] = groups.pop(key), 0
+        groups.setdefault(key, []).append(number)
+        sizes[key] = sizes.get(key, 0) + frames
+    return list(groups.values())
+
+
+def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, "_Aimed"]]:
+    """Aim a chain that is solved by itself; return its problem with the lengths that it found, and the result."""
+    with asked.named():
         if problem.may_fall_short:
-            problem = yield from lengthened(problem, starts)
-        aimed = yield from _aimed(problem, times, neighbors, beyond, starts)
-        if (np.abs(samples.bend) < 1.0).any():
-            aimed = yield from _flip_over(problem, samples.bend, aimed)
-        solution, turns = problem.judged(aimed.solution), aimed.turns
-    except IK2DError as error:
-        raise IK2DError(f"Chain '{rig.name}' cannot be solved: {error}") from None
+            problem = yield from lengthened(problem, asked.starts)
+        aimed = yield from _aimed(problem, asked, asked.starts)
+        return problem, (yield from _flipped(asked, problem, aimed))
+
+
+def _as_one(
+    numbers: Sequence[int], asked: Sequence[Asked], problems: Sequence[Problem]
+) -> Steps[list["_Aimed"]]:
+    """Aim several chains of one kind, by their numbers, as one array."""
+    whole = Problem.joined([problems[number] for number in numbers])
+    starts = [one for number in numbers if (one := asked[number].starts) is not None]
+    aimed, found = (yield from _aimed(whole, asked[numbers[0]], Pose.joined(starts) if starts else None)), []
+    for number, rows in zip(numbers, whole.parts, strict=True):
+        found.append((yield from _flipped(asked[number], problems[number], aimed.at(rows))))
+    return found
+
+
+def _flipped(asked: Asked, problem: Problem, aimed: "_Aimed") -> Steps["_Aimed"]:
+    """Return the result of aiming where the chain also turns over, and its status."""
+    if (np.abs(asked.samples.bend) < 1.0).any():
+        with asked.named():
+            aimed = yield from _flip_over(problem, asked.samples.bend, aimed)
+    return replace(aimed, solution=problem.judged(aimed.solution))
+
+
+def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
+    """Return the chain as it was aimed, blended by its influence, and what that misses."""
+    rig, samples, times = asked.rig, asked.samples, asked.times
+    solution, turns, other_turns = aimed.solution, aimed.turns, asked.other_turns
     linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
     if other_turns is not None:
         turns = _blended(rig, turns, other_turns, samples.influence)
@@ -118,7 +212,7 @@ def solve_chain(
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, neighbors))),
+        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, asked.neighbors))),
         turns=turns,
         angles=aimed.angles,
         solution=solution.within(distance <= tolerance),
@@ -173,7 +267,7 @@ def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str
 
 
 @dataclass(frozen=True, eq=False)
-class _Aimed:
+class _Aimed(Frames):
     """The result of aiming at the targets of all frames."""
 
     solution: Solution  # with its slides
@@ -182,13 +276,7 @@ class _Aimed:
     tips: Floats | None = None  # (frames, 2) of these turns, in the plane; None where that is not known
 
 
-def _aimed(
-    problem: Problem,
-    times: Sequence[float],
-    neighbors: NeighborPoses,
-    beyond: ChainSamples | None,
-    starts: Pose | None,
-) -> Steps[_Aimed]:
+def _aimed(problem: Problem, asked: Asked, starts: Pose | None) -> Steps[_Aimed]:
     """Aim at the targets of all frames.
 
     After the first solve aim again by the miss of Blender's own forward kinematics: tiny, but more than
@@ -197,18 +285,18 @@ def _aimed(
     solution = yield from problem.all(starts)
     if not problem.rig.has_memory:
         solution = _numbers_going_on(problem, solution)
-    if problem.rig.goes_on and beyond is not None:
-        solution = yield from _led(problem, solution, times, neighbors, beyond)
-    lengths, slides = problem.lengths, solution.slides
-    intended, angles = tips_of(lengths + slides, solution.angles), solution.angles
+    if problem.rig.goes_on and asked.beyond is not None:
+        solution = yield from _led(problem, solution, asked.times, asked.neighbors, asked.beyond)
+    slides = solution.slides
+    intended, angles = tips_of(problem.lengths + slides, solution.angles), solution.angles
     turns = problem.turns(angles)
     if problem.rig.joints.askew or problem.slides_askew:
         return (yield from _aimed_askew(problem, solution, intended))
     aims, reached = intended, solution.arrived
     joints = problem.joints(turns, slides)
     for _ in range(CORRECTIONS):
-        missed = np.where(reached[:, None], intended - joints[:, -1], 0.0)
-        if np.abs(missed).max() <= FINE * lengths[0].sum():
+        missed = problem.but_fine(np.where(reached[:, None], intended - joints[:, -1], 0.0))
+        if not missed.any():
             break
         aims = aims + missed
         change, small = problem.mended(joints, missed)
@@ -218,7 +306,7 @@ def _aimed(
             again = yield from problem.again(aims[frames], Pose(angles[frames], slides[frames]), frames)
             slides = slides.copy()
             angles[frames], slides[frames] = again.angles, again.slides
-            turns = problem.turns(angles)
+            turns = problem.turned_again(turns, angles, frames)
         joints = problem.joints(turns, slides)
     tips = joints[:, -1] if problem.is_flat and problem.size is None else None
     return _Aimed(replace(solution, slides=slides), turns, angles, tips)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The problem of a chain's solver at each frame."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +26,7 @@ from ...core.plain.bones import FINE
 from ...core.two_bone import are_plain, solve_pairs
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses
-from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, read_linkage
+from ...rig.pose.kinematics import SCALE_NOISE, Linkage, angles_before, continuous, read_linkage
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.samples import ChainSamples
 from .solvers import Pose, Steps, solved_steps
@@ -86,6 +87,37 @@ class Problem:
     off_reach: NDArray[np.int8] | None = None  # (frames,) Status of targets that no factor reaches
     samples: ChainSamples | None = None  # with the bones' own scale, where they change their length
     wanted: Floats | None = None  # (frames,) headings of the last bone; None where it is free
+    # Of several chains of one kind: the frames of each, and `near` of each.
+    parts: tuple[slice, ...] = ()
+    nears: tuple[Floats | None, ...] = ()
+
+    @classmethod
+    def joined(cls, problems: "Sequence[Problem]") -> "Problem":
+        """Return the problem of several chains of one `kind`, the frames of each after those before."""
+        frames = [len(one.targets) for one in problems]
+        ends = np.cumsum(frames).tolist()
+        names = ("points", "targets", "lengths", "headings", "unturned", "softness", "bend")
+        return replace(
+            problems[0],
+            **{name: np.concatenate([getattr(one, name) for one in problems]) for name in names},
+            linkage=Linkage.joined([one.linkage for one in problems], frames),
+            parts=tuple(slice(end - count, end) for end, count in zip(ends, frames, strict=True)),
+            nears=tuple(one.near for one in problems),
+        )
+
+    @property
+    def kind(self) -> Hashable:
+        """What chains have in common that are solved as one array; None for one that is solved alone.
+
+        Two bones that turn freely, on frames that depend on themselves alone.
+        """
+        rig, plain = self.rig, (self.gains, self.factors, self.wanted)
+        free = rig.solver == 'TWO_BONE' and not rig.joints.held.any() and not rig.joints.askew
+        if not free or any(one is not None for one in plain) or not self.linkage.is_flat:
+            return None
+        if self.linkage.bases is None or not are_plain(self.lengths, self.targets):
+            return None
+        return rig.tolerance, *(link.inherits for link in self.linkage.links)
 
     @classmethod
     def of(
@@ -272,7 +304,26 @@ class Problem:
 
     def turns(self, angles: Floats) -> Floats:
         """Return the local turns (frames, n) of solved angles (frames, n)."""
+        if self.parts:
+            turns = self.linkage.relative(summed_up(np.array(angles.T, order="C")).T - self.headings)
+            parts = zip(self.parts, self.nears, strict=True)
+            return np.concatenate([continuous(turns[rows], near) for rows, near in parts])
         return self.linkage.local_turns(angles, self.headings, self.rig.joints.held, self.near)
+
+    def but_fine(self, missed: Floats) -> Floats:
+        """Return misses (frames, 2), 0 for chains that miss nowhere by more than FINE of their length."""
+        for rows in self.parts or (slice(None),):
+            if np.abs(missed[rows]).max() <= FINE * self.lengths[rows][0].sum():
+                missed[rows] = 0.0
+        return missed
+
+    def turned_again(self, turns: Floats, angles: Floats, frames: NDArray[np.intp]) -> Floats:
+        """Return turns (frames, n) with those of chains whose angles (frames, n) are new at some frames."""
+        again = self.turns(angles)
+        for rows in self.parts:
+            if not ((rows.start <= frames) & (frames < rows.stop)).any():
+                again[rows] = turns[rows]
+        return again
 
     def chain(self, row: int) -> Chain:
         """Return the chain at one of the frames."""
@@ -290,6 +341,8 @@ class Problem:
     @cached_property
     def is_constant(self) -> bool:
         """Whether the chain is the same at all frames: it neither stretches, nor moves a joint by itself."""
+        if self.parts:
+            return False
         size = self.lengths[0].sum()
         changes = [_most_changed(self.lengths), size * _most_changed(self.unturned)]
         if self.gains is not None:

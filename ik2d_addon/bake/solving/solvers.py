@@ -14,6 +14,7 @@ from ...core import (
     solve_even,
     solve_two_bone,
 )
+from ...core.affine import Frames
 from ...core.inputs import Floats
 from ...core.path import Posture, even_path_steps
 from ...rig.chain.chain import RigChain
@@ -27,7 +28,7 @@ _BLOCK, _ANGLES = 8192, 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class Pose(Frames):
     """The start pose of a solver: one for all frames, or one for each."""
 
     angles: Floats  # (n,) or (frames, n)

@@ -104,6 +104,22 @@ class Linkage:
             return self.tips_in_space(turned, slice(None), offsets)
         return self.lifted(self.joints(turns)[:, -1])
 
+    @classmethod
+    def joined(cls, linkages: "Sequence[Linkage]", frames: Sequence[int]) -> "Linkage":
+        """Return the linkage of several chains alike, the frames of each after those before, in the plane alone.
+
+        Each has the same bones at all its frames, and all bones inherit rotation alike.
+        """
+        links = [
+            replace(
+                links[0],
+                hold=np.repeat([link.hold for link in links], frames, axis=0),
+                end=np.repeat([link.end for link in links], frames, axis=0),
+            )
+            for links in zip(*(linkage.links for linkage in linkages), strict=True)
+        ]
+        return replace(linkages[0], links=tuple(links), bases=None)
+
     @property
     def lasting(self) -> "Linkage | None":
         """The linkage of the first frame alone, for `read_linkage`; None where the bones change."""
@@ -158,8 +174,7 @@ class Linkage:
         The turns are continuous, and begin as near as whole turns allow to `near` (n,), or to rest.
         held: (n,) joints with limits: those that inherit rotation take the solver's own angles.
         """
-        turns = unwrapped(self.relative(summed_up(np.array(angles.T, order="C")).T - headings))
-        turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
+        turns = continuous(self.relative(summed_up(np.array(angles.T, order="C")).T - headings), near)
         own = held & [link.inherits for link in self.links]
         if own.any():
             turns[:, own] = (angles - angles_before(headings))[:, own]
@@ -181,6 +196,13 @@ class Linkage:
                 turned[:, i] += turned[:, i - 1]
         angles: Floats = angles_before(headings) + np.diff(turned, axis=1, prepend=0.0)
         return angles
+
+
+def continuous(turns: Floats, near: Floats | None = None) -> Floats:
+    """Return turns (frames, n) without jumps, the first as near as whole turns allow to `near` (n,), or 0."""
+    turns = unwrapped(turns)
+    turns -= 2.0 * np.pi * np.round((turns[:1] - (0.0 if near is None else near)) / (2.0 * np.pi))
+    return turns
 
 
 def angles_before(headings: Floats) -> Floats:
