@@ -300,7 +300,7 @@ def solve_samples(
     if fully:
         samples = samples.with_settings(influence=1.0)
     other_turns = blended_turns(scene, rig, samples, times)
-    return finished(solve_chain(Asked(rig, samples, times, neighbors, beyond, other_turns)))
+    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
 
 
 def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
@@ -382,46 +382,56 @@ def solve_frames(
             full_scene, stepped = full_scene or sampling.full_scene, stepped or sampling.stepped
             rigs_there = list(map(facing_target, ready, sampling.chains))
             neighbors = neighbor_poses(scene, rigs_there, times[0], times[-1])
-            asked, owns = [], []
-            for rig, shown, join in zip(rigs_there, sampling.chains, neighbors, strict=True):
-                own = without_slides(scene, rig, shown, sampled)
-                if fully:
-                    own = own.with_settings(influence=1.0)
-                owns.append(own)
+            owns = [
+                without_slides(scene, *one, sampled) for one in zip(rigs_there, sampling.chains, strict=True)
+            ]
+            if fully:
+                owns = [own.with_settings(influence=1.0) for own in owns]
+            asked = []
+            for rig, own, join in zip(rigs_there, owns, neighbors, strict=True):
                 samples = own.at(slice(len(times)))
                 there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
                 other_turns = blended_turns(scene, rig, samples, times)
                 asked.append(Asked(rig, samples, times, join, there, other_turns))
             part = before + len(times)
             chains = yield from _counted(solve_chains(asked), part, total, 1.0 / len(ready))
-            drafts = []
-            for one, own, chain in zip(asked, owns, chains, strict=True):
-                last = one.neighbors.before.channels if one.neighbors.before else None
-                half_way = (
-                    own.at(slice(len(times), len(times) + len(plan.half_way))) if plan.half_way else None
-                )
-                drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
-                yield (part + len(times)) // 2, total // 2
-            keying = yield from _counted(
-                key_chains(plan, drafts, options.single_axis), part + len(times), total
-            )
-            new = []
-            for draft, own, keyed in zip(drafts, owns, keying, strict=True):
-                keyed = with_hands(scene, plan, keyed, draft.samples, draft.half_way)
-                known = own.at(slice(len(times) + len(plan.half_way))) if by_keys else None
-                new.append(
-                    replace(
-                        keyed,
-                        angles=solved_angles(draft.chain, draft.samples),
-                        samples=known and replace(known, poses=None),
-                    )
-                )
+            keying = _keyed(scene, plan, options, asked, owns, chains, by_keys)
+            new = yield from _counted(keying, part, total)
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
             if number < len(rounds) - 1:  # for the chains that hang on these
                 paced = animation_times(scene, times)
                 previews.enter_context(keys.previewed(rigs[0].armature, paced, rotations_of(new)))
     return _as_given(solved, rigs), full_scene, stepped
+
+
+def _keyed(
+    scene: bpy.types.Scene,
+    plan: KeyPlan,
+    options: BakeOptions,
+    asked: Sequence[Asked],
+    owns: Sequence[ChainSamples],
+    chains: Sequence[SolvedChain],
+    by_keys: bool,
+) -> Generator[int, None, list[KeyedChain]]:
+    """Turn solved chains into keys; yield the number of times done now and then.
+
+    owns: samples at the plan's times, half-way between, and beyond. by_keys: whether keys alone turn bones.
+    """
+    frames, drafts = len(plan.times), []
+    known = slice(frames + len(plan.half_way))
+    for one, own, chain in zip(asked, owns, chains, strict=True):
+        half_way = own.at(slice(frames, known.stop)) if plan.half_way else None
+        last = one.neighbors.before.channels if one.neighbors.before else None
+        drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
+        yield frames
+    keyed, found = (yield from key_chains(plan, drafts, options.single_axis)), []
+    for draft, own, alone in zip(drafts, owns, keyed, strict=True):
+        whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
+        angles = solved_angles(draft.chain, draft.samples)
+        samples = replace(own.at(known), poses=None) if by_keys else None
+        found.append(replace(whole, angles=angles, samples=samples))
+    return found
 
 
 def _frames_beyond(

@@ -125,7 +125,9 @@ class Frames:
 
     def at(self, rows: Rows) -> Self:
         """Return some of the frames alone."""
-        return type(self)(**{part.name: _at(getattr(self, part.name), rows) for part in fields(self)})
+        some = object.__new__(type(self))  # without checks: these have been made
+        some.__dict__.update({name: _at(values, rows) for name, values in self.__dict__.items()})
+        return some
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:

@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.report import BLENDED, EASED, TURNING, stopped_words
-from ..bake.solving.frames import Asked, solve_chain
+from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import IK2DError, Status
 from ..core.inputs import Floats
@@ -409,7 +409,7 @@ class _RigState:
         refuse_unsolvable(rig, samples, times)
         other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_slides(frame.scene, rig, samples, times, copies=False)
-        solved = finished(solve_chain(Asked(rig, samples, times, other_turns=other_turns)))
+        solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self._factors, self._locations = solved.factors, solved.locations

@@ -186,7 +186,7 @@ class Draft:
 def key_chains(
     plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool
 ) -> Generator[int, None, list[KeyedChain]]:
-    """Choose the frames to key, and the handles, of chains. Yields the number of times sampled now and then."""
+    """Choose the frames to key, and the handles, of chains. Yields the number of times done now and then."""
     asked = [
         between_frames(one.chain, one.half_way, one.gaps)
         for one in drafts

@@ -13,10 +13,12 @@ def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
     """Return the angles from rest (frames, n), as in `angles_from_rest`, of a chain solved at the samples.
 
     With the whole turns that its bones make. Bones that are scaled evenly, and the same on all frames, turn
-    in the plane as about their axes: the first frame tells where they begin.
+    in the plane as about their axes: the first frame tells where they begin, or it is at rest without scale.
     """
     linkage, bent = chain.linkage, chain.factors is not None or chain.locations is not None
     plain = linkage is not None and linkage.is_flat and not (bent or chain.uneven_scale)
+    if plain and linkage is not None and linkage.is_unscaled:
+        return relative_turns(chain)
     rows = slice(1) if plain else slice(None)
     shown = as_solved(chain.rig, samples, chain.factors, chain.locations).at(rows)
     poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows]))

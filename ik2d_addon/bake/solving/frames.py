@@ -4,7 +4,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,9 +101,11 @@ class Asked:
             raise IK2DError(f"Chain '{self.rig.name}' cannot be solved: {error}") from None
 
 
-def solve_chain(asked: Asked) -> Steps[SolvedChain]:
-    """Solve all frames of a chain in steps, as `solve_chains`."""
-    (solved,) = yield from solve_chains([asked])
+def solve_chain(
+    rig: RigChain, samples: ChainSamples, times: Sequence[float], *others: Any, **named: Any
+) -> Steps[SolvedChain]:
+    """Solve all frames of a chain in steps, as `solve_chains`. others, named: the fields of Asked."""
+    (solved,) = yield from solve_chains([Asked(rig, samples, times, *others, **named)])
     return solved
 
 
@@ -156,7 +158,7 @@ def _together(asked: Sequence[Asked], problems: Sequence[Problem]) -> list[list[
 
 
 def _alone(asked: Asked, problem: Problem) -> Steps[tuple[Problem, "_Aimed"]]:
-    """Aim a chain that is solved by itself; return its problem with the lengths that it found, and the result."""
+    """Aim a chain that is solved by itself; return its problem, with the lengths found, and the result."""
     with asked.named():
         if problem.may_fall_short:
             problem = yield from lengthened(problem, asked.starts)

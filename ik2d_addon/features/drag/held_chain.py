@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...bake.pipeline import blended_turns
-from ...bake.solving.frames import Asked, SolvedChain, solve_chain
+from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core.inputs import Floats
@@ -100,8 +100,7 @@ class HeldChain:
         linkage = self.linkage if len(times) == 1 else None
         neighbors = NeighborPoses(self.keyed_pose)
         other_turns = None if self.other_turns is None else np.repeat(self.other_turns, len(times), axis=0)
-        asked = Asked(self.rig, samples, times, neighbors, other_turns=other_turns, linkage=linkage)
-        steps = solve_chain(asked)
+        steps = solve_chain(self.rig, samples, times, neighbors, other_turns=other_turns, linkage=linkage)
         found = finished(steps).at([len(times) - 1])
         if not keep:
             self.bend = bend

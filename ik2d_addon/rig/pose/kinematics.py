@@ -23,6 +23,7 @@ from ..scene.samples import ChainSamples
 Offsets = Mapping[int, Floats]
 # A rotation matrix of 32 bits has columns of length 1 to within less than this.
 SCALE_NOISE = 1e-5
+_ONE = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,14 @@ class Linkage:
             return self.tips_in_space(turned, slice(None), offsets)
         return self.lifted(self.joints(turns)[:, -1])
 
+    @property
+    def is_unscaled(self) -> bool:
+        """Whether all bones have their own size, and no rotation but what turns them."""
+        return all((link.own[..., :3, :3] == _ONE).all() for link in self.links)
+
     @classmethod
     def joined(cls, linkages: "Sequence[Linkage]", frames: Sequence[int]) -> "Linkage":
-        """Return the linkage of several chains alike, the frames of each after those before, in the plane alone.
+        """Return the linkage of several chains alike in the plane, the frames of each after those before.
 
         Each has the same bones at all its frames, and all bones inherit rotation alike.
         """

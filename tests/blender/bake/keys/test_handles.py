@@ -12,8 +12,8 @@ from rigs import add_armature, add_chain, add_target, evaluated_place, evaluated
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import handles, keying
 from ik2d_addon.bake.keys.cubics import hermite
-from ik2d_addon.bake.keys.handles import DOUBTFUL, doubtful_gaps, shaped_rotations
-from ik2d_addon.bake.solving.frames import solve_chain
+from ik2d_addon.bake.keys.handles import DOUBTFUL, between_frames, doubtful_gaps, shaped_rotations
+from ik2d_addon.bake.solving.frames import solve_chain, solve_chains
 from ik2d_addon.core import Status
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -53,6 +53,12 @@ def solved(armature, last, first=1):
     (samples,) = finished(sample_steps(bpy.context.scene, [rig], frames, halves)).chains
     chain = finished(solve_chain(rig, samples.at(slice(len(frames))), frames))
     return chain, bone_rotations(rig, chain.turns), samples.at(slice(len(frames), None))
+
+
+def shaped_in(chain, halves, gaps, before=None):
+    """Return the rotations of a solved chain with handles in some gaps."""
+    (found,) = finished(solve_chains([between_frames(chain, halves, gaps)]))
+    return shaped_rotations(chain, found, gaps, False, before)
 
 
 def strayed(armature, time):
@@ -270,7 +276,7 @@ def test_shaped_rotations_pass_through_the_solution_half_way(solver, mode):
     armature = leg(mode=mode, solver=solver)
     chain, rotations, halves = solved(armature, 12)
     gaps = np.array([0, 3, 4, 10])
-    shaped = shaped_rotations(chain, halves, gaps, False, None)
+    shaped = shaped_in(chain, halves, gaps)
     assert [one.bone for one in shaped] == [one.bone for one in rotations] == ["thigh", "shin"]
     middles = [one.copy() for one in map(handles.middles, [one.values for one in shaped])]
     for one, plain, middle in zip(shaped, rotations, middles, strict=True):
@@ -349,7 +355,7 @@ def test_handles_go_on_where_a_target_circles_the_root(gaps):
             bone.rotation_mode = mode
         chain, rotations, halves = solved(armature, 41)
         assert np.ptp(chain.turns[:, 0]) > 7 * math.pi
-        for one in shaped_rotations(chain, halves, np.arange(40), False, None):
+        for one in shaped_in(chain, halves, np.arange(40)):
             steps = np.abs(np.diff(one.values, axis=0))
             assert (np.abs(one.handles[1, :-1] - one.values[:-1]) < 0.5 * steps + 0.2).all()
             assert (np.abs(one.handles[0, 1:] - one.values[1:]) < 0.5 * steps + 0.2).all()
@@ -359,7 +365,7 @@ def test_euler_angles_go_on_from_those_before():
     """The bones' rolls leave none of their axes alone to turn about."""
     chain, rotations, halves = solved(leg(mode='XYZ'), 12)
     before = {name: np.array((2.0 * math.pi, 0.0, 0.0)) for name in chain.rig.bones}
-    shaped = shaped_rotations(chain, halves, np.array([2, 5]), False, before)
+    shaped = shaped_in(chain, halves, np.array([2, 5]), before)
     expected = bone_rotations(chain.rig, chain.turns, False, before)
     for one, other, plain in zip(shaped, expected, rotations, strict=True):
         assert one.values == pytest.approx(other.values, abs=1e-9)

@@ -11,7 +11,7 @@ from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target,
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import keying
-from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan, key_chain, plan_keys
+from ik2d_addon.bake.keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -121,7 +121,7 @@ TURNS = np.arange(5.0)[:, None]
 
 @pytest.fixture
 def choosing(monkeypatch):
-    """Return key_chain for a chain that plays five times, with stand-ins for what it asks.
+    """Return key_chains for a chain that plays five times, with stand-ins for what it asks.
 
     It returns the keyed chain and the names of the questions asked; settings: what is answered.
     """
@@ -147,17 +147,28 @@ def choosing(monkeypatch):
             assert arguments == (chain, given, half_way)
             return np.array(gaps, np.intp)
 
-        def shape(solved, samples, rows, single_axis, before):
+        def between(solved, samples, rows):
+            assert (solved, samples, rows.tolist()) == (chain, half_way, list(gaps))
+            return "asked"
+
+        def solve(questions):
+            yield 0
+            return ["between" for question in questions if question == "asked"]
+
+        def shape(solved, found, rows, single_axis, before):
             asked.append("shaped")
-            assert (solved, samples, single_axis, before) == (chain, half_way, single, "before")
+            assert (solved, found, single_axis, before) == (chain, "between", single, "before")
             assert rows.tolist() == list(gaps)
             return shaped
 
         monkeypatch.setattr(keying, "bone_rotations", rotations)
         monkeypatch.setattr(keying, "doubtful_gaps", doubtful)
+        monkeypatch.setattr(keying, "between_frames", between)
+        monkeypatch.setattr(keying, "solve_chains", solve)
         monkeypatch.setattr(keying, "shaped_rotations", shape)
         asked.clear()
-        _, keyed = finished(key_chain(plan, chain, "samples", half_way, single, "before"))
+        draft = Draft.of(chain, "samples", half_way, single, "before")
+        _, (keyed,) = finished(key_chains(plan, [draft], single))
         assert keyed.solved is chain
         return keyed, [*asked], given, shaped
 

@@ -23,12 +23,11 @@ from ik2d_addon.bake.solving import frames as solving
 from ik2d_addon.bake.solving import problem
 from ik2d_addon.bake.solving.frames import solve_chain
 from ik2d_addon.bake.solving.problem import Problem
-from ik2d_addon.core import Status
+from ik2d_addon.core import IK2DError, Status
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
-from ik2d_addon.rig.pose.keyed_pose import NeighborPoses
 from ik2d_addon.rig.pose.kinematics import read_linkage
-from ik2d_addon.rig.scene.sampler import sample_now
+from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
 from ik2d_addon.rig.scene.samples import finished
 
 PLAYED_BACK = 1e-5  # of reach
@@ -435,7 +434,7 @@ def test_aiming_again_takes_up_what_blenders_kinematics_differ_by(monkeypatch, s
     asked = Problem.of(rig, at_targets(samples, path))
 
     def missed():
-        turns = finished(solving._aimed(asked, range(5), NeighborPoses(), None, None)).turns
+        turns = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(5)), None)).turns
         return np.linalg.norm(asked.linkage.tips(turns) - asked.targets, axis=1).max()
 
     assert missed() <= solving.FINE * 2.0
@@ -465,7 +464,7 @@ def test_only_frames_that_no_small_turns_mend_are_solved_again(monkeypatch, solv
     off = 1e-6 * np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
     joints = Problem.joints
     monkeypatch.setattr(Problem, "joints", lambda self, *of: joints(self, *of) + off[:, None])
-    aimed = finished(solving._aimed(asked, range(3), NeighborPoses(), None, None))
+    aimed = finished(solving._aimed(asked, solving.Asked(asked.rig, None, range(3)), None))
     assert frames and all(rows == [1] for rows in frames)
     tips = asked.linkage.tips(aimed.turns) + off
     assert np.linalg.norm(tips - asked.targets, axis=1)[[0, 2]].max() < 1e-8
@@ -559,3 +558,73 @@ def test_a_bone_above_that_was_scaled_at_another_frame_may_be_any():
 def test_a_plain_bake_of_the_leg_is_not_uneven():
     armature, _ = leg_with_target()
     assert solved(*sampled(armature)).uneven_scale == ""
+
+
+# --- Chains of one kind ---------------------------------------------------------------------------
+
+
+def several_legs(seed, count=7):
+    """Return the chains of legs of other lengths and rolls, with targets that move in and out of reach."""
+    rng = np.random.default_rng(seed)
+    bones = {}
+    for k in range(count):
+        knee, foot = rng.uniform(0.3, 1.2, 2)
+        roll, aside = rng.uniform(-3, 3), rng.uniform(0.05, 0.3)
+        bones[f"thigh{k}"] = ((0, 2 * k, 2), (aside, 2 * k, 2 - knee), "", float(roll))
+        bones[f"shin{k}"] = ((aside, 2 * k, 2 - knee), (0, 2 * k, 2 - knee - foot), f"thigh{k}", float(-roll))
+    armature = add_armature(bones)
+    for k in range(count):
+        keys = {
+            frame: (float(rng.uniform(-1.5, 1.5)), 2.0 * k, float(rng.uniform(0, 2)))
+            for frame in (1, 8, 15, 20)
+        }
+        settings = {"softness": 0.2} if k % 3 == 0 else {}
+        add_chain(armature, f"shin{k}", add_target(keys, f"Target {k}"), **settings)
+    return [read_chain(armature, chain) for chain in armature.ik2d.chains]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chains_of_one_kind_are_solved_as_each_alone(seed, monkeypatch):
+    rigs, frames = several_legs(seed), list(range(1, 21))
+    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
+    joined, real = [], Problem.joined
+    monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
+    together = finished(solving.solve_chains(asked))
+    assert joined == [7]
+    for one, rig, own in zip(together, rigs, samples, strict=True):
+        alone = finished(solving.solve_chain(rig, own, frames))
+        for name in ("turns", "angles", "distance", "residual", "off_plane"):
+            assert getattr(one, name).tolist() == getattr(alone, name).tolist(), name
+        assert one.solution.status.tolist() == alone.solution.status.tolist()
+        assert (one.reach, one.tolerance) == (alone.reach, alone.tolerance)
+    assert len({int(status) for one in together for status in one.solution.status}) > 1
+
+
+def test_many_frames_of_one_kind_are_solved_in_parts(monkeypatch):
+    rigs, frames = several_legs(0), list(range(1, 21))
+    samples = finished(sample_steps(bpy.context.scene, rigs, frames)).chains
+    asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
+    joined, real = [], Problem.joined
+    monkeypatch.setattr(Problem, "joined", lambda problems: joined.append(len(problems)) or real(problems))
+    monkeypatch.setattr(solving, "_TOGETHER", 60)
+    together = finished(solving.solve_chains(asked))
+    assert joined == [3, 3]  # and one alone
+    for one, rig, own in zip(together, rigs, samples, strict=True):
+        assert one.turns.tolist() == finished(solving.solve_chain(rig, own, frames)).turns.tolist()
+
+
+def test_an_error_names_the_chain_among_several(monkeypatch):
+    rigs, frames = several_legs(0, 3), [1, 2]
+    samples = list(finished(sample_steps(bpy.context.scene, rigs, frames)).chains)
+    asked = [solving.Asked(rig, own, frames) for rig, own in zip(rigs, samples, strict=True)]
+    real = Problem.of
+
+    def failing(rig, *others):
+        if rig.name == rigs[1].name:
+            raise IK2DError("no")
+        return real(rig, *others)
+
+    monkeypatch.setattr(Problem, "of", failing)
+    with pytest.raises(IK2DError, match=f"Chain '{rigs[1].name}' cannot be solved: no"):
+        finished(solving.solve_chains(asked))
