@@ -32,7 +32,6 @@ LOOKS = 5
 AGREE = 1e-6
 # Handles are so symmetric, in frames, that half of the time is half of the way from key to key.
 _SYMMETRIC = 1e-3
-_BEZIER = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +41,16 @@ class Expected:
     times: Floats  # (m,) all frames, then the times half-way between them
     chains: list[ChainSamples]  # at these times
 
-    def looks(self) -> list[int]:
-        """Return the rows to ask Blender at: the worst, and some spread over all, in order of their times."""
-        off = np.max([np.linalg.norm(one.targets - one.tips, axis=1) for one in self.chains], axis=0)
+    def looks(self, distances: Sequence[Floats]) -> list[int]:
+        """Return the rows to ask Blender at, in order of their times: the worst, and some spread over all.
+
+        distances: (m,) of each chain's tip from its target; fewer where some are not known.
+        """
+        whole = [one for one in distances if len(one) == len(self.times)]
+        furthest = int(np.argmax(max(whole, key=np.max))) if whole else 0
         order = np.argsort(self.times)
         spread = order[np.linspace(0, len(order) - 1, LOOKS).round().astype(np.intp)]
-        rows = sorted({int(np.nanargmax(off)) if np.isfinite(off).any() else 0, *spread.tolist()})
-        return sorted(rows, key=self.times.__getitem__)
+        return sorted({furthest, *spread.tolist()}, key=self.times.__getitem__)
 
     def agrees(self, rows: list[int], seen: Sequence[ChainSamples], reaches: Sequence[float]) -> bool:
         """Return whether Blender's samples at some rows show the tips, and the targets, where expected."""
@@ -120,7 +122,7 @@ def _played(
     if channels.frames is not None:
         return None
     path, bone = path_of(armature, channels), armature.pose.bones[channels.bone]
-    values = np.empty((2 * len(times) - 1, channels.values.shape[1]))
+    values = np.empty((2 * len(times) - 1, channels.values.shape[1]), "f4")  # as Blender has them
     values[:] = getattr(bone, channels.property)
     for index in channels.unlocked(armature):
         curve = known.fcurves.find(path, index=index)
@@ -135,7 +137,7 @@ def _played(
     return replace(channels, values=values)
 
 
-def _at_keys(curve: bpy.types.FCurve, times: Singles) -> Floats | None:
+def _at_keys(curve: bpy.types.FCurve, times: Singles) -> Singles | None:
     """Return an F-Curve's values at its keys (m,), then half-way between them; None for keys elsewhere.
 
     Half of the time is half of the way along a Bezier segment whose handles are as long on either side.
@@ -149,9 +151,7 @@ def _at_keys(curve: bpy.types.FCurve, times: Singles) -> Floats | None:
     left, right = column(curve, "handle_left")[rows][1:], column(curve, "handle_right")[rows][:-1]
     if np.abs((right[:, 0] - x[:-1]) - (x[1:] - left[:, 0])).max(initial=0.0) > _SYMMETRIC:
         return None
-    if (column(curve, "interpolation")[rows] != _BEZIER).any():
-        return None
-    values: Floats = np.empty(2 * len(times) - 1)
+    values: Singles = np.empty(2 * len(times) - 1, "f4")
     values[: len(times)] = y
     values[len(times) :] = (y[:-1] + y[1:] + 3.0 * (right[:, 1].astype(np.float64) + left[:, 1])) / 8.0
     return values

@@ -429,7 +429,8 @@ def _keyed(
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
         angles = solved_angles(draft.chain, draft.samples)
-        samples = replace(own.at(known), poses=None) if by_keys else None
+        own = own.at(known)
+        samples = replace(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
         found.append(replace(whole, angles=angles, samples=samples))
     return found
 
@@ -471,15 +472,13 @@ def play_back(
     rigs = [chain.solved.rig for chain in chains]
     there = expected(scene.scene if isinstance(scene, Sampler) else scene, chains, plan)
     if there is not None:
-        rows = there.looks()
-        looking = sample_steps(scene, rigs, there.times[rows].tolist(), checked=False, way=STEP)
-        looks = yield from looking
+        each = zip(chains, there.chains, strict=True)
+        told = [played(chain, samples, there.times, plan.time_array) for chain, samples in each]
+        rows = there.looks([one.distance for one in told])
+        looks = yield from sample_steps(scene, rigs, there.times[rows].tolist(), checked=False, way=STEP)
         if there.agrees(rows, looks.chains, [chain.solved.reach for chain in chains]):
             yield len(there.times)
-            return [
-                played(chain, samples, there.times, plan.time_array)
-                for chain, samples in zip(chains, there.chains, strict=True)
-            ]
+            return told
         verify = VERIFY_ALL
     times = times_to_play(chains, plan, verify)
     sampling = yield from sample_steps(scene, rigs, times.tolist(), checked=False, way=STEP)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import IK2DError
-from ..core.affine import are_finite, crossed, product, unrepeated
+from ..core.affine import are_finite, crossed, norms, product, unrepeated
 from ..core.inputs import Floats
+from ..rig.chain.chain import RigChain
 from ..rig.pose.joint_angles import angles_from_rest
 from ..rig.pose.kinematics import rest_to_pose
 from ..rig.scene.samples import ChainSamples
@@ -18,6 +19,8 @@ from .keys.keying import KeyedChain, KeyPlan
 VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING = 'SAMPLE', 'ALL', 'NONE'
 # How many frames a sample of a bake plays where all have keys: on frames, and half-way between two.
 ON_FRAMES, BETWEEN_FRAMES = 26, 26
+# So many times are measured at once, for the memory.
+_BLOCK = 1 << 16
 # Frames where a joint turns this many times as fast as on any of these are played too.
 _PEAK = 2.0
 
@@ -49,36 +52,41 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     rig = chain.solved.rig
     # Between two frames a target, or the armature, may have no finite place.
     known = are_finite(samples.targets) & are_finite(samples.world)
-    for lost, what, where in (
-        (known & ~are_finite(samples.tips), "its tip has", "its bones"),
-        (~known & np.isin(times, solved), "its target, or its armature, has", "these"),
-    ):
-        if lost.any():
-            raise IK2DError(
-                f"Chain '{rig.name}': played back, {what} no finite place at frame"
-                f" {times[int(np.argmax(lost))]:g}; mend or mute the constraints and drivers on {where}"
-            )
+    lost = known & ~are_finite(samples.tips)
+    if lost.any():
+        _refuse(rig.name, "its tip has", "its bones", times[int(np.argmax(lost))])
+    if not known.all() and (lost := ~known & np.isin(times, solved)).any():
+        _refuse(rig.name, "its target, or its armature, has", "these", times[int(np.argmax(lost))])
     if not known.all():
         samples, times = samples.at(np.flatnonzero(known)), times[known]
+    distance, in_plane, off_plane = (np.empty(len(times)) for _ in range(3))
+    for first in range(0, len(times), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        distance[rows], in_plane[rows], off_plane[rows] = _missed(rig, samples.at(rows))
+    off, moved = None, None
+    if chain.hands is not None and samples.hands is not None:
+        off, moved = chain.hands.off(times, samples.hands)
+    poses = samples.poses
+    angles = None if poses is None else angles_from_rest(rig, samples, np.moveaxis(poses, 1, 0))
+    return Played(times, distance, in_plane, off_plane, off, moved, angles)
+
+
+def _missed(rig: RigChain, samples: ChainSamples) -> tuple[Floats, Floats, Floats]:
+    """Return the distances (m,) of tips from targets: in all, in the chain's plane, and off it."""
     missed = samples.targets - samples.tips
     to_world = unrepeated(product(samples.world, rest_to_pose(rig, samples)))[:, :3, :3]
     normals = crossed(to_world @ rig.plane.x, to_world @ rig.plane.y)
     # A rig may also be scaled to nothing there, and have no plane.
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
-    in_plane = np.linalg.norm(missed - heights[:, None] * normals, axis=1)
-    off, moved = None, None
-    if chain.hands is not None and samples.hands is not None:
-        off, moved = chain.hands.off(times, samples.hands)
-    poses = samples.poses
-    angles = None if poses is None else angles_from_rest(rig, samples, np.moveaxis(poses, 1, 0))
-    return Played(times, np.linalg.norm(missed, axis=1), in_plane, np.abs(heights), off, moved, angles)
+    return norms(missed), norms(missed - heights[:, None] * normals), np.abs(heights)
 
 
-def plays_all_frames(plan: KeyPlan, verify: str) -> bool:
-    """Return whether each frame of a plan is played."""
-    few = bool(plan.own) or len(plan.frame_array) <= ON_FRAMES
-    return verify == VERIFY_ALL or verify == VERIFY_SAMPLE and few
+def _refuse(chain: str, what: str, where: str, time: float) -> None:
+    raise IK2DError(
+        f"Chain '{chain}': played back, {what} no finite place at frame {time:g}; mend or mute the"
+        f" constraints and drivers on {where}"
+    )
 
 
 def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:

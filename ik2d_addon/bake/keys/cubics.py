@@ -73,7 +73,8 @@ class PlayedChain:
         places = np.empty((len(self.channels), 3))
         for first in range(0, len(places), _BLOCK):
             rows = slice(first, first + _BLOCK)
-            tips, to_world = self.tips(self.channels[rows], rows), self.to_world[rows]
+            tips = self.tips(self.channels[rows].astype(np.float64), rows)
+            to_world = self.to_world[rows]
             places[rows] = turned(to_world[:, :3, :3], tips) + to_world[:, :3, 3]
         return places
 

@@ -107,7 +107,7 @@ class KeyedChain:
     doubtful: Rows  # after which frames automatic handles would let the tip miss
     scales: Sequence[BoneRotation] = ()  # where bones stretch
     hands: KeyedHands | None = None  # where they have their own orientation
-    # (times, n) as `solved_angles` has them, or where all frames are played `relative_turns`; None: not known
+    # (times, n) as `solved_angles` has them, of a pose without keys `relative_turns`; None: not known
     angles: Floats | None = None
     # What it was solved from, at the plan's times and then half-way between; None where that is not known
     samples: ChainSamples | None = None
