@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from ..core import IK2DError
+from ..core import IK2DError, Status
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import bend_of, read_chain
 from ..rig.chain.fingerprint import rest_fingerprint
@@ -23,6 +23,7 @@ from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import FrameState, RigState
 from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
+    BoneWriter,
     write,
     write_hands,
     write_lengths,
@@ -31,6 +32,8 @@ from .writing import (
 
 # A tip further than this from where it was solved, as a part of the reach, is moved by something else.
 _ASTRAY = 1e-4
+# Places within this part of the reach, and of their distance from the origin, are the same in 32 bits.
+_SAME = 1e-6
 
 
 class LiveChain:
@@ -56,7 +59,9 @@ class LiveChain:
         self.outcome: Outcome | None = None
         self._straight: Plain | None = None  # of a straight chain, in its own plane
         above = rig.pose_bones[0].parent
-        self._above: str | None = above.name if above else None
+        self.above: str = above.name if above else ""
+        self.missed_ahead = 0  # how often it was elsewhere than it was posed ahead
+        self._foreseen = Vector()  # the target's place on the frame that it was posed ahead for
         self._held: RigState | None = None
         self._frame: FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
@@ -85,6 +90,50 @@ class LiveChain:
         self.outcome, self._frame = held.outcome, frame
         return turns
 
+    @property
+    def is_light(self) -> bool:
+        """Whether the chain can be posed by plain numbers alone, and nothing but its bones' rotations."""
+        held = self._held
+        return held is not None and held.is_light and not self._controls
+
+    @property
+    def writers(self) -> list[BoneWriter]:
+        """The writers of a light chain, root to tip."""
+        return [writer for writer in self._held.writers if writer] if self._held else []
+
+    def foreseen(
+        self, scene: bpy.types.Scene, world: Matrix, base: Matrix | None, target: Vector
+    ) -> list[float] | None:
+        """Return a light chain's turns (n,) for places on a frame to come; None where these are not enough.
+
+        world: the armature's matrix. base: the pose matrix of the bone above. target: a place in the world.
+        """
+        held, settings = self._held, self.armature.ik2d.chains[self.index]
+        if held is None or self._owner != scene.session_uid or settings.name != self.name:
+            return None
+        bend = bend_of(settings)
+        if not (held.is_plain(bend, settings.influence) and held.settle(world, base) and held.faces(target)):
+            return None
+        turns = held.plain_turns(held.in_rest(target), bend, settings.softness)
+        if turns is not None:
+            self._foreseen, self.outcome = target, held.outcome
+            self.may_pose(scene, turns, True)
+        return turns
+
+    def is_shown_as_foreseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph shows the target, and the tip, where the last `foreseen` had them."""
+        held, outcome, rig = self._held, self.outcome, self.rig
+        shown = self.armature.evaluated_get(depsgraph)
+        if held is None or outcome is None or not shown.is_evaluated:
+            return False
+        place = shown_place(rig.target, rig.subtarget, depsgraph)
+        tip = shown.matrix_world @ shown.pose.bones[rig.bones[-1]].tail
+        off = (tip - place).length - hypot(*outcome.lengths())
+        # Where limits or the reach stop the chain, its tip is not aimed at again.
+        near = _SAME if outcome.status == Status.REACHED else _ASTRAY
+        fine, far = _SAME * place.length, held.reach
+        return (place - self._foreseen).length <= _SAME * far + fine and abs(off) <= near * far + fine
+
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""
         held = self._held = RigState(self.rig, frame, before, self._straight)
@@ -105,7 +154,7 @@ class LiveChain:
             world=shown.matrix_world,
             bones=bones,
             own=own,
-            base=bones[self._above].matrix if self._above else None,
+            base=bones[self.above].matrix if self.above else None,
             bend=bend_of(settings),
             softness=settings.softness,
             influence=settings.influence,

@@ -15,7 +15,7 @@ from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
-from ..core.plain import PlainAnswer
+from ..core.plain import PlainAnswer, PlainSolver
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation
 from ..rig.chain.chain import RigChain, rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
@@ -149,6 +149,19 @@ class RigState:
     def is_plain(self, bend: float, influence: float) -> bool:
         """Return whether the plain solver may solve the chain with such settings."""
         return self.plain is not None and influence == 1.0 and abs(bend) == 1.0
+
+    @property
+    def is_light(self) -> bool:
+        """Whether plain numbers pose the chain, by nothing but all channels of its bones' rotations."""
+        only_turns = not self._changes_lengths and self.rig.hands is None
+        free = all(writer is not None and writer.all_unlocked for writer in self.writers)
+        return isinstance(self.plain, PlainSolver) and only_turns and free
+
+    @property
+    def reach(self) -> float:
+        """The length of a light chain's bones in the world, by its scale in the plane."""
+        assert isinstance(self.plain, PlainSolver)
+        return self.outside((self.plain.bones.outer, 0.0))[0]
 
     def plain_turns(
         self, target: tuple[float, float, float], bend: float, softness: float
