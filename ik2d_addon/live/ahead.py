@@ -38,26 +38,27 @@ class Ahead:
         for rig in self._rigs:
             nodes |= dict.fromkeys(nodes_on_way(rig.armature, rig.above, rig.targets))
         self._places = PlacesAtTime(list(nodes), depsgraph)
-        self._posed: list[LiveChain] = []
+        self._waits = False  # whether chains were posed for a frame that is not evaluated yet
 
     def pose(self, scene: bpy.types.Scene) -> bool:
         """Pose the chains for the frame that a scene goes to; return False if they must be read again."""
-        self._posed.clear()
-        if scene.session_uid != self._scene or not self._rigs:
+        self._waits = scene.session_uid == self._scene and bool(self._rigs)
+        if not self._waits:
             return True
         if not self._places.go_to(scene.frame_current_final):
             return False
         for rig in self._rigs:
-            self._posed += rig.pose(scene, self._places)
+            rig.pose(self._scene, self._places)
         return True
 
     def shown(self, depsgraph: bpy.types.Depsgraph) -> tuple[set[LiveChain], bool]:
         """Return the chains that a depsgraph shows as they were posed ahead, and whether all are."""
-        posed, self._posed = self._posed, []
-        found = {chain for chain in posed if chain.is_shown_as_foreseen(depsgraph)}
-        for chain in posed:
-            chain.missed_ahead += chain not in found
-        return found, len(found) == len(posed)
+        found: set[LiveChain] = set()
+        whole = True
+        for rig in self._rigs if self._waits else ():
+            whole &= rig.add_shown(depsgraph, found)
+        self._waits = False
+        return found, whole
 
 
 class _Rig:
@@ -69,22 +70,38 @@ class _Rig:
         self.targets = [(chain.rig.target, chain.rig.subtarget) for chain in chains]
         self._drivers = _drivers(armature)
         self._writer = PoseWriter(armature, [chain.writers for chain in chains])
+        self._posed: dict[int, list[float]] = {}  # the turns of those that were posed, by their numbers
 
-    def pose(self, scene: bpy.types.Scene, places: PlacesAtTime) -> list[LiveChain]:
-        """Pose the chains at the places of a time; return those that were."""
+    def pose(self, scene: int, places: PlacesAtTime) -> None:
+        """Pose the chains at the places of a time. scene: its session UID."""
         armature, data = self.armature, self.armature.data
+        self._posed.clear()
         if data.is_editmode or data.pose_position == 'REST' or _drivers(armature) != self._drivers:
-            return []
-        world = places.world(armature)
-        numbers, turns = [], []
+            return
+        world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
             base = places.pose(armature, chain.above) if chain.above else None
-            found = chain.foreseen(scene, world, base, places.place(*self.targets[number]))
+            found = chain.foreseen(
+                scene, settings[chain.index], world, base, places.place(*self.targets[number])
+            )
             if found is not None:
-                numbers.append(number)
-                turns.append(found)
-        self._writer.write(numbers, turns)
-        return [self._chains[number] for number in numbers]
+                self._posed[number] = found
+        self._writer.write(self._posed)
+
+    def add_shown(self, depsgraph: bpy.types.Depsgraph, found: set[LiveChain]) -> bool:
+        """Add the chains that a depsgraph shows as they were posed; return whether all are."""
+        shown = self.armature.evaluated_get(depsgraph)
+        if not shown.is_evaluated:
+            return not self._posed
+        whole, world, bones = True, shown.matrix_world, shown.pose.bones
+        for number in self._posed:
+            chain = self._chains[number]
+            if chain.is_shown_as_foreseen(world, bones, depsgraph):
+                found.add(chain)
+            else:
+                chain.missed_ahead += 1
+                whole = False
+        return whole
 
 
 def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Iterator[LiveChain]:

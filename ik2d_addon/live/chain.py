@@ -24,6 +24,7 @@ from .rig_state import FrameState, RigState
 from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
     BoneWriter,
+    Shown,
     write,
     write_hands,
     write_lengths,
@@ -102,14 +103,15 @@ class LiveChain:
         return [writer for writer in self._held.writers if writer] if self._held else []
 
     def foreseen(
-        self, scene: bpy.types.Scene, world: Matrix, base: Matrix | None, target: Vector
+        self, scene: int, settings: Any, world: Matrix, base: Matrix | None, target: Vector
     ) -> list[float] | None:
         """Return a light chain's turns (n,) for places on a frame to come; None where these are not enough.
 
-        world: the armature's matrix. base: the pose matrix of the bone above. target: a place in the world.
+        scene: its session UID. settings: those at the chain's index. world: the armature's matrix. base: the
+        pose matrix of the bone above. target: a place in the world.
         """
-        held, settings = self._held, self.armature.ik2d.chains[self.index]
-        if held is None or self._owner != scene.session_uid or settings.name != self.name:
+        held = self._held
+        if held is None or self._owner != scene or settings.name != self.name:
             return None
         bend = bend_of(settings)
         if not (held.is_plain(bend, settings.influence) and held.settle(world, base) and held.faces(target)):
@@ -117,22 +119,23 @@ class LiveChain:
         turns = held.plain_turns(held.in_rest(target), bend, settings.softness)
         if turns is not None:
             self._foreseen, self.outcome = target, held.outcome
-            self.may_pose(scene, turns, True)
+            self._poses_in[scene] = turns
         return turns
 
-    def is_shown_as_foreseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph shows the target, and the tip, where the last `foreseen` had them."""
+    def is_shown_as_foreseen(self, world: Matrix, bones: Shown, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph shows the target, and the tip, where the last `foreseen` had them.
+
+        world, bones: the armature's matrix and bones as it is shown.
+        """
         held, outcome, rig = self._held, self.outcome, self.rig
-        shown = self.armature.evaluated_get(depsgraph)
-        if held is None or outcome is None or not shown.is_evaluated:
+        if held is None or outcome is None:
             return False
         place = shown_place(rig.target, rig.subtarget, depsgraph)
-        tip = shown.matrix_world @ shown.pose.bones[rig.bones[-1]].tail
-        off = (tip - place).length - hypot(*outcome.lengths())
+        off = (world @ bones[rig.bones[-1]].tail - place).length - hypot(*outcome.lengths())
         # Where limits or the reach stop the chain, its tip is not aimed at again.
         near = _SAME if outcome.status == Status.REACHED else _ASTRAY
-        fine, far = _SAME * place.length, held.reach
-        return (place - self._foreseen).length <= _SAME * far + fine and abs(off) <= near * far + fine
+        fine, reach = _SAME * place.length, held.reach
+        return (place - self._foreseen).length <= _SAME * reach + fine and abs(off) <= near * reach + fine
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import cos, sin
 from typing import TypeAlias
 
@@ -115,7 +115,7 @@ class PoseWriter:
         self._size = len(rows)
         self._whole = self._gathered(range(len(chains)))
 
-    def _gathered(self, chains: Sequence[int]) -> dict[str, NDArray[np.intp]]:
+    def _gathered(self, chains: Iterable[int]) -> dict[str, NDArray[np.intp]]:
         """Return the places of the chains' values, by property."""
         found: dict[str, list[int]] = {name: [] for name in self._buffers}
         for number in chains:
@@ -123,16 +123,16 @@ class PoseWriter:
                 found[writer.property] += places
         return {name: np.array(places, np.intp) for name, places in found.items()}
 
-    def write(self, chains: Sequence[int], turns: Sequence[Sequence[float]]) -> bool:
-        """Write turns of some of the chains, by their numbers; return whether the pose was another."""
+    def write(self, turns: Mapping[int, Sequence[float]]) -> None:
+        """Write turns of some of the chains, by their numbers, where the pose is another."""
         bones = self._armature.pose.bones
-        if not chains or len(bones) != self._size:
-            return False
+        if not turns or len(bones) != self._size:
+            return
         values: dict[str, list[float]] = {name: [] for name in self._buffers}
-        for number, own in zip(chains, turns, strict=True):
+        for number, own in turns.items():
             for writer, turn in zip(self._chains[number], own, strict=True):
                 values[writer.property] += writer.values(turn)
-        places = self._whole if len(chains) == len(self._chains) else self._gathered(chains)
+        places = self._whole if len(turns) == len(self._chains) else self._gathered(turns)
         changed = False
         for name, buffer in self._buffers.items():
             bones.foreach_get(name, buffer)
@@ -144,7 +144,6 @@ class PoseWriter:
         if changed:
             # The bones follow their object. A tag of its data would read as an edit of the rest pose.
             self._armature.update_tag(refresh={'OBJECT'})
-        return changed
 
 
 def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:
