@@ -13,7 +13,7 @@ from ..rig.scene.bone_constraints import sentences
 from .ahead import Ahead
 from .chain import LiveChain
 from .registry import RIGS, live_settings
-from .turns import turn
+from .turns import Turn
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
@@ -128,7 +128,7 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 def _frame_changes(scene, _depsgraph=None) -> None:
     if RIGS.ahead is None or live_pause.pauses:
         return
-    with turn() as is_ours:
+    with Turn() as is_ours:
         if not is_ours or RIGS.ahead is None:
             return
         try:
@@ -142,7 +142,7 @@ def _frame_changes(scene, _depsgraph=None) -> None:
 def _frame_changed(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with turn() as is_ours:
+    with Turn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
@@ -157,7 +157,7 @@ def _frame_changed(scene, depsgraph=None) -> None:
 def _updated(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with turn() as is_ours:
+    with Turn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):

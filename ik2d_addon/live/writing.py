@@ -135,10 +135,10 @@ class PoseWriter:
         places = self._whole if len(turns) == len(self._chains) else self._gathered(turns)
         changed = False
         for name, buffer in self._buffers.items():
+            wanted = np.array(values[name], np.float32)
             bones.foreach_get(name, buffer)
-            before = buffer[places[name]]
-            buffer[places[name]] = values[name]
-            if (before != buffer[places[name]]).any():
+            if buffer[places[name]].tobytes() != wanted.tobytes():
+                buffer[places[name]] = wanted
                 bones.foreach_set(name, buffer)
                 changed = True
         if changed:
