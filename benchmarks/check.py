@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -20,7 +21,7 @@ from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
 
-from . import c_port, live, plain_ccd, scenes
+from . import c_port, frames, plain_ccd, scenes
 from .bakers import bake_ours, nla_bake
 from .bakes import ALIKE
 from .contestants import TOLERANCE
@@ -38,8 +39,8 @@ ROUNDS, BEST_OF, AGAIN = 5, 3, 2
 BOUND = 1.25
 # Frames of a bake; of one of many chains; and those that nla.bake does of the first beside heavy meshes.
 FRAMES, FEW_FRAMES, HEAVY_FRAMES = 1000, 20, 4
-# Frames of live chains.
-LIVE_FRAMES = 60
+# That of frames of a fraction of a millisecond, in which threads wait for one another.
+FRAMES_BOUND = 1.5
 # Meshes that make a scene heavy: a bake that left its own scene would take several times as long.
 MESHES = 10
 
@@ -198,16 +199,6 @@ def _bake(
     return bake, nla
 
 
-def _live(bones: int) -> tuple[Task, Task]:
-    """Return frames of a live chain within limits that bind, and of one with an IK constraint."""
-    rivals = live.contestants(bones, LIVE_FRAMES, limited=True)
-
-    def frames(kind: str) -> Task:
-        return lambda: [rivals[kind].frame(frame) for frame in range(LIVE_FRAMES)]
-
-    return frames(live.LIVE), frames(live.IK)
-
-
 RATIOS = (
     Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
     Ratio("ten bones, CCD, 1,000 targets : plain CCD, 100 targets", lambda: _batch(1_000)),
@@ -227,8 +218,39 @@ RATIOS = (
         "bake beside 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),
     ),
-    Ratio("live frames of two bones within limits : IK constraint", lambda: _live(2), 1.5),
-    Ratio("live frames of ten bones within limits : IK constraint", lambda: _live(10), 1.5),
+    *(
+        Ratio(f"live frames of {what} : IK", partial(frames.live, *given), FRAMES_BOUND)
+        for what, given in (
+            ("a chain of one bone", (1, 1)),
+            ("a chain of two bones", (1, 2)),
+            ("10 chains of two bones", (10, 2)),
+            ("50 chains of two bones", (50, 2)),
+            ("a chain of two bones within limits", (1, 2, True)),
+            ("10 chains of two bones within limits", (10, 2, True)),
+            ("a chain of ten bones", (1, 10)),
+            ("10 chains of ten bones", (10, 10)),
+            ("a chain of ten bones within limits", (1, 10, True)),
+            ("10 chains of ten bones within limits", (10, 10, True)),
+        )
+    ),
+    *(
+        Ratio(f"native frames of {what} : IK", partial(frames.native, *given), FRAMES_BOUND)
+        for what, given in (
+            ("a chain of two bones", (1, 2)),
+            ("10 chains of two bones", (10, 2)),
+            ("50 chains of two bones", (50, 2)),
+            ("a chain of two bones within limits", (1, 2, True)),
+            ("10 chains of two bones within limits", (10, 2, True)),
+            ("50 chains of two bones within limits", (50, 2, True)),
+            ("10 chains of eight bones", (10, 8)),
+        )
+    ),
+    Ratio("a drag of two bones : IK's target moved", partial(frames.drag, 2, 'AUTO'), FRAMES_BOUND),
+    Ratio(
+        "a drag of ten bones within limits, CCD : IK's target moved",
+        partial(frames.drag, 10, 'CCD', True),
+        FRAMES_BOUND,
+    ),
 )
 
 

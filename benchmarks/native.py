@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import bpy
@@ -82,7 +83,7 @@ def exactness(sizes: Sizes) -> Table:
     shapes = random_shapes(sizes.rigs, seed=12)
     all_aims = list(_aims(shapes, sizes.targets))
     cells: dict[str, list[str]] = {aims.kind: [] for aims in all_aims}
-    for kind, drive in ((NATIVE, _drive), (IK, _constrain)):
+    for kind, drive in ((NATIVE, _drive), (IK, constrain)):
         say(f"native: exactness of {kind}, {len(shapes)} chains")
         rig = build(shapes, drive)
         for aims in all_aims:
@@ -157,7 +158,7 @@ def _row(chains: str, rigs: dict[str, Rig], sizes: Sizes) -> list[str]:
     say(f"native: frames with {chains}")
     for kind, rig in rigs.items():
         if kind != STILL:
-            _walk(rig, sizes.frames)
+            walk(rig, sizes.frames)
     best = {kind: np.full(sizes.frames, np.inf) for kind in rigs}
     for _ in range(sizes.rounds):
         for kind, rig in rigs.items():
@@ -178,7 +179,7 @@ def _cell(seconds: float, unit: float) -> str:
     return f"{ratio(seconds / unit)} ({1e3 * seconds:.2g} ms)"
 
 
-def _walk(rig: Rig, frames: int) -> None:
+def walk(rig: Rig, frames: int) -> None:
     """Key the targets' way once round a circle, between 0.2 and 0.9 of the reach."""
     turn = np.linspace(0.0, 2.0 * np.pi, frames + 1)
     for target, plane in zip(rig.targets, rig.planes(), strict=True):
@@ -187,16 +188,12 @@ def _walk(rig: Rig, frames: int) -> None:
             target.keyframe_insert("location", frame=frame)
 
 
-def _constrain(armature: bpy.types.Object) -> None:
-    for chain in armature.ik2d.chains:
+def constrain(armature: bpy.types.Object, limited: bool = False) -> None:
+    """Give each chain an IK constraint, limited: with limits."""
+    for k, chain in enumerate(armature.ik2d.chains):
         constraint = armature.pose.bones[chain.tip].constraints.new('IK')
         constraint.target, constraint.chain_count = chain.target, chain.bone_count
-
-
-def _constrain_within(armature: bpy.types.Object) -> None:
-    _constrain(armature)
-    for k, chain in enumerate(armature.ik2d.chains):
-        for i in range(chain.bone_count):
+        for i in range(chain.bone_count if limited else 0):
             bone = armature.pose.bones[name(k, i)]
             bone.use_ik_limit_z, bone.ik_min_z, bone.ik_max_z = True, -LIMIT, LIMIT
 
@@ -222,10 +219,13 @@ def _leave(_: bpy.types.Object) -> None:
 _DRIVES: dict[str, Callable[[bpy.types.Object], None]] = {
     STILL: _leave,
     MOVING: _leave,
-    IK: _constrain,
+    IK: constrain,
     NATIVE: _drive,
 }
-_WITHIN = {IK: _constrain_within, NATIVE: _drive_within}
+_WITHIN: dict[str, Callable[[bpy.types.Object], None]] = {
+    IK: partial(constrain, limited=True),
+    NATIVE: _drive_within,
+}
 _EXACTNESS = (
     "{rigs:,} two-bone chains, one bone up to four times as long as the other, with any bend at rest and any"
     " roll, within a reach or so of the origin, each on a bone that is turned; {targets} targets of each kind"

@@ -10,9 +10,10 @@ from ..core import IK2DError
 from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import sentences
+from .ahead import Ahead
 from .chain import LiveChain
 from .registry import RIGS, live_settings
-from .turns import turn
+from .turns import Turn
 
 
 def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_changed: bool) -> None:
@@ -20,17 +21,46 @@ def follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, frame_chan
     if live_pause.pauses:
         live_pause.skipped = True
         return
+    shown: set[LiveChain] = set()
+    if frame_changed and RIGS.ahead is not None:
+        shown = _shown_ahead(RIGS.ahead, depsgraph)
     for _ in range(2):  # again where some must be read again
-        if not RIGS.settle() or _follow_all(scene, depsgraph, frame_changed):
+        if not RIGS.settle():
             return
+        if _follow_all(scene, depsgraph, frame_changed, shown):
+            break
+        shown = set()
+    if frame_changed and RIGS.ahead is None and not RIGS.is_marked:
+        RIGS.ahead = Ahead(RIGS.rounds[0], scene, depsgraph)
 
 
-def _follow_all(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
-    """Pose all live chains, round by round; return False if some must be read again."""
+def _shown_ahead(ahead: Ahead, depsgraph: bpy.types.Depsgraph) -> set[LiveChain]:
+    """Return the chains that a depsgraph shows as they were posed ahead; read all anew if some are not."""
+    try:
+        found, whole = ahead.shown(depsgraph)
+    except (ReferenceError, LookupError, AttributeError):  # something of them is gone
+        found, whole = set(), False
+    if not whole:
+        RIGS.ahead = None
+    if RIGS.problems:
+        for chain in found:
+            RIGS.problems.pop(chain.key, None)
+    return found
+
+
+def _follow_all(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, shown: set[LiveChain]
+) -> bool:
+    """Pose all live chains but those that are shown as they are, round by round.
+
+    Returns False if some must be read again.
+    """
     settled = True
     for number, ready in enumerate(RIGS.rounds):
         changed = False
         for chain in ready:
+            if chain in shown:
+                continue
             try:
                 changed |= _follow(chain, scene, depsgraph, frame_changed)
             except IK2DError as error:
@@ -95,10 +125,24 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
 
 
 @persistent
+def _frame_changes(scene, _depsgraph=None) -> None:
+    if RIGS.ahead is None or live_pause.pauses:
+        return
+    with Turn() as is_ours:
+        if not is_ours or RIGS.ahead is None:
+            return
+        try:
+            if not RIGS.ahead.pose(scene):
+                RIGS.ahead = None
+        except Exception:  # after the evaluation it comes again, where it is said
+            RIGS.ahead = None
+
+
+@persistent
 def _frame_changed(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with turn() as is_ours:
+    with Turn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):  # objects came or went, or are shown elsewhere
@@ -113,7 +157,7 @@ def _frame_changed(scene, depsgraph=None) -> None:
 def _updated(scene, depsgraph=None) -> None:
     if depsgraph is None:
         return
-    with turn() as is_ours:
+    with Turn() as is_ours:
         if not is_ours:
             return
         if depsgraph.id_type_updated('COLLECTION'):
@@ -148,6 +192,7 @@ def _pause_ended() -> None:
 
 
 _HANDLERS = {
+    "frame_change_pre": _frame_changes,
     "frame_change_post": _frame_changed,
     "depsgraph_update_post": _updated,
     "load_pre": _everything_changed,

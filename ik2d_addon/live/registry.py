@@ -15,6 +15,7 @@ from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.renames import bones_of
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
+from .ahead import Ahead
 from .chain import LiveChain, shown_place
 from .status import MOVED_ELSE, ON_TARGET, Look, shown_reach
 
@@ -37,6 +38,7 @@ class Rigs:
         self.known: set[bpy.types.ID] = set()  # the armatures, their data, and their targets
         self._apart: dict[Key, str] = {}  # why chains cannot be live beside others
         self._fingerprints: dict[Key, tuple[Any, ...]] = {}
+        self.ahead: Ahead | None = None
         self._current = False
 
     @property
@@ -46,7 +48,7 @@ class Rigs:
 
     def mark(self) -> None:
         """Check all live chains before the next frame: something may have changed."""
-        self._current = False
+        self._current, self.ahead = False, None
 
     def mark_collections(self) -> None:
         """Check them after objects came or went, or collections were enabled or disabled."""
@@ -70,6 +72,8 @@ class Rigs:
         if self._current:
             return bool(self.rounds)
         self._current = True
+        for chain in self.chains.values():
+            chain.missed_ahead = 0
         chains: dict[Key, LiveChain] = {}
         fingerprints: dict[Key, tuple[Any, ...]] = {}
         self.known = set()

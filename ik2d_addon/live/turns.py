@@ -2,8 +2,6 @@
 """Turns at the live chains: one thread at a time, and not again from inside. Needs no Blender."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 _LONGEST = 5.0  # seconds to wait for a turn: a thread that waits for this one would wait for ever
@@ -13,31 +11,33 @@ _turns = [None]  # one turn; taking it is one step of Python, whichever threads 
 _has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)  # each thread has its own value
 
 
-@contextmanager
-def turn() -> Iterator[bool]:
-    """Wait until no other thread has the turn; yield whether it is this one's now.
+class Turn:
+    """Wait on entering until no other thread has the turn: whether it is this one's now.
 
     It is not where this thread has it already, as when Blender calls the handlers again while they evaluate,
     nor where another thread keeps it for longer than some seconds.
     """
-    if _has_turn.get() or not _taken():
-        yield False
-        return
-    _has_turn.set(True)
-    try:
-        yield True
-    finally:
-        _has_turn.set(False)
-        _turns.append(None)
+
+    def __enter__(self) -> bool:
+        self._is_ours = not _has_turn.get() and _taken()
+        if self._is_ours:
+            _has_turn.set(True)
+        return self._is_ours
+
+    def __exit__(self, *_error: object) -> None:
+        if self._is_ours:
+            _has_turn.set(False)
+            _turns.append(None)
 
 
 def _taken() -> bool:
-    end = time.monotonic() + _LONGEST
+    end = 0.0
     while True:
         try:
             _turns.pop()
             return True
         except IndexError:
+            end = end or time.monotonic() + _LONGEST
             if time.monotonic() > end:
                 return False
             time.sleep(_LOOK_EVERY)  # which lets other threads go on

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import cos, sin
 from typing import TypeAlias
 
 import bpy
+import numpy as np
 from mathutils import Euler, Quaternion, Vector
+from numpy.typing import NDArray
 
 from ..rig.animation.bone_channels import (
     BoneRotation,
@@ -40,17 +42,24 @@ class BoneWriter:
 
     def channels(self, turn: float) -> Quaternion | Euler | Vector:
         """Return the rotation channels for a turn about the bone's axis, by the values nearest to rest."""
+        values = self.values(turn)
+        if self.mode == 'QUATERNION':
+            return Quaternion(values)
+        return Vector(values) if self.mode == 'AXIS_ANGLE' else Euler(values, self.mode)
+
+    def values(self, turn: float) -> Sequence[float]:
+        """Return the numbers of these channels."""
         x, y, z = self.axis
         if self.mode == 'QUATERNION':
             sine = sin(0.5 * turn)
-            return Quaternion((cos(0.5 * turn), x * sine, y * sine, z * sine))
+            return cos(0.5 * turn), x * sine, y * sine, z * sine
         if self.mode == 'AXIS_ANGLE':
-            return Vector((turn, x, y, z))
+            return turn, x, y, z
         if self.own is None:
-            return Quaternion(self.axis, turn).to_euler(self.mode, Euler((0.0, 0.0, 0.0), self.mode))
+            return tuple(Quaternion(self.axis, turn).to_euler(self.mode, Euler((0.0, 0.0, 0.0), self.mode)))
         angles = [0.0, 0.0, 0.0]
         angles[self.own] = turn if self.axis[self.own] > 0.0 else -turn
-        return Euler(angles, self.mode)
+        return angles
 
 
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
@@ -85,6 +94,56 @@ def write(
             setattr(bones[writer.name], writer.property, wanted)
             changed = True
     return changed
+
+
+class PoseWriter:
+    """Rotation channels of chains of one armature, written in one call for each property."""
+
+    def __init__(self, armature: bpy.types.Object, chains: Sequence[Sequence[BoneWriter]]) -> None:
+        """Keep where the values of the chains' bones are among those of all of the armature's bones."""
+        self._armature, self._chains = armature, chains
+        rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
+        self._buffers: dict[str, NDArray[np.float32]] = {}
+        self._places: list[list[range]] = []
+        for writers in chains:
+            self._places.append([])
+            for writer in writers:
+                width = 3 if writer.property == "rotation_euler" else 4
+                self._buffers.setdefault(writer.property, np.empty(width * len(rows), np.float32))
+                first = width * rows[writer.name]
+                self._places[-1].append(range(first, first + width))
+        self._size = len(rows)
+        self._whole = self._gathered(range(len(chains)))
+
+    def _gathered(self, chains: Iterable[int]) -> dict[str, NDArray[np.intp]]:
+        """Return the places of the chains' values, by property."""
+        found: dict[str, list[int]] = {name: [] for name in self._buffers}
+        for number in chains:
+            for writer, places in zip(self._chains[number], self._places[number], strict=True):
+                found[writer.property] += places
+        return {name: np.array(places, np.intp) for name, places in found.items()}
+
+    def write(self, turns: Mapping[int, Sequence[float]]) -> None:
+        """Write turns of some of the chains, by their numbers, where the pose is another."""
+        bones = self._armature.pose.bones
+        if not turns or len(bones) != self._size:
+            return
+        values: dict[str, list[float]] = {name: [] for name in self._buffers}
+        for number, own in turns.items():
+            for writer, turn in zip(self._chains[number], own, strict=True):
+                values[writer.property] += writer.values(turn)
+        places = self._whole if len(turns) == len(self._chains) else self._gathered(turns)
+        changed = False
+        for name, buffer in self._buffers.items():
+            wanted = np.array(values[name], np.float32)
+            bones.foreach_get(name, buffer)
+            if buffer[places[name]].tobytes() != wanted.tobytes():
+                buffer[places[name]] = wanted
+                bones.foreach_set(name, buffer)
+                changed = True
+        if changed:
+            # The bones follow their object. A tag of its data would read as an edit of the rest pose.
+            self._armature.update_tag(refresh={'OBJECT'})
 
 
 def write_hands(rig: RigChain, shown: Shown, rotations: Sequence[BoneRotation]) -> bool:

@@ -14,6 +14,8 @@ from ik2d_addon.features.native.plan import shape_of
 from ik2d_addon.rig.chain.chain import read_chain
 
 _FUNCTIONS = {
+    "tan": np.tan,
+    "atan": np.arctan,
     "atan2": np.arctan2,
     "sqrt": np.sqrt,
     "exp": np.exp,

@@ -23,8 +23,7 @@ from test_live import (
 
 from ik2d_addon.bake import bake
 from ik2d_addon.core import Status
-from ik2d_addon.live import chain as live_chain
-from ik2d_addon.live import registry
+from ik2d_addon.live import registry, rig_state
 from ik2d_addon.live.registry import RIGS
 
 
@@ -53,7 +52,7 @@ def limited_and_soft(chain) -> None:
 def test_plain_numbers_are_enough_and_those_of_a_bake(bones, kind, monkeypatch):
     armature, _, chain = arm_with_target(bones, middle=2.0)  # out of reach on some frames
     kind(chain)
-    monkeypatch.setattr(live_chain, "solve_chain", None)
+    monkeypatch.setattr(rig_state, "solve_chain", None)
     chain.live = True
     shown = poses(armature)
     assert chain.live and not RIGS.failures and not RIGS.problems
@@ -66,13 +65,13 @@ def test_plain_numbers_are_enough_and_those_of_a_bake(bones, kind, monkeypatch):
 def test_even_within_limits_takes_arrays_alone_where_no_pose_reaches_the_target(bones, kind, monkeypatch):
     armature, _, chain = arm_with_target(bones)
     kind(chain)
-    by_arrays, solve_chain = [], live_chain.solve_chain
+    by_arrays, solve_chain = [], rig_state.solve_chain
 
     def solved(rig, samples, times, **others):
         by_arrays.extend(times)
         return solve_chain(rig, samples, times, **others)
 
-    monkeypatch.setattr(live_chain, "solve_chain", solved)
+    monkeypatch.setattr(rig_state, "solve_chain", solved)
     chain.live = True
     shown = poses(armature)
     assert chain.live and not RIGS.failures and not RIGS.problems
@@ -116,7 +115,7 @@ def test_plain_numbers_are_enough_for_bones_that_stretch(bones, kind, above, mon
             bone.rotation_quaternion = (np.cos(turn), np.sin(turn), 0.0, 0.0)
             bone.keyframe_insert("rotation_quaternion", frame=frame)
         armature.scale = (1.3, 1.3, 1.3)
-    monkeypatch.setattr(live_chain, "solve_chain", None)
+    monkeypatch.setattr(rig_state, "solve_chain", None)
     chain.live = True
     shown = poses(armature)
     assert chain.live and not RIGS.failures and not RIGS.problems

@@ -253,8 +253,8 @@ def test_the_number_of_drivers_is_small():
     lengths = lengths_of(12, "any", 18)
     armature, chain, target = chain_of(lengths, 0.1, roll=0.0)
     key_targets(armature, target, lengths, 19, frames=2)
-    # Two of softness, the place, the root's curve and turn; for each joint two ends and an influence.
-    assert make_native(armature, chain).drivers == 5 + 3 * 12
+    # Two of softness, the place, and the root's curve; for each joint an angle and an influence.
+    assert make_native(armature, chain).drivers == 4 + 2 * 12
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Bones:
         self.lengths: list[float] = chain.lengths.tolist()
         self.inner, self.outer = chain.reach
         self.unturned: list[float] = unturned.tolist()
-        self.links = list(links)
+        self._hold(links)
         self.tolerance = tolerance
         self.fine = FINE * float(chain.lengths.sum())
 
@@ -54,14 +54,19 @@ class Bones:
 
     def arm(self, turns: Sequence[float]) -> tuple[float, float]:
         """Return the tip in the axes of the first bone, which turns with it."""
-        x, y = self.links[-1][4:]
-        for i in range(len(turns) - 1, 0, -1):
-            cosine, sine = cos(turns[i]), sin(turns[i])
+        x, y = self._end
+        for turn, (a, b, c, d, end_x, end_y) in zip(turns[:0:-1], self._joints, strict=True):
+            cosine, sine = cos(turn), sin(turn)
             x, y = cosine * x - sine * y, sine * x + cosine * y
-            a, b, c, d, _, _ = self.links[i]
-            end_x, end_y = self.links[i - 1][4:]
             x, y = a * x + b * y + end_x, c * x + d * y + end_y
         return x, y
+
+    def _hold(self, links: Sequence[Link]) -> None:
+        """Keep how the bones are held; from the tip on, each joint with the end of the bone before."""
+        self.links = list(links)
+        self._end = self.links[-1][4:]
+        pairs = zip(self.links, self.links[1:], strict=False)
+        self._joints = [(*link[:4], *before[4:]) for before, link in pairs][::-1]
 
     def ideal_tip(self, angles: Sequence[float]) -> tuple[float, float]:
         """Return the tip of the solver's angles (n,) by lengths and angles alone."""
@@ -106,7 +111,7 @@ class Bones:
         found = copy(self)
         a, b, c, d, x, y = self.links[-1]
         found.lengths = [*self.lengths[:-1], factor * self.lengths[-1]]
-        found.links = [*self.links[:-1], (a, b, c, d, factor * x, factor * y)]
+        found._hold([*self.links[:-1], (a, b, c, d, factor * x, factor * y)])
         found.outer = sum(found.lengths)
         found.inner = max(0.0, 2.0 * max(found.lengths) - found.outer)
         return found

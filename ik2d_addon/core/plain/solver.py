@@ -102,7 +102,7 @@ class PlainSolver:
         """
         bones = self.bones
         turns = self.pose(bend).turns(x, y, reached=status == Status.REACHED)
-        if turns is not None and self._within(turns):
+        if turns is not None and (not self._limits or self._within(turns)):
             distance = hypot(x, y)
             return PlainAnswer(turns, status, max(distance - bones.outer, bones.inner - distance, 0.0))
         limited = self._limited_pose(bend)

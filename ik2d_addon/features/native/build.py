@@ -37,6 +37,8 @@ from .refusals import is_animated, refuse_unfit
 _FRAMES = 50
 # Blender cuts constraints' names at 63 bytes: what is left before " Scale" and a number.
 _LONGEST = 53
+# A Limit Rotation whose maximum is below its minimum sets the minimum: one driver does for both.
+_BELOW = -1000.0
 # A bone turned by less (radians) is at rest.
 _TURNED = 1e-5
 
@@ -187,9 +189,9 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
         constraint = _constraint(bone, 'LIMIT_ROTATION', name)
         constraint.euler_order = 'XYZ'
         constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+        constraint.max_x = constraint.max_y = constraint.max_z = _BELOW
         for letter, angle, keys in _angles(plan, i, axis, empties):
-            for end in ("min", "max"):
-                drive(armature, f"{constraint.path_from_id()}.{end}_{letter}", angle, empties, keys)
+            drive(armature, f"{constraint.path_from_id()}.min_{letter}", angle, empties, keys)
         made.append((bone, constraint))
         if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
@@ -207,11 +209,13 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
 def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tuple[str, str, Floats | None]]:
     """Yield (axis letter, expression, keys or None) of each Euler angle of a bone that is not 0."""
     turn, keys = plan.turns[i], plan.turn_curves.get(i)
-    if keys is not None:  # a turn about one of the bone's own axes needs no property before the constraint
-        for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
-            if angle in ("a", "-a"):
+    for letter, angle in zip("xyz", euler_angles(axis, "a"), strict=True):
+        if angle in ("a", "-a"):  # about one of the bone's own axes: needs no property before the constraint
+            if keys is None:
+                yield letter, turn if angle == "a" else f"-({turn})", None
+            else:
                 yield letter, turn, keys if angle == "a" else keys * (1.0, -1.0, -1.0, -1.0)
-                return
+            return
     if keys is not None or names_in(turn) != [turn]:
         drive_step(empties, f"turn{i}", turn, keys)
         turn = f"turn{i}"

@@ -10,7 +10,7 @@ from math import cos, sin
 
 import numpy as np
 
-from .expressions import num
+from .expressions import LONGEST, num
 from .plan import Plan, Shape
 from .two_bone import DISTANCE, TINY, softened
 
@@ -69,10 +69,13 @@ def _within(found: _Candidates, name: str, angle: str, limits: tuple[float, floa
     """Return an angle clamped to limits, at the end that is nearer all the way round."""
     if limits is None:
         return angle
-    found.step(name, angle)
-    middle = num((limits[0] + limits[1]) / 2.0)
-    turn = f"{middle}+atan2(sin({name}-{middle}),cos({name}-{middle}))"
-    return f"clamp({turn},{num(limits[0])},{num(limits[1])})"
+    low, high, middle = num(limits[0]), num(limits[1]), num((limits[0] + limits[1]) / 2.0)
+
+    def clamped(angle: str) -> str:  # the arc tangent takes whole turns away
+        return f"clamp({middle}+2*atan(tan(({angle}-{middle})/2)),{low},{high})"
+
+    whole = clamped(angle)
+    return whole if len(whole) <= LONGEST else clamped(found.step(name, angle))
 
 
 def _aim(d1: float, d2: float, knee: str) -> str:

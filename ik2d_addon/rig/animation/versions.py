@@ -12,16 +12,22 @@ Channels: TypeAlias = Any
 # Where channels are, to find them again: their action, and the handle of their slot (0 before 4.4).
 Place: TypeAlias = tuple[bpy.types.Action, int]
 
+_HAS_SLOTS = "action_slot" in bpy.types.AnimData.bl_rna.properties
+
 
 def existing_channels(armature_object: bpy.types.Object) -> Channels | None:
     """Return the action or channel bag that animates the object now; None for none."""
     animation = armature_object.animation_data
     action = animation.action if animation else None
-    if action is None or not hasattr(animation, "action_slot"):  # 4.2 and 4.3; goes when 4.4 is the oldest
+    if action is None or not _HAS_SLOTS:  # 4.2 and 4.3; goes when 4.4 is the oldest
         return action
-    if animation.action_slot is None or not len(action.layers) or not len(action.layers[0].strips):
-        return None
-    return action.layers[0].strips[0].channelbag(animation.action_slot)
+    slot = animation.action_slot
+    if slot is not None:
+        for layer in action.layers:  # live chains ask often: this is faster than by numbers
+            for strip in layer.strips:
+                return strip.channelbag(slot)
+            break
+    return None
 
 
 def existing_fcurves(armature_object: bpy.types.Object) -> Sequence[bpy.types.FCurve]:

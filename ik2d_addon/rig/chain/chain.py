@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 
 import bpy
 import numpy as np
@@ -162,10 +163,13 @@ def _controls(settings: bpy.types.PropertyGroup) -> tuple[float, float, float]:
     return settings.softness, bend_of(settings), settings.influence
 
 
+_SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
+
+
 def bend_of(settings: bpy.types.PropertyGroup) -> float:
     """Return the side that a chain bends to: +1 or -1, between the two while it turns over; else NaN."""
-    side = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}.get(settings.bend, float("nan"))
-    return side * (1.0 - 2.0 * float(settings.turn_over))
+    side = _SIDES.get(settings.bend, nan)
+    return float(side * (1.0 - 2.0 * settings.turn_over))
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:

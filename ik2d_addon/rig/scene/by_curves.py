@@ -73,7 +73,7 @@ def hindrance(armature: bpy.types.Object, bones: Iterable[str], targets: Iterabl
 
     Anything counts that is not known to be computed exactly as by Blender.
     """
-    for ob, on_way in _bones_of(_way(armature, bones, targets)).items():
+    for ob, on_way in bones_of(nodes_on_way(armature, bones, targets)).items():
         for found in (*_object_hindrances(ob), *_bone_hindrances(ob, on_way), *_animated(ob, on_way)):
             return f"'{ob.name}' {found}"
     return ""
@@ -92,7 +92,7 @@ def placed(
 
     Only without a `hindrance`. Yields the number of times done; returns None where numbers get too great.
     """
-    nodes = _way(armature, bones, targets)
+    nodes = nodes_on_way(armature, bones, targets)
     places = _Places(nodes, len(times))
     steps = _quiet(chain(places.read(times), map(places.matrix, nodes)))
     for done, _ in enumerate(steps, 1):
@@ -121,12 +121,12 @@ def _quiet(steps: Iterator[object]) -> Iterator[None]:
         yield
 
 
-def _way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:
+def nodes_on_way(armature: bpy.types.Object, bones: Iterable[str], targets: Iterable[Node]) -> list[Node]:
     """Return the armature, bones and targets with all their parents."""
     return walk([(armature, ""), *((armature, bone) for bone in bones), *targets], parents)
 
 
-def _bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
+def bones_of(nodes: Iterable[Node]) -> dict[bpy.types.Object, set[str]]:
     """Return the objects among nodes, each with the names of its bones there."""
     found: dict[bpy.types.Object, set[str]] = {}
     for ob, bone in nodes:
@@ -251,6 +251,13 @@ def _kind(path: str, bones: set[str]) -> str:
     return _PLACES if found[2].removeprefix(".") in _BONE else _UNKNOWN
 
 
+def is_placing(ob: bpy.types.Object, curve: bpy.types.FCurve, bones: set[str]) -> bool:
+    """Return whether an F-Curve plays and moves an object or some of its bones."""
+    if _kind(curve.data_path, bones) != _PLACES:
+        return False
+    return len(curve.keyframe_points) > 0 and versions.plays(ob, curve)
+
+
 # --- Matrices -----------------------------------------------------------------------------------
 
 
@@ -262,11 +269,9 @@ class _Places:
         self._frames = frames
         self.curves = {
             (ob, curve.data_path, curve.array_index): curve
-            for ob, on_way in _bones_of(nodes).items()
+            for ob, on_way in bones_of(nodes).items()
             for curve in versions.existing_fcurves(ob)
-            if _kind(curve.data_path, on_way) == _PLACES
-            and len(curve.keyframe_points)
-            and versions.plays(ob, curve)
+            if is_placing(ob, curve, on_way)
         }
         self._values: dict[tuple[bpy.types.Object, str, int], Singles] = {}
         self._matrices: dict[Node, Affine] = {}

@@ -2,7 +2,9 @@
 """Making a chain native: all of it, or nothing."""
 
 import bpy
+import numpy as np
 import pytest
+from mathutils import Euler
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target
 
 from ik2d_addon.core import IK2DError
@@ -19,13 +21,27 @@ def test_every_driver_is_a_simple_expression():
     assert made.constraints == (("thigh", "IK 2D shin"), ("shin", "IK 2D shin"))
 
 
-def test_bones_rolled_with_the_plane_take_a_driver_for_each_end_of_one_angle():
+def test_bones_rolled_with_the_plane_take_a_driver_for_one_angle():
     armature = add_armature({"a": ((0, 0, 0), (0, 1, 0), "", 0.0), "b": ((0, 1, 0), (0, 1.8, 0.6), "a", 0.0)})
     chain = add_chain(armature, "b", add_target({1: (0, 1, 1)}))
     make_native(armature, chain)
     driven = [curve.data_path.rpartition(".")[2] for curve in armature.animation_data.drivers]
-    assert sorted(driven) == ["influence", "influence", "max_x", "max_x", "min_x", "min_x"]
+    assert sorted(driven) == ["influence", "influence", "min_x", "min_x"]
     assert errors_on([1], armature, chain)[0] < 1e-6
+
+
+@pytest.mark.parametrize("turn", [-3.1, -1.0, 0.0, 0.5, 3.14])
+def test_a_limit_rotation_with_its_maximum_below_sets_its_minimum(turn):
+    armature = add_armature({"a": ((0, 0, 0), (0, 1, 0), "", 0.0)})
+    bone = armature.pose.bones["a"]
+    limit = bone.constraints.new('LIMIT_ROTATION')
+    limit.owner_space, limit.euler_order = 'LOCAL', 'XYZ'
+    limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
+    limit.min_x, limit.max_x, limit.max_y, limit.max_z = turn, *(3 * [build._BELOW])
+    for before in (0.0, 2.0, -3.0, 1.0 + turn):
+        bone.rotation_mode, bone.rotation_euler = 'XYZ', (before, 0.2, -0.1)
+        shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["a"]
+        assert np.allclose(shown.matrix.to_3x3(), Euler((turn, 0.0, 0.0)).to_matrix(), atol=1e-6)
 
 
 def test_a_name_that_is_taken_is_not_used_twice():

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of rigs with many chains, and moves of a drag: live and native chains beside IK constraints."""
+
+import bpy
+import numpy as np
+
+from ik2d_addon.features.drag.drag import take_hold
+from ik2d_addon.features.native import make_native
+from ik2d_addon.ui.settings.joint_list import sync_joints
+
+from .live import live_handlers
+from .native import constrain, walk
+from .native_rigs import Drive, Rig, alike, build
+from .problems import LIMIT
+from .timing import Task
+
+FRAMES = 60
+# How far a drag goes from where it took hold, as a part of the reach.
+_DRAGGED = 0.1
+
+
+def live(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
+    """Return frames of so many live chains, and of as many IK constraints."""
+
+    def drive(armature: bpy.types.Object) -> None:
+        _set(armature, limited)
+        for chain in armature.ik2d.chains:
+            chain.live = True
+
+    mine, theirs = _rigs(count, bones, limited, drive)
+
+    def frames() -> None:
+        with live_handlers():
+            _play(mine)
+
+    return frames, lambda: _play(theirs)
+
+
+def native(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
+    """Return frames of so many native chains, and of as many IK constraints."""
+
+    def drive(armature: bpy.types.Object) -> None:
+        _set(armature, limited)
+        for chain in armature.ik2d.chains:
+            make_native(armature, chain)
+
+    mine, theirs = _rigs(count, bones, limited, drive)
+    return lambda: _play(mine), lambda: _play(theirs)
+
+
+def drag(bones: int, solver: str, limited: bool = False) -> tuple[Task, Task]:
+    """Return moves of a chain that is dragged, and of the target of one with an IK constraint."""
+
+    def drive(armature: bpy.types.Object) -> None:
+        _set(armature, limited, solver)
+
+    mine, theirs = _rigs(1, bones, limited, drive)
+    bpy.context.window.scene = mine.scene
+    held = take_hold(mine.scene, mine.armature, mine.armature.ik2d.chains[0].name)
+    turns = np.linspace(0.0, 2.0 * np.pi, FRAMES)
+    offsets = _DRAGGED * np.stack((np.sin(turns), np.cos(turns)), axis=1)
+    places = [theirs.targets[0].location + theirs.planes()[0].col[0].xyz * x for x in offsets[:, 0].tolist()]
+
+    def drags() -> None:
+        bpy.context.window.scene = mine.scene
+        for offset in offsets:
+            held.to(offset)
+
+    def moves() -> None:
+        bpy.context.window.scene = theirs.scene
+        for place in places:
+            theirs.targets[0].location = place
+            theirs.update()
+
+    return drags, moves
+
+
+def _rigs(count: int, bones: int, limited: bool, drive: Drive) -> tuple[Rig, Rig]:
+    """Return two rigs whose targets walk, in an empty file: one as driven, and one of IK constraints."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    shapes = alike(count, bones)
+    theirs = build(shapes, lambda armature: constrain(armature, limited))
+    mine = build(shapes, drive)
+    for rig in (theirs, mine):
+        walk(rig, FRAMES)
+    return mine, theirs
+
+
+def _set(armature: bpy.types.Object, limited: bool, solver: str = "") -> None:
+    for chain in armature.ik2d.chains:
+        sync_joints(chain)
+        chain.solver = solver or ('EVEN' if chain.bone_count > 2 else 'AUTO')
+        for joint in chain.joints if limited else ():
+            joint.use_limit, joint.limit_min, joint.limit_max = True, -LIMIT, LIMIT
+
+
+def _play(rig: Rig) -> None:
+    for frame in range(FRAMES):
+        rig.scene.frame_set(frame)

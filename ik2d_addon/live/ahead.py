@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Poses written before Blender evaluates a new frame, so that it evaluates them once.
+
+For chains whose armature and target move by F-Curves alone: these say where both will be. Afterwards
+each chain is looked at where Blender shows it; one that is elsewhere is posed again, as all others are.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+
+from ..rig.animation.versions import existing_fcurves
+from ..rig.chain.dependencies import Node
+from ..rig.scene.at_time import PlacesAtTime
+from ..rig.scene.by_curves import hindrance, nodes_on_way
+from .chain import LiveChain
+from .writing import PoseWriter
+
+# A chain that was found elsewhere as often as this is left alone until something is edited.
+_MISSES = 3
+
+
+class Ahead:
+    """The chains of a scene that are posed before Blender evaluates a frame."""
+
+    def __init__(
+        self, chains: Iterable[LiveChain], scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+    ) -> None:
+        """Keep those chains that F-Curves alone move. depsgraph: shows those that stand still."""
+        self._scene = scene.session_uid
+        by_armature: dict[bpy.types.Object, list[LiveChain]] = {}
+        for chain in chains:
+            if chain.missed_ahead < _MISSES and chain.is_light:
+                by_armature.setdefault(chain.armature, []).append(chain)
+        ready = {ob: list(_led_by_curves(ob, own)) for ob, own in by_armature.items()}
+        self._rigs = [_Rig(ob, own) for ob, own in ready.items() if own]
+        nodes: dict[Node, None] = {}
+        for rig in self._rigs:
+            nodes |= dict.fromkeys(nodes_on_way(rig.armature, rig.above, rig.targets))
+        self._places = PlacesAtTime(list(nodes), depsgraph)
+        self._waits = False  # whether chains were posed for a frame that is not evaluated yet
+
+    def pose(self, scene: bpy.types.Scene) -> bool:
+        """Pose the chains for the frame that a scene goes to; return False if they must be read again."""
+        self._waits = scene.session_uid == self._scene and bool(self._rigs)
+        if not self._waits:
+            return True
+        if not self._places.go_to(scene.frame_current_final):
+            return False
+        for rig in self._rigs:
+            rig.pose(self._scene, self._places)
+        return True
+
+    def shown(self, depsgraph: bpy.types.Depsgraph) -> tuple[set[LiveChain], bool]:
+        """Return the chains that a depsgraph shows as they were posed ahead, and whether all are."""
+        found: set[LiveChain] = set()
+        whole = True
+        for rig in self._rigs if self._waits else ():
+            whole &= rig.add_shown(depsgraph, found)
+        self._waits = False
+        return found, whole
+
+
+class _Rig:
+    """An armature with its chains that are posed ahead."""
+
+    def __init__(self, armature: bpy.types.Object, chains: list[LiveChain]) -> None:
+        self.armature, self._chains = armature, chains
+        self.above = [chain.above for chain in chains if chain.above]
+        self.targets = [(chain.rig.target, chain.rig.subtarget) for chain in chains]
+        self._drivers = _drivers(armature)
+        self._writer = PoseWriter(armature, [chain.writers for chain in chains])
+        self._posed: dict[int, list[float]] = {}  # the turns of those that were posed, by their numbers
+
+    def pose(self, scene: int, places: PlacesAtTime) -> None:
+        """Pose the chains at the places of a time. scene: its session UID."""
+        armature, data = self.armature, self.armature.data
+        self._posed.clear()
+        if data.is_editmode or data.pose_position == 'REST' or _drivers(armature) != self._drivers:
+            return
+        world, settings = places.world(armature), armature.ik2d.chains
+        for number, chain in enumerate(self._chains):
+            base = places.pose(armature, chain.above) if chain.above else None
+            found = chain.foreseen(
+                scene, settings[chain.index], world, base, places.place(*self.targets[number])
+            )
+            if found is not None:
+                self._posed[number] = found
+        self._writer.write(self._posed)
+
+    def add_shown(self, depsgraph: bpy.types.Depsgraph, found: set[LiveChain]) -> bool:
+        """Add the chains that a depsgraph shows as they were posed; return whether all are."""
+        shown = self.armature.evaluated_get(depsgraph)
+        if not shown.is_evaluated:
+            return not self._posed
+        whole, world, bones = True, shown.matrix_world, shown.pose.bones
+        for number in self._posed:
+            chain = self._chains[number]
+            if chain.is_shown_as_foreseen(world, bones, depsgraph):
+                found.add(chain)
+            else:
+                chain.missed_ahead += 1
+                whole = False
+        return whole
+
+
+def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Iterator[LiveChain]:
+    """Yield the chains of an armature whose places F-Curves alone decide, and neither pose nor settings."""
+    paths = [curve.data_path for curve in existing_fcurves(armature)]
+    if armature.animation_data:
+        paths += [curve.data_path for curve in armature.animation_data.drivers]
+    if any(path.startswith("ik2d.") for path in paths):
+        return
+    for chain in chains:
+        own = tuple(f"{bone.path_from_id()}." for bone in chain.rig.pose_bones)
+        if any(path.startswith(own) for path in paths):
+            continue
+        above = [chain.above] if chain.above else []
+        if not hindrance(armature, above, [(chain.rig.target, chain.rig.subtarget)]):
+            yield chain
+
+
+def _drivers(armature: bpy.types.Object) -> int:
+    animation = armature.animation_data
+    return len(animation.drivers) if animation else 0

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drivers, keys and native chains that turn a live chain's bones in its place."""
+
+from collections.abc import Sequence
+
+from ..core import IK2DError
+from ..rig.animation.bone_channels import rotation_property
+from ..rig.animation.versions import existing_channels
+from ..rig.chain.chain import RigChain
+from ..rig.chain.native_state import acts, constraints_of
+from ..rig.scene.bone_constraints import OtherControl, is_animated
+
+
+def refuse_driven(rig: RigChain) -> None:
+    """Raise IK2DError for a bone whose rotation, or length, a driver sets."""
+    animation = rig.armature.animation_data
+    if animation is None or not len(animation.drivers):
+        return
+    driven = {curve.data_path for curve in animation.drivers if not curve.mute}
+    for i, bone in enumerate(rig.pose_bones):
+        names = [] if rig.joints.fixed[i] else [rotation_property(bone.rotation_mode)]
+        names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)
+        if not driven.isdisjoint(map(bone.path_from_id, names)):
+            raise IK2DError(
+                f"Chain '{rig.name}': a driver moves bone '{bone.name}' in place of this chain; remove or"
+                " mute the driver"
+            )
+
+
+def refuse_native(rig: RigChain) -> None:
+    """Raise IK2DError for a chain with a bone that a native chain turns."""
+    for other in rig.armature.ik2d.chains:
+        shared = {bone.name for bone, _ in constraints_of(other)}.intersection(rig.bones)
+        if shared and acts(other):
+            raise IK2DError(
+                f"Chain '{rig.name}': the native chain '{other.name}' turns its bone '{min(shared)}'; turn"
+                " Live off, or press Remove Native"
+            )
+
+
+def acts_at_times(rig: RigChain, controls: Sequence[OtherControl]) -> bool:
+    """Return whether some controls act at some times and not at others."""
+    bones = rig.armature.pose.bones
+    return any(is_animated(rig.armature, bones[one.owner].constraints[one.constraint]) for one in controls)
+
+
+def is_keyed(rig: RigChain) -> bool:
+    """Return whether bones of a chain have rotation keys, from which each frame starts anew."""
+    paths = {bone.path_from_id(rotation_property(bone.rotation_mode)) for bone in rig.pose_bones}
+    holder = existing_channels(rig.armature)
+    return holder is not None and any(curve.data_path in paths for curve in holder.fcurves)

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A live chain as its bones' locations and scales hold it: its plane, its plain solver, and its turns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import hypot
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..bake.report import BLENDED, EASED, TURNING, stopped_words
+from ..bake.solving.frames import solve_chain
+from ..bake.solving.hands import hands_held
+from ..core import Status
+from ..core.inputs import Floats
+from ..core.plain import PlainAnswer, PlainSolver
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation
+from ..rig.chain.chain import RigChain, rest_joints
+from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
+from ..rig.chain.stretch import ALONG
+from ..rig.pose.hand_rotations import own_curves, own_turns_now
+from ..rig.pose.keyed_pose import turns_of_hand_made
+from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
+from ..rig.pose.target_plane import facing_target
+from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
+from ..rig.scene.slide_locations import slide_channels, without_slides
+from ..rig.scene.stretch_scales import scale_channels, scales_back
+from .plain_hands import PlainHands, are_plain, turned_by
+from .plain_matrices import Affine, affine, inverse, moved, product, turned
+from .plain_solve import Plain, read_plain_solver
+from .plain_tips import PlainTips
+from .status import Outcome
+from .writing import changes_lengths, writers_of
+
+# A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
+# chain's line: 32 bits hold no more.
+_IN_PLANE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class FrameState:
+    """State of a chain's armature, bones, settings and target in a depsgraph."""
+
+    scene: bpy.types.Scene
+    world: Matrix
+    bones: bpy.types.bpy_prop_collection  # of the armature
+    own: list[bpy.types.PoseBone]  # of the chain, root to tip
+    base: Matrix | None  # the pose matrix of the bone above them
+    bend: float
+    softness: float
+    influence: float
+    carried: Any  # as ChainSamples.carried
+    target: Vector
+    aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
+
+
+class RigState:
+    """State of a chain that its bones' locations and scales decide, with its plane."""
+
+    def __init__(
+        self, rig: RigChain, frame: FrameState, before: "RigState | None", straight: Plain | None
+    ) -> None:
+        """Read it. before: the state before, if only the plane of a straight chain differs.
+
+        straight: the plain solver of a straight chain in its own plane, where it is known.
+        """
+        own, is_straight = rig, rig.plane_taken in (FIRST_X, FIRST_Z)
+        self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
+        samples = samples_of(rig, frame)
+        refuse_unsolvable(rig, samples, [frame.scene.frame_float])
+        self._faces = None
+        if is_straight:
+            rig = facing_target(rig, samples) if before is None else before.faced(rig, frame)
+            self._faces = _Faces(rig, own)
+        self.rig = rig
+        self.writers = writers_of(rig)
+        self.outcome: Outcome | None = None
+        self._changes_lengths = changes_lengths(rig)
+        self._scaled = [False] * len(rig.bones) if rig.stretching is None else rig.stretching.scaled.tolist()
+        self.beside: list[BoneChannels] = []  # the channels next to the rotations
+        # Where bones change their lengths: factors (1, n) of these, and locations (1, n, 3).
+        self._factors: Floats | None = None
+        self._locations: Floats | None = None
+        self._tips = PlainTips(rig, frame.own) if rig.stretching is not None else None
+        if is_straight and straight is None:
+            straight = read_plain_solver(own, samples)
+        self.straight = straight
+        self.plain: Plain | None = read_plain_solver(rig, samples, straight, self._tips)
+        self.plain_hands: PlainHands | None = None
+        keeps = rig.hands is not None and not self._changes_lengths
+        if keeps and self.plain is not None and are_plain(rig, rig.hands):
+            self.plain_hands = PlainHands(rig, rig.hands)
+        self._seen: tuple[Any, ...] = ()
+        self._turns: list[float] = []
+        if self.plain is not None:
+            self._prepare(samples)
+
+    def _prepare(self, samples: ChainSamples) -> None:
+        """Keep the chain's plane, and the matrix from its rest space to the space of the bone above it."""
+        rig = self.rig
+        alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
+        self._unturned = alone
+        self._tip_height: float | None = None  # over the plane; calculated on request
+        self._base_to_rest: Affine = tuple(rest_to_pose(rig, alone)[0, :3].ravel().tolist())
+        plane = rig.plane
+        self._origin: list[float] = plane.origin.tolist()
+        self._axes = (plane.x.tolist(), plane.y.tolist(), plane.normal.tolist())
+        self._world: Matrix | None = None
+        self._base: Matrix | None = None
+        self._into: Affine = ()
+        self._to_world: Affine = ()
+        self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
+
+    def holds(self, frame: FrameState) -> bool:
+        """Return whether the bones have the same locations, scales and rotation modes."""
+        for i, (bone, (location, scale, mode)) in enumerate(zip(frame.own, self._places, strict=True)):
+            if bone.rotation_mode != mode:
+                return False
+            if self._changes_lengths and self.plain is None:  # the others are read on each frame
+                continue
+            if self._scaled[i]:  # by the chain itself
+                scale[ALONG] = bone.scale[ALONG]
+            if bone.location != location or bone.scale != scale:
+                return False
+        if self._faces is None:
+            return True
+        return self.plain is not None and frame.carried is None and self.settle(frame.world, frame.base)
+
+    def faces(self, target: Sequence[float]) -> bool:
+        """Return whether the plane is still the same for a target in the world."""
+        return self._faces is None or self._faces.hold(*self.in_rest(target))
+
+    def faced(self, rig: RigChain, frame: FrameState) -> RigChain:
+        """Return a straight chain in the plane of its target in rest space, as `facing_target` does."""
+        points = np.array([self.in_rest(frame.target)])
+        plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
+        return rig if plane is None else rig.in_plane(plane, TARGET)
+
+    def turns(self, frame: FrameState) -> list[float]:
+        """Return the turns (n,), by the plain solver if it can solve the chain."""
+        found = None
+        if self.is_plain(frame.bend, frame.influence) and frame.carried is None:
+            if self.settle(frame.world, frame.base):
+                found = self.plain_turns(self.in_rest(frame.target), frame.bend, frame.softness)
+        return self._whole(frame) if found is None else found
+
+    def is_plain(self, bend: float, influence: float) -> bool:
+        """Return whether the plain solver may solve the chain with such settings."""
+        return self.plain is not None and influence == 1.0 and abs(bend) == 1.0
+
+    @property
+    def is_light(self) -> bool:
+        """Whether plain numbers pose the chain, by nothing but all channels of its bones' rotations."""
+        only_turns = not self._changes_lengths and self.rig.hands is None
+        free = all(writer is not None and writer.all_unlocked for writer in self.writers)
+        return isinstance(self.plain, PlainSolver) and only_turns and free
+
+    @property
+    def reach(self) -> float:
+        """The length of a light chain's bones in the world, by its scale in the plane."""
+        assert isinstance(self.plain, PlainSolver)
+        return self.outside((self.plain.bones.outer, 0.0))[0]
+
+    def plain_turns(
+        self, target: tuple[float, float, float], bend: float, softness: float
+    ) -> list[float] | None:
+        """Return the turns (n,) for a target in rest space; None where the plain solver has none."""
+        assert self.plain is not None
+        seen = (target, bend, softness)
+        if seen == self._seen:
+            return self._turns
+        x, y, z = target
+        ox, oy, oz = self._origin
+        a, b, c = x - ox, y - oy, z - oz
+        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._axes
+        answer = self.plain.solve(ux * a + uy * b + uz * c, vx * a + vy * b + vz * c, bend, softness)
+        if answer is None:
+            return None
+        measures = answer.residual, wx * a + wy * b + wz * c
+        self.outcome = Outcome(answer.status, self.outside, measures, EASED if answer.softened else "")
+        self._seen, self._turns = seen, answer.turns
+        self._lengthen(answer)
+        return answer.turns
+
+    def _lengthen(self, answer: PlainAnswer) -> None:
+        """Keep what an answer writes next to the rotations."""
+        if answer.factors is not None:
+            self._factors = np.array([answer.factors])
+            self.beside = [*scale_channels(self.rig, self._factors), *scales_back(self.rig, keyed=False)]
+
+    def settle(self, world: Matrix, base: Matrix | None) -> bool:
+        """Follow the armature and the bone above a plain chain; return False where they are singular."""
+        if self._into and world == self._world and base == self._base:
+            return True
+        self._world, self._base = world.copy(), base and base.copy()
+        held = affine(self._world)
+        if self._base is not None:
+            held = product(held, affine(self._base))
+        self._to_world = product(held, self._base_to_rest)
+        self._scales = None
+        found = inverse(self._to_world)
+        self._into = found or ()
+        if found is not None and self._tips is not None:
+            above = self._base_to_rest
+            if self._base is not None:
+                above = product(affine(self._base), above)
+            self._tips.hold(self._base, inverse(above) or ())
+        return found is not None
+
+    def in_rest(self, target: Sequence[float]) -> tuple[float, float, float]:
+        """Return a target in the world in the chain's rest space."""
+        return moved(self._into, *target)
+
+    def outside(self, measures: tuple[float, float]) -> tuple[float, float]:
+        """Return lengths in the world's units: in the plane, and from the tip along its normal.
+
+        measures: in the chain's units, in the plane and from the plane on.
+        """
+        in_plane, height = measures
+        if self._tip_height is None:
+            self._tip_height = float(read_linkage(self.rig, self._unturned).heights)
+        if self._scales is None:
+            along, _, normal = self._axes
+            in_world = [turned(self._to_world, *axis) for axis in (along, normal)]
+            self._scales = hypot(*in_world[0]), hypot(*in_world[1])
+        return in_plane * self._scales[0], abs(height - self._tip_height) * self._scales[1]
+
+    def hands_turned(self, frame: FrameState, turns: list[float]) -> list[BoneRotation]:
+        """Return the hands' rotations for turns (n,) of the bones, by plain matrices where that is enough."""
+        rig = self.rig
+        if rig.hands is None:
+            return []
+        if self.plain_hands is not None and frame.influence == 1.0 and not own_curves(rig):
+            turned = turned_by(rig.hands, frame.world, frame.aim)
+            found = self.plain_hands.rotations(turns, frame.own, frame.base, turned)
+            if found is not None:
+                return found
+        own = own_turns_now(frame.scene, rig)
+        rotations = rotations_of(rig, np.array([turns]))
+        samples = samples_of(rig, frame)
+        return hands_held(rig, samples, rotations, own, self._factors, self._locations).rotations
+
+    def _whole(self, frame: FrameState) -> list[float]:
+        """Return the turns (n,) as a bake solves them."""
+        self._seen = ()
+        rig, times = self.rig, [frame.scene.frame_float]
+        samples = samples_of(rig, frame)
+        refuse_unsolvable(rig, samples, times)
+        other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
+        samples = without_slides(frame.scene, rig, samples, times, copies=False)
+        solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
+        if self._changes_lengths:
+            slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
+            self._factors, self._locations = solved.factors, solved.locations
+            self.beside = [*slides, *scales, *scales_back(rig, keyed=False)]
+        in_plane, height = float(solved.residual[0]), float(solved.off_plane[0])
+        cannot = solved.angle_errors is not None and solved.solution.status[0] == Status.ANGLE
+        self.outcome = Outcome(
+            int(solved.solution.status[0]),
+            _as_it_is,
+            (in_plane, height),
+            TURNING if abs(frame.bend) < 1.0 else BLENDED if frame.influence < 1.0 else EASED,
+            stopped_words(solved.solution.limited[0], rig.joints.fixed),
+            bool(solved.uneven_scale),
+            float(solved.angle_errors[0]) if cannot and solved.angle_errors is not None else 0.0,
+        )
+        return solved.turns[0].tolist()
+
+
+def _as_it_is(measures: tuple[float, float]) -> tuple[float, float]:
+    return measures
+
+
+class _Faces:
+    """Test of whether a straight chain's plane still goes through its target."""
+
+    def __init__(self, rig: RigChain, unturned: RigChain) -> None:
+        joints = rest_joints(rig.pose_bones)
+        line = joints[-1] - joints[0]
+        self._origin: Vector = Vector(rig.plane.origin)
+        self._line = Vector(line / np.linalg.norm(line))
+        self._own, self._other = Vector(rig.plane.normal), Vector(unturned.plane.normal)
+        self._reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+        self._is_own = rig is unturned
+
+    def hold(self, x: float, y: float, z: float) -> bool:
+        """Return whether a target in rest space gets the same plane."""
+        offset = Vector((x, y, z)) - self._origin
+        aside = (offset - self._line * offset.dot(self._line)).length
+        if abs(offset.dot(self._other)) <= _IN_PLANE * self._reach:  # where its own plane is as good
+            return self._is_own
+        return not self._is_own and abs(offset.dot(self._own)) <= _IN_PLANE * aside
+
+
+def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
+    """Return the samples of the frame, as a bake would take them."""
+    bases = [
+        bone.matrix_basis if fixed else Matrix.LocRotScale(bone.location, None, bone.scale)
+        for bone, fixed in zip(frame.own, rig.joints.fixed, strict=True)
+    ]
+    return ChainSamples(
+        targets=np.array([frame.target], np.float64),
+        world=np.array([frame.world], np.float64),
+        parent=None if frame.base is None else np.array([frame.base], np.float64),
+        bases=np.array([bases], np.float64),
+        tips=np.zeros((1, 3)),
+        settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
+        aims=None if frame.aim is None else np.array([frame.aim], np.float64),
+        carried=frame.carried,
+    )
