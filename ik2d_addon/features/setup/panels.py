@@ -23,7 +23,8 @@ from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
 from .chain_presets import IK2D_PT_presets
-from .operators import is_flipped, plan_in_words, why_not_add
+from .operators import is_flipped
+from .selection import plan_in_words, why_not_add
 
 _HOW_TO_START = (
     "Select the target, then Shift-click the armature, enter Pose Mode (Ctrl Tab) and click the last bone of"
