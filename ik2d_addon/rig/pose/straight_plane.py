@@ -15,7 +15,7 @@ from ..chain.planes import FIRST_X, FIRST_Z, choose_plane, line_of
 
 # The front view of the armature: its right, its up and the way to the viewer, as columns.
 FRONT = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
-# Sines of angles: below the first a direction is along the line, above the second a bone turns as a foot does.
+# Sines of angles: a direction below the first is along the line, one above the second is a foot's.
 _ASIDE, _FOOT = 0.05, 0.5
 # Bones lie in one plane if they spread across it by less than this part of what they do along.
 _FLAT = 0.05
