@@ -60,8 +60,10 @@ def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
 
 
 def test_the_dialog_leaves_the_rig_as_it_was(armature):
+    bpy.context.scene.frame_set(1)
     before = whole_rig(armature)
     dialog(armature)
+    bpy.context.scene.frame_set(1)
     assert not differences(before, whole_rig(armature)) and not armature.ik2d.chains
 
 
@@ -103,15 +105,13 @@ def test_the_preference_leaves_an_adopted_limb_as_it_is(monkeypatch):
     assert not armature.ik2d.chains[0].live
 
 
-@pytest.mark.parametrize(
-    "bone, title", [("shin", "shin"), ("thigh", "shin"), ("foot", "shin"), ("body", None)]
-)
-def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(bone, title):
+@pytest.mark.parametrize("bone", ["shin", "thigh", "foot", "body"])
+def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(bone):
     armature = ik_rigs.from_below()
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode='POSE')
     armature.data.bones.active = armature.data.bones[bone]
     limb = limb_here(bpy.context)
-    assert (limb and limb.title) == title
+    assert (limb and limb.title) == (None if bone == "body" else "shin")
     bpy.ops.ik2d.adopt(all=True)
     assert limb_here(bpy.context) is None
