@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A leg that is drawn straight: click the shin, Add Chain, drag; the knee bends towards the toes and stays."""
+"""A leg drawn straight: click the shin, Add Chain, drag; the knee bends towards the toes and stays."""
 
 import math
 import os

@@ -32,7 +32,7 @@ def test():
     yield from look('NUMPAD_1')
     yield from click_bone("tail.04")
     yield from ui.shot(f"{SHOTS}/tail_1_one_bone.png")
-    x, y = at((0.05, 0, 1.3))
+    x, y = at((0.2, 0, 1.3))
     to_x, to_y = at((3.1, 0, 0.7))
     yield from ui.move(x, y)
     yield from ui.key('B')
@@ -42,6 +42,7 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(rig().ik2d.chains) == 1, "the chain")
     assert joints() == NAMES, joints()
+    assert rig().ik2d.chains[0].target.name == "tail.10 Target"
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('Z', 'ctrl')
     yield from ui.wait_until(lambda: not rig().ik2d.chains, "the undo")
