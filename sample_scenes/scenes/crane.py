@@ -38,8 +38,8 @@ HELD = (46, 120)
 MOMENTS = ((22, "extend"), (45, "hook on"), (74, "lift"), (94, "boom up"), (119, "set down"), (140, "return"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the boom turns, and its sections
-slide. Which bones slide, and how far, is under Active Chain > Joints.
+The boom is live: press Space. It turns, and its sections slide; which bones slide, and how far, is under
+Active Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
 """
 
 
@@ -62,7 +62,7 @@ def build() -> bpy.types.Object:
     _hook(rig)
     _animate(rig)
     _surroundings()
-    stage.note("Press Bake", PRESS)
+    stage.note("Press Space", PRESS)
     return rig
 
 
