@@ -261,4 +261,4 @@ def _surroundings() -> None:
             )
     stage.light((0.55, 0.72, 0.88), sun=3.1, strength=0.75)
     stage.aim_sun(Vector((0.35, 0.75, -0.8)))
-    stage.camera((3.4, -28.0, 6.8), (3.1, 0.0, 5.6), lens=43)
+    stage.camera((3.4, -28.0, 6.8), (3.25, 0.0, 6.2), lens=47)

@@ -61,7 +61,7 @@ def build() -> bpy.types.Object:
     chain(rig, "Chain", "bone2", 2, goal, solver='CCD', start_from='REST')
     _limited()
     board.back((-20, -20), (20, 20))
-    stage.camera((2.6, -12.0, 0.13), (2.6, 0.0, 0.13), width=6.2)
+    stage.camera((2.4, -12.0, 0.13), (2.4, 0.0, 0.13), width=5.6)
     for frame in MOMENTS:
         stage.marker(frame, "on the line" if frame <= LEAVES else "off the line")
     stage.note("Plain CCD, step by step", WALK)

@@ -12,6 +12,8 @@ from ik2d_addon.bake import solve
 
 from . import shapes, tab
 
+# The picture fills the view at the sidebar's left.
+ZOOM, OFFSET = 16.0, (0.06, 0.0)
 SIDEBAR = 240  # pixels wide at scale 1, with the tabs
 
 
@@ -101,12 +103,13 @@ def save(armature: bpy.types.Object, path: Path) -> None:
             space = area.spaces.active
             space.show_region_ui = True
             space.region_3d.view_perspective = 'CAMERA'
+            space.region_3d.view_camera_zoom, space.region_3d.view_camera_offset = ZOOM, OFFSET
             space.overlay.show_relationship_lines = False
         elif area.type == 'OUTLINER':
             space = area.spaces.active
             space.use_filter_children = space.use_filter_object_content = False
             space.use_filter_object_mesh = space.use_filter_object_camera = False
-            space.use_filter_object_light = False
+            space.use_filter_object_light = space.use_filter_object_empty = False
     bpy.context.scene.frame_set(1)
     for rig in [ob for ob in bpy.context.view_layer.objects if ob.type == 'ARMATURE']:
         _pose(rig)

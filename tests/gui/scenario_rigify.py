@@ -8,7 +8,7 @@ import addon_utils
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import ui
+from arm_steps import search, ui
 from rig_steps import in_window
 
 SHOTS = os.environ["IK2D_SHOTS"]
@@ -70,9 +70,6 @@ def test():
     yield 1.5
     yield from ui.shot(f"{SHOTS}/rigify_1_offered.png")
     rest = places()
-    x, y = yield from ui.find_button(area, sidebar, "ik2d.adopt")
-    yield from ui.click(x, y - int(34 * bpy.context.preferences.system.ui_scale))  # the header of Rig
-    yield 0.5
     yield from ui.click_button(area, sidebar, "ik2d.adopt")
     yield 1.5
     yield from ui.shot(f"{SHOTS}/rigify_2_dialog.png")
@@ -90,8 +87,7 @@ def test():
     assert knee.y < rest[2].y - 0.05, (knee, rest[2])  # to the front
     yield from ui.shot(f"{SHOTS}/rigify_3_lifted.png")
 
-    area, sidebar = yield from ui.sidebar("IK 2D")
-    yield from ui.click_button(area, sidebar, "ik2d.release")
+    yield from search(f"IK 2D {bpy.types.IK2D_OT_release.bl_label}")
     yield from ui.wait_until(lambda: not rig().ik2d.chains, "the release")
     assert not any(each.mute for each in rig().pose.bones["MCH-shin_ik.L"].constraints)
     tip, target, _ = places()
