@@ -37,6 +37,8 @@ def build() -> bpy.types.Object:
         bones.append(Bone(f"shin.{side}", knee, ankle, f"thigh.{side}"))
         bones.append(Bone(f"foot.{side}", ankle, toe, f"shin.{side}"))
     rig = armature("Walker", bones)
+    for bone in rig.data.bones:
+        bone.inherit_scale = 'NONE' if bone.name.startswith("foot") else 'ALIGNED'
     for bone in rig.pose.bones:
         bone.rotation_mode = 'QUATERNION' if bone.name.startswith(("thigh", "shin")) else 'XYZ'
     _body(rig)
@@ -113,7 +115,9 @@ def _step(rig, side: str, y: float, ahead: int) -> None:
         pitch += [(down, 0.0), (up - 2, 0.0), (up + 3, -0.45), (down + PERIOD - 4, 0.18)]
     path(goal, points, y)
     keys(rig.pose.bones[f"foot.{side}"], "rotation_euler", 0, pitch)
-    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal, hand_rotation='WORLD')
+    # The knee eases towards straight, and the leg gets a little longer there: the ankle stays on its target.
+    soft = {"softness": 0.15, "stretch": 1.1}
+    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal, hand_rotation='WORLD', **soft)
 
 
 def _travel(rig) -> None:
