@@ -18,6 +18,7 @@ _MODULES = (
     ".ui.settings.rig",
     ".ui.kept",
     ".features.setup.operators",
+    ".features.setup.straight_limb",
     ".features.baking.results",
     ".features.baking.operators",
     ".features.doctor.mute_constraints",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on's preferences: its shortcuts, and what the overlay shows, to be seen and changed."""
 
+import bpy
 import rna_keymap_ui
-from bpy.props import PointerProperty
+from bpy.props import BoolProperty, PointerProperty
 from bpy.types import AddonPreferences
 
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
@@ -18,9 +19,15 @@ class IK2D_AP_preferences(AddonPreferences):
 
     bl_idname = EXTENSION
 
+    live_at_once: BoolProperty(
+        name="New Chains Are Live",
+        description="Have a chain follow its target as soon as it is added or adopted",
+        default=True,
+    )
     overlay: PointerProperty(name="Overlay", description="What the overlay shows", type=IK2D_PG_overlay)
 
     def draw(self, context):
+        self.layout.prop(self, "live_at_once")
         self._draw_shortcuts(context)
         self.layout.prop(self.overlay, "show", text="Show the Overlay in the Viewport")
         columns = self.layout.split(factor=0.5)
@@ -37,6 +44,12 @@ class IK2D_AP_preferences(AddonPreferences):
             rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, column, 0)
         if len(items) < len(SHORTCUTS):
             column.label(text="Some are removed; Restore in Preferences > Keymap brings them back")
+
+
+def is_live_at_once() -> bool:
+    """Return whether a new chain is live; the code that is run from its folder has no preferences."""
+    addon = bpy.context.preferences.addons.get(EXTENSION) if EXTENSION else None
+    return addon is None or addon.preferences.live_at_once
 
 
 classes = (IK2D_AP_preferences,) if EXTENSION else ()

@@ -15,10 +15,10 @@ def arm(name: str, joints: tuple[shapes.Point, ...], names: tuple[str, ...], siz
     parents = ("", *names)
     rig = armature(name, (Bone(bone, points[i], points[i + 1], parents[i]) for i, bone in enumerate(names)))
     dark = shapes.material("Pin", (0.05, 0.06, 0.08), roughness=0.4)
-    colors = ((0.02, 0.16, 0.42), (0.03, 0.42, 0.62))
+    colors = ((0.02, 0.16, 0.42), (0.03, 0.42, 0.62), (0.2, 0.6, 0.72))
     for i, bone in enumerate(names):
         head, tail = joints[i], joints[i + 1]
-        capsule = shapes.capsule(math.dist(head, tail), size * (1 - 0.2 * i), size * (0.8 - 0.25 * i))
+        capsule = shapes.capsule(math.dist(head, tail), size * (1 - 0.2 * i), size * (0.8 - 0.2 * i))
         outline, y = shapes.local(head, tail, capsule), -size * i
         look = shapes.material(f"Bone {i + 1}", colors[i], roughness=0.4)
         attach_all(
@@ -29,7 +29,7 @@ def arm(name: str, joints: tuple[shapes.Point, ...], names: tuple[str, ...], siz
             rig,
             bone,
         )
-    shapes.pin("Mount", joints[0], size * 1.5, size, dark, y=size * 0.9)
+    shapes.pin(f"Mount {name}", joints[0], size * 1.5, size, dark, y=size * 0.9)
     return rig
 
 

@@ -38,8 +38,8 @@ HELD = (46, 120)
 MOMENTS = ((22, "extend"), (45, "hook on"), (74, "lift"), (94, "boom up"), (119, "set down"), (140, "return"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the boom turns, and its sections
-slide. Which bones slide, and how far, is under Active Chain > Joints.
+The boom is live: press Space. It turns, and its sections slide; which bones slide, and how far, is under
+Active Chain > Joints in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
 """
 
 
@@ -62,7 +62,7 @@ def build() -> bpy.types.Object:
     _hook(rig)
     _animate(rig)
     _surroundings()
-    stage.note("Press Bake", PRESS)
+    stage.note("Press Space", PRESS)
     return rig
 
 
@@ -261,4 +261,4 @@ def _surroundings() -> None:
             )
     stage.light((0.55, 0.72, 0.88), sun=3.1, strength=0.75)
     stage.aim_sun(Vector((0.35, 0.75, -0.8)))
-    stage.camera((3.4, -28.0, 6.8), (3.1, 0.0, 5.6), lens=43)
+    stage.camera((3.4, -28.0, 6.8), (3.25, 0.0, 6.2), lens=47)

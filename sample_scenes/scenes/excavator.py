@@ -27,12 +27,14 @@ CYCLE = (
 )
 SWING = ((1, 0), (62, 0), (84, 62), (100, 62), (120, 0))
 LOAD = ((1, 0.01), (28, 0.01), (46, 1), (86, 1), (93, 0.01))
+# As far as the cylinders let each joint turn from rest, in degrees.
+LIMITS = {"boom": (-20, 30), "stick": (-60, 30), "bucket": (-60, 100)}
 MOMENTS = ((16, "reach"), (30, "dig"), (46, "curl"), (64, "lift"), (78, "swing"), (94, "dump"))
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the teeth follow the target,
-and the bucket turns as it does: while it lifts, it stays level (Last Bone: Follow Target).
-Or press Live there, and Space: the arm follows without keys.
+The arm is live: press Space. The teeth follow the target, and the bucket turns as it does: while it lifts,
+it stays level (Last Bone: Follow Target). No joint leaves its limits, which are under Active Chain > Joints
+in the sidebar's tab IK 2D (N shows the sidebar). Press Bake there for keys.
 """
 
 
@@ -54,7 +56,7 @@ def build() -> bpy.types.Object:
     _cylinders(rig)
     _animate(rig)
     _surroundings()
-    stage.note("Press Bake", PRESS)
+    stage.note("Press Space", PRESS)
     return rig
 
 
@@ -227,8 +229,7 @@ def _animate(rig) -> None:
     attach(load, rig, "bucket")
     for axis in range(3):
         keys(load, "scale", axis, LOAD)
-    chain(rig, "Arm", "bucket", 3, goal)
-    rig.ik2d.chains["Arm"].tip_rotation = 'TARGET'
+    chain(rig, "Arm", "bucket", 3, goal, limits=LIMITS, tip_rotation='TARGET')
     for frame, name in MOMENTS:
         stage.marker(frame, name)
 

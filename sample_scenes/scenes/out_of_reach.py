@@ -31,8 +31,9 @@ MOMENTS = (
 )
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar) and read the Result below it: on which
-frames the target is out of reach, and by how much. A tick at Overlay draws where the tip can go.
+The arm is live: press Space, and it does what it can. Press Bake in the sidebar's tab IK 2D (N shows the
+sidebar) and read the Result: on which frames the target is out of reach, and by how much. A tick at Overlay
+draws where the tip can go.
 """
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Armatures, what hangs on their bones, keys, and the IK 2D chains."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -134,15 +135,23 @@ def chain(
     solver: str = 'AUTO',
     root_turns_freely: bool = True,
     slides: Mapping[str, tuple[float, float]] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    **settings,
 ) -> None:
-    """Set up an IK 2D chain on the armature, ready to bake.
+    """Set up an IK 2D chain on the armature, live.
 
     slides: least and greatest added length of bones that slide; what they carry does not turn by itself.
+    limits: least and greatest turn of joints from rest, in degrees. settings: others of the chain.
     """
     made = rig.ik2d.chains.add()
     made.name, made.tip, made.bone_count, made.target, made.solver = name, tip, bone_count, target, solver
-    made.root_turns_freely = root_turns_freely
+    made.root_turns_freely, made.live = root_turns_freely, True
+    for setting, value in settings.items():
+        setattr(made, setting, value)
     for i, joint in enumerate(made.joints):
         if joint.name in (slides or {}):
             joint.use_slide, (joint.slide_min, joint.slide_max) = True, slides[joint.name]
             made.joints[i + 1].weight = 0.0
+        if joint.name in (limits or {}):
+            joint.use_limit = True
+            joint.limit_min, joint.limit_max = map(math.radians, limits[joint.name])

@@ -8,7 +8,13 @@ from pathlib import Path
 import bpy
 from mathutils import Vector
 
+from ik2d_addon.bake import solve
+
 from . import shapes, tab
+
+# The picture fills the view at the sidebar's left.
+ZOOM, OFFSET = 16.0, (0.06, 0.0)
+SIDEBAR = 240  # pixels wide at scale 1, with the tabs
 
 
 def start() -> None:
@@ -43,7 +49,7 @@ def aim_sun(direction: Sequence[float]) -> None:
 def camera(position: Sequence[float], look_at: Sequence[float], *, lens: float = 50.0, width: float = 0.0):
     """Add the scene's camera; a `width` above 0 makes it orthographic, that many units wide."""
     data = bpy.data.cameras.new("Camera")
-    data.lens, data.clip_end = lens, 500.0
+    data.lens, data.clip_end, data.show_passepartout = lens, 500.0, False
     if width:
         data.type, data.ortho_scale = 'ORTHO', width
     ob = shapes.link(bpy.data.objects.new("Camera", data), "Stage")
@@ -75,6 +81,16 @@ def note(name: str, text: str) -> None:
     bpy.data.texts.new(name).write(text)
 
 
+def _pose(armature: bpy.types.Object) -> None:
+    """Put the live chains on their targets, as they are once the file is opened."""
+    live = [chain for chain in armature.ik2d.chains if chain.live]
+    if live:
+        solve(armature, [chain.name for chain in live])
+    for chain in live:
+        for name in ("last_solve", "solve_mark", "plane_taken"):
+            chain.property_unset(name)
+
+
 def save(armature: bpy.types.Object, path: Path) -> None:
     """Save with `armature` active, seen through the camera with the sidebar open at our tab."""
     for ob in bpy.context.view_layer.objects:
@@ -87,11 +103,21 @@ def save(armature: bpy.types.Object, path: Path) -> None:
             space = area.spaces.active
             space.show_region_ui = True
             space.region_3d.view_perspective = 'CAMERA'
+            space.region_3d.view_camera_zoom, space.region_3d.view_camera_offset = ZOOM, OFFSET
+            space.overlay.show_relationship_lines = False
+        elif area.type == 'OUTLINER':
+            space = area.spaces.active
+            space.use_filter_children = space.use_filter_object_content = False
+            space.use_filter_object_mesh = space.use_filter_object_camera = False
+            space.use_filter_object_light = space.use_filter_object_empty = False
     bpy.context.scene.frame_set(1)
+    for rig in [ob for ob in bpy.context.view_layer.objects if ob.type == 'ARMATURE']:
+        _pose(rig)
     bpy.context.preferences.filepaths.save_version = 0
     with ExitStack() as tabs:
         for area in bpy.data.screens["Layout"].areas:
             if area.type == 'VIEW_3D':
                 (sidebar,) = (region for region in area.regions if region.type == 'UI')
                 tabs.enter_context(tab.chosen(sidebar, "IK 2D"))
+                tab.set_width(sidebar, SIDEBAR)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)

@@ -43,6 +43,17 @@ def stored(region: bpy.types.Region) -> str:
     return ctypes.string_at(first + struct.calcsize("PP")).decode() if first else ""
 
 
+def set_width(region: bpy.types.Region, pixels: int) -> None:
+    """Set the width of a sidebar as its file has it, in pixels at scale 1; scripts can only read it.
+
+    Raises RuntimeError as `chosen` does.
+    """
+    place, size = member("ARegion", "sizex")
+    if size != ctypes.sizeof(ctypes.c_short):
+        raise RuntimeError("The sidebar's width is stored in another way in this Blender")
+    ctypes.c_short.from_address(region.as_pointer() + place).value = pixels
+
+
 def member(struct_name: str, name: str) -> tuple[int, int]:
     """Return (offset, size) in bytes of a member of one of Blender's structs, as its own files say."""
     names, types, sizes, structs = _layout()

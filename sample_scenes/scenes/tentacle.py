@@ -26,9 +26,8 @@ WANDER = (
 ROCKS = ((-0.35, 0.35, 0.75), (0.55, 0.6, 0.6), (0.3, 0.1, 0.45), (-2.7, 1.4, 0.8), (2.9, 1.8, 1.0))
 
 PRESS = """\
-Press Live in the sidebar's tab IK 2D (N shows the sidebar), click the pink target and drag it with G: the
-tentacle follows.
-Press Bake there for keys, then Space.
+The tentacle is live: press Space, or click the pink target and drag it with G, and the tentacle follows.
+Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys.
 """
 
 
@@ -53,7 +52,7 @@ def build() -> bpy.types.Object:
     for frame in (1, 20, 40, 58, 76, 92):
         stage.marker(frame, "")
     _surroundings()
-    stage.note("Press Live", PRESS)
+    stage.note("Press Space", PRESS)
     return rig
 
 

@@ -22,9 +22,9 @@ MOMENTS = (
 SIDES = (("L", 0.36, 0), ("R", -0.36, PERIOD // 2))  # name, depth, frames ahead
 
 PRESS = """\
-Press Bake in the sidebar's tab IK 2D (N shows the sidebar), then Space: the walker walks. Ctrl Z
-takes the keys away.
-Or press Live there, and move a pink ankle target with G: its leg follows at once.
+The legs are live: press Space, and the walker walks. Move a pink ankle target with G: its leg follows,
+and the foot stays flat. Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys; Ctrl Z
+takes them away.
 """
 
 
@@ -35,8 +35,10 @@ def build() -> bpy.types.Object:
         hip, knee, ankle, toe = ((x, y, z) for x, z in (HIP, KNEE, ANKLE, TOE))
         bones.append(Bone(f"thigh.{side}", hip, knee, "body"))
         bones.append(Bone(f"shin.{side}", knee, ankle, f"thigh.{side}"))
-        bones.append(Bone(f"foot.{side}", ankle, toe, f"shin.{side}", keeps_heading=True))
+        bones.append(Bone(f"foot.{side}", ankle, toe, f"shin.{side}"))
     rig = armature("Walker", bones)
+    for bone in rig.data.bones:
+        bone.inherit_scale = 'NONE' if bone.name.startswith("foot") else 'ALIGNED'
     for bone in rig.pose.bones:
         bone.rotation_mode = 'QUATERNION' if bone.name.startswith(("thigh", "shin")) else 'XYZ'
     _body(rig)
@@ -45,7 +47,7 @@ def build() -> bpy.types.Object:
         _step(rig, side, y, ahead)
     _travel(rig)
     _surroundings()
-    stage.note("Press Bake", PRESS)
+    stage.note("Press Space", PRESS)
     return rig
 
 
@@ -113,7 +115,9 @@ def _step(rig, side: str, y: float, ahead: int) -> None:
         pitch += [(down, 0.0), (up - 2, 0.0), (up + 3, -0.45), (down + PERIOD - 4, 0.18)]
     path(goal, points, y)
     keys(rig.pose.bones[f"foot.{side}"], "rotation_euler", 0, pitch)
-    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal)
+    # The knee eases towards straight, and the leg gets a little longer there: the ankle stays on its target.
+    soft = {"softness": 0.15, "stretch": 1.1}
+    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal, hand_rotation='WORLD', **soft)
 
 
 def _travel(rig) -> None:

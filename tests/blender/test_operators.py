@@ -75,18 +75,6 @@ def test_chain_add_takes_the_active_bone_and_the_other_selected_object(mode):
     assert settings_of(armature.ik2d.chains[0]) == by_operator
 
 
-def test_chain_add_takes_the_other_selected_bone_before_an_object():
-    armature, target = add_leg(), add_target({1: IN_REACH})
-    other = add_leg("Other")
-    for rig in (armature, other):
-        select(target, rig, mode='POSE', tip="shin")
-        select_bone(rig, "body")
-        bpy.ops.ik2d.chain_add()
-        chain = rig.ik2d.chains[0]
-        assert (chain.target, chain.subtarget) == (rig, "body")
-        bpy.ops.object.mode_set(mode='OBJECT')
-
-
 def test_chain_add_passes_over_bones_that_the_chain_moves():
     armature, target = add_leg(), add_target({1: IN_REACH})
     select(target, armature, mode='POSE', tip="shin")

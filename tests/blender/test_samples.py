@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import check_samples
 import pytest
+from rigs import evaluated_place, evaluated_tip
 
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import chain_bones
@@ -97,3 +98,54 @@ def test_bucket_of_the_excavator_keeps_its_angle_while_it_lifts() -> None:
         turned = bones["house"].matrix.inverted() @ bones["bucket"].matrix
         seen.append(turned.col[1].xyz.normalized())
     assert max((one - seen[0]).length for one in seen) <= 1e-4
+
+
+@pytest.mark.parametrize("scene", check_samples.SAMPLES[:6], ids=lambda path: path.stem)
+def test_the_first_six_open_live_with_their_tips_on_the_targets(scene: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    bpy.context.view_layer.update()
+    chains = [chain for ob in bpy.data.objects if ob.type == 'ARMATURE' for chain in ob.ik2d.chains]
+    assert chains and all(chain.live for chain in chains)
+    for chain in chains:
+        off = evaluated_tip(chain.id_data, chain.tip) - evaluated_place(chain.target)
+        reach = sum(bone.bone.length for bone in chain_bones(chain.id_data, chain.tip, chain.bone_count))
+        assert off.length <= 1e-5 * reach, chain.name
+
+
+def test_the_samples_show_limits_softness_stretch_and_feet() -> None:
+    shown = set()
+    for scene in check_samples.SAMPLES[:6]:
+        bpy.ops.wm.open_mainfile(filepath=str(scene))
+        for chain in (chain for ob in bpy.data.objects if ob.type == 'ARMATURE' for chain in ob.ik2d.chains):
+            shown |= {"limits"} if any(joint.use_limit for joint in chain.joints) else set()
+            shown |= {"softness"} if chain.softness else set()
+            shown |= {"stretch"} if chain.stretch > 1.0 else set()
+            shown |= {"feet"} if chain.hand_rotation != 'NONE' else set()
+    assert shown == {"limits", "softness", "stretch", "feet"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("frame", [1, 15, 30, 45, 60])
+def test_limits_lock_plain_ccd_where_the_solver_reaches(frame: int) -> None:
+    (scene,) = (path for path in check_samples.SAMPLES if "deadlock" in path.stem)
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    rig = bpy.data.objects["Limited"]
+    bpy.context.view_layer.objects.active = rig
+    (chain,) = rig.ik2d.chains
+    chain.live = False
+    bpy.context.scene.frame_set(frame)
+    for bone in rig.pose.bones:
+        bone.rotation_euler = (0, 0, 0)
+
+    def off() -> float:
+        return (evaluated_tip(rig, chain.tip) - evaluated_place(chain.target)).length
+
+    for _ in range(100):
+        bpy.ops.ik2d.ccd_step(whole=True)
+    assert off() > 0.5
+    before = off()
+    bpy.ops.ik2d.ccd_step(whole=True)
+    assert abs(off() - before) < 1e-4
+    chain.live = True
+    bpy.context.view_layer.update()
+    assert off() < 1e-5

@@ -77,6 +77,17 @@ def select_target_then_tip():
     yield from ui.wait_until(lambda: bpy.context.active_pose_bone.name == "fore", "the bone's selection")
 
 
+def search(name, picture=""):
+    """Type a name into F3's search and take the first hit; picture: where to save what it lists."""
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield from ui.key('F3')
+    yield 0.5
+    yield from ui.text(name)
+    if picture:
+        yield from ui.shot(picture)
+    yield from ui.key('RET')
+
+
 def click_beside_the_list(area, sidebar, wanted):
     """Click one of the small buttons in the column at the list's right."""
     step = int(8 * bpy.context.preferences.system.ui_scale)

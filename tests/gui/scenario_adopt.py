@@ -27,9 +27,9 @@ def test():
     constraint = arm.pose.bones["fore"].constraints.new('IK')
     constraint.target, constraint.chain_count, constraint.use_rotation = target, 2, True
     bpy.ops.ed.undo_push(message="IK")
-    x, y = yield from ui.find_button(area, sidebar, "ik2d.chain_add")
+    x, y = yield from ui.find_button(area, sidebar, "ik2d.adopt")  # the main button, not Add Chain
     yield from ui.click(x, y - int(34 * bpy.context.preferences.system.ui_scale))  # the header of Rig
-    yield from ui.find_button(area, sidebar, "ik2d.adopt")
+    yield from ui.find_button(area, sidebar, "ik2d.release")
     yield from show(sidebar, "1_panel")
 
     yield from ui.click_button(area, sidebar, "ik2d.adopt")
@@ -53,6 +53,7 @@ def test():
     yield from ui.key('Z', 'ctrl', 'shift')
     yield from ui.wait_until(lambda: bpy.data.objects["Arm"].ik2d.chains, "the redo")
     area, sidebar = yield from ui.sidebar("IK 2D")
+    assert bpy.data.objects["Arm"].ik2d.chains[0].live
     yield from ui.click_button(area, sidebar, "ik2d.release")
     yield from ui.wait_until(lambda: not bpy.data.objects["Arm"].ik2d.chains, "the release")
     assert not bpy.data.objects["Arm"].pose.bones["fore"].constraints[0].mute

@@ -7,27 +7,16 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import assert_tip_follows, evaluated, keyed_frames, select_target_then_tip, ui
+from arm_steps import assert_tip_follows, evaluated, keyed_frames, search, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
-
-
-def search(name, picture=""):
-    """Type a name into F3's search and take the first hit."""
-    yield from ui.move(*ui.center(ui.region()[1]))
-    yield from ui.key('F3')
-    yield 0.5
-    yield from ui.text(name)
-    if picture:
-        yield from ui.shot(f"{SHOTS}/{picture}.png")
-    yield from ui.key('RET')
 
 
 def test():
     """Add and solve in Pose Mode, bake and remove in Object Mode."""
     yield from select_target_then_tip()
     arm = bpy.data.objects["Arm"]
-    yield from search("IK 2D Add Chain", "4_search")
+    yield from search("IK 2D Add Chain", f"{SHOTS}/4_search.png")
     yield from ui.wait_until(lambda: [chain.tip for chain in arm.ik2d.chains] == ["fore"], "the chain")
 
     bpy.context.scene.frame_set(3)

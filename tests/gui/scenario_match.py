@@ -56,7 +56,6 @@ def test():
     yield from ui.find_button(area, sidebar, "ik2d.snap_fk")
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
-    arm().ik2d.chains[0].live = True
     yield from show(sidebar, "1_live")
     yield from switch(area, sidebar, 4, "ik2d.snap_fk")
     assert keyed("influence") == [3, 4] and keyed('"upper"') == [3, 4]

@@ -131,6 +131,9 @@ def play(
         pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
         pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),
+        pytest.param("scenario_straight.py", ["--enable-event-simulate"], id="straight"),
+        pytest.param("scenario_tail.py", ["--enable-event-simulate"], id="tail"),
+        pytest.param("scenario_rigify.py", ["--enable-event-simulate"], id="rigify"),
     ],
 )
 def test_main_job_in_the_window(plays, request, scenario, arguments):

@@ -133,7 +133,7 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
     if i in adoption.takers:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
         return [f"{adoption.takers[i]}: is a chain already, and stays as it is; mutes {own}"]
-    lines = [f"{plan.title}: {'; '.join(plan.carried)}"]
+    lines = [f"{plan.limb.title}: {'; '.join(plan.carried)}"]
     if plan.off_plane > 0.0:
         off = length_text(plan.off_plane, unit_system)
         lines.append(f"The target leaves the plane, by up to {off} at frame {plan.off_plane_frame}")
@@ -181,7 +181,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
 def _name_for(armature: Object, plan: Plan) -> str:
     """Return a free name for a plan's chain, the last in the list."""
     taken = {chain.name for chain in armature.ik2d.chains if chain.name != armature.ik2d.chains[-1].name}
-    return unique_name(plan.title, taken, is_other_bone(armature, plan.name))
+    return unique_name(plan.limb.title, taken, is_other_bone(armature, plan.name))
 
 
 def _take_all(chain: PropertyGroup, plan: Plan) -> None:
@@ -197,8 +197,9 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.target, chain.subtarget = plan.target, plan.subtarget
     sync_joints(chain)
     chain.bend = _SIDES[plan.sides[0][1]]
+    chain.plane = 'AUTO' if plan.plane_normal is None else 'CUSTOM'
     if plan.plane_normal is not None:
-        chain.plane, chain.plane_normal = 'CUSTOM', plan.plane_normal
+        chain.plane_normal = plan.plane_normal
     for bone, locks in plan.locks.items():
         posed, joint = armature.pose.bones[bone], chain.joints[bone]
         posed.lock_rotation, posed.lock_rotations_4d = locks, False
@@ -262,6 +263,18 @@ def compare_adopted(
     with suppress(IK2DError):
         solve(armature, list(made))
     return sentences
+
+
+def differences(adoption: Adoption, scene: Scene) -> list[str]:
+    """Return sentences on how far each chain's pose will be from the IK's; the rig is as before then."""
+    armature, before = adoption.armature, set(adopted_chains(adoption.armature))
+    names = carry_out(adoption, scene)
+    try:
+        return compare_adopted(adoption, names, scene)
+    finally:
+        for name in reversed(names):
+            if name not in before:
+                release(armature, name)
 
 
 def _compared(

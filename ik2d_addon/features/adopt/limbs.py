@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...rig.scene.bone_constraints import is_active
-from .rigify import original_of, originals
+from .rigify import original_of, originals, stem_of
 
 # Constraints by which a bone follows another's location or rotation.
 _COPIES = ('COPY_TRANSFORMS', 'COPY_ROTATION', 'COPY_LOCATION', 'CHILD_OF', 'ARMATURE')
@@ -28,6 +28,13 @@ class Limb:
     def main(self) -> bpy.types.KinematicConstraint:
         """The constraint that becomes a chain."""
         return self.ik_constraints[0]
+
+    @property
+    def title(self) -> str:
+        """The name of its chain: of a Rigify limb its first part, else the last bone."""
+        if originals(self.armature):
+            return stem_of(self.bones[0]).replace("_ik", "")
+        return self.bones[-1]
 
     @property
     def ik_constraints(self) -> list[bpy.types.KinematicConstraint]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Adopt IK and Release operators."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from bpy.types import Context, Object, Operator, UILayout
@@ -11,6 +11,7 @@ from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.text import draw_text, row_or_column, text_width, wrapped
@@ -34,15 +35,16 @@ class IK2D_OT_adopt(ChainOperator, Operator):
     why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
-        from .adopt import plan_in_words
+        from .adopt import differences, plan_in_words
 
         try:
             adoption = self._plan(context, FEW_FRAMES)
+            found = differences(adoption, context.scene)
         except IK2DError as error:
             return self.refuse(error)
         units = context.scene.unit_settings.system
         self._lines = [plan_in_words(adoption, i, units) for i in range(len(adoption.plans))]
-        self._notes = [*adoption.notes, *_looked(adoption)]
+        self._notes = [*found, *adoption.notes, *_looked(adoption)]
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
@@ -71,6 +73,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             )
         finally:
             wm.progress_end()
+        _make_live(adoption, names)
         units = context.scene.unit_settings.system
         for i in range(len(adoption.plans)):
             first, *rest = plan_in_words(adoption, i, units)
@@ -80,7 +83,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         for line in (*adoption.notes, *sentences):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
-        return f"Adopted {listed}; Bake keys it, Live has it follow"
+        return f"Adopted {listed}; Bake keys it"
 
     def _plan(
         self, context: Context, most: int, progress: Callable[[float], None] | None = None
@@ -103,6 +106,15 @@ def selected_bones(armature: Object) -> list[str]:
     seen = [bone for bone in selected if not is_hidden(bone)]
     chosen = [bone.name for bone in seen or selected]
     return sorted(chosen, key=lambda name: active is None or name != active.name)
+
+
+def _make_live(adoption: "Adoption", names: Sequence[str]) -> None:
+    """Have the new chains follow their targets where the IK did at the current frame."""
+    if not is_live_at_once():
+        return
+    for i, (name, plan) in enumerate(zip(names, adoption.plans, strict=True)):
+        if i not in adoption.takers and plan.acts:
+            adoption.armature.ik2d.chains[name].live = True
 
 
 def _looked(adoption: "Adoption") -> list[str]:

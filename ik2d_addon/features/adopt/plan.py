@@ -20,12 +20,11 @@ from ...rig.animation.value_keys import curve_of
 from ...rig.chain.bone_limits import Range, limits_elsewhere, limits_of_bones
 from ...rig.chain.chain import rest_joints
 from ...rig.chain.joints import normal_in_bone, turning_axis
-from ...rig.chain.planes import BEND, choose_plane, line_of
+from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane, line_of
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
 from .limbs import Limb
 from .poses import Watched
-from .rigify import originals, stem_of
 
 Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
 # A limb is straight if it and the line to its tip enclose less than this part of the reach's square.
@@ -61,6 +60,7 @@ class Plan:
     )  # radians from the target's rotation to that of the last bone; None where it is free
     off_plane: float  # the furthest that the target is off the plane, a length in the world
     off_plane_frame: int
+    acts: bool  # whether the constraint poses the limb at the current frame
     carried: tuple[str, ...] = ()  # what is carried over, a line each
     lost: tuple[str, ...] = ()  # what is not, a line each
 
@@ -68,13 +68,6 @@ class Plan:
     def name(self) -> str:
         """The name of the limb's last bone."""
         return self.limb.bones[-1]
-
-    @property
-    def title(self) -> str:
-        """The chain's name: of a Rigify limb its first part, else the last bone."""
-        if originals(self.limb.armature):
-            return stem_of(self.limb.bones[0]).replace("_ik", "")
-        return self.name
 
 
 def targets_of(limbs: Sequence[Limb]) -> list[Target]:
@@ -124,7 +117,7 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         limb=limb,
         target=target[0],
         subtarget=target[1],
-        plane_normal=None if own is None else own.normal,
+        plane_normal=None if own is None and taken not in (FIRST_X, FIRST_Z) else plane.normal,
         sides=sides,
         limits=limits,
         weights=_weights(bones, plane),
@@ -135,6 +128,7 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         tip_offset=tip_offset,
         off_plane=off,
         off_plane_frame=off_frame,
+        acts=not main.mute and main.influence > 0.0,
     )
     lost = [
         *_lost(plan, bones, watched.frames),

@@ -125,6 +125,7 @@ class IK2D_OT_ccd_step(ChainOperator, Operator):
 
     def work(self, context):
         chain = named_chain(context, self.chain)
+        chain.live = False  # or it would undo the step
         step, joint = step_chain(active_armature(context), chain, self.whole)
         sentence = told(step, joint, self.whole, chain.ccd_walk.joint, context.scene.unit_settings.system)
         self.tell(sentence, warnings=(), is_good=step.result != CCDResult.FAILURE)

@@ -29,12 +29,15 @@ def usual_count(armature: bpy.types.Object, tip: str) -> int:
     """Return the number of bones that a tip holds: up to where they branch off or do not join end to end."""
     bones = chain_bones(armature, tip, 0)[::-1]
     for count, (bone, parent) in enumerate(pairwise(bones), start=1):
-        if [child for child in parent.children if _is_joined(child)] != [bone]:
+        if [child for child in parent.children if is_joined(child)] != [bone]:
             return count
     return len(bones)
 
 
-def _is_joined(bone: bpy.types.PoseBone) -> bool:
+def is_joined(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone goes on from its parent's tail."""
+    if bone.parent is None:
+        return False
     gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
     return bool(bone.bone.use_connect or gap <= _JOINED * bone.bone.length)
 

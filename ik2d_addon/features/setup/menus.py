@@ -17,7 +17,7 @@ from ...ui.registration import register_classes, unregister_classes
 from ...ui.settings.overlay import overlay_settings
 from ..match.operators import draw_match_menu
 from .copying import copy_settings, mirror_chain
-from .operators import why_not_add
+from .selection import why_not_add
 
 
 def chains_of_bones(chains: Sequence[PropertyGroup], names: Iterable[str]) -> list[PropertyGroup]:

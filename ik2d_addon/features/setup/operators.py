@@ -5,12 +5,12 @@ from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
-from ...rig.chain.chain import problem_of, refuse_own_target
-from ...rig.chain.dependencies import parents, walk
+from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.renames import bones_of, straighten
 from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
-from ...ui.operator import ChainOperator, chain_name
+from ...ui.operator import ChainOperator, chain_name, tick
+from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, add_target, drop_chain, flip, move_chain, take_limits
@@ -18,56 +18,8 @@ from ...ui.settings.joint_list import joints_wanted, sync_joints
 from ..adopt.keep import give_back
 from ..native import remove_native
 from .flips import key_flip
-
-
-def why_not_add(context: Context) -> str:
-    """Return why no chain can be added now; "" if one can."""
-    reason = why_not_edit(context)
-    if reason:
-        return reason
-    armature = active_armature(context)
-    if context.object != armature:
-        return f"Make '{armature.name}' the active object to add a chain to it"
-    if armature.data.bones.active is None:
-        return "Select the last bone of the chain in Pose Mode"
-    return ""
-
-
-def target_candidates(context: Context, tip: str) -> list[tuple[Object, str]]:
-    """Return the other selected bones, then objects, as (object, bone name); Blender's Add IK does so too."""
-    armature = active_armature(context)
-    bones = context.selected_pose_bones or []  # empty or None outside Pose Mode
-    found = [(bone.id_data, bone.name) for bone in bones if (bone.id_data, bone.name) != (armature, tip)]
-    posed = {armature, *(bone.id_data for bone in bones)}
-    return found + [(other, "") for other in context.selected_objects if other not in posed]
-
-
-def choose_target(
-    armature: Object, bones: list[str], candidates: list[tuple[Object, str]]
-) -> tuple[Object, str] | None:
-    """Return the first target that a chain of these bones can follow; None without candidates.
-
-    If the chain moves all of them, but some are not its own bones, it is the last of these: the user
-    meant one, and the panel says what is wrong.
-    """
-    for target, subtarget in candidates:
-        try:
-            refuse_own_target("", armature, bones, walk([(target, subtarget)], parents))
-        except IK2DError:
-            continue
-        return target, subtarget
-    meant = [(ob, bone) for ob, bone in candidates if not (ob == armature and bone in bones)]
-    return meant[-1] if meant else None
-
-
-def plan_in_words(context: Context) -> str:
-    """Return the bones and the target of the chain that Add Chain makes: "thigh, shin to Foot Target"."""
-    armature = active_armature(context)
-    tip = armature.data.bones.active
-    bones = bones_of(armature.data, tip.name, 2 if tip.parent else 1)
-    chosen = choose_target(armature, bones, target_candidates(context, tip.name))
-    target = "a new target" if chosen is None else chosen[1] or chosen[0].name
-    return f"{', '.join(bones)} to {target}"
+from .selection import choose_target, chosen_bones, plan_in_words, target_candidates, why_not_add
+from .straight_limb import view_of
 
 
 def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
@@ -89,7 +41,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
 
 
 class IK2D_OT_chain_add(ChainOperator, Operator):
-    """Add a chain that ends in the active bone and follows the other selected object or bone"""
+    """Add a chain of the selected bones, which follows the other selected bone or object"""
 
     bl_idname = "ik2d.chain_add"
     bl_label = "Add Chain"
@@ -97,32 +49,38 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
     why_not = staticmethod(why_not_add)
 
     bone_count: IntProperty(
-        name="Bones",
-        description="Number of bones in the chain, counted from the tip up; 0 takes all the way to the root",
+        name="Chain Length",
+        description="Number of bones in the chain, counted from the last one up; 0 takes all up to the root",
         default=2,
         min=0,
         soft_max=20,
         max=1000,
         options={'SKIP_SAVE'},
     )
+    whole_branch: tick(
+        "Whole Branch", "Take all bones from where they branch off, down to where they branch again"
+    )
 
     @classmethod
-    def description(cls, context, _properties):
+    def description(cls, context, properties):
         """Return the tooltip, with the bones and the target if a chain can be added."""
-        return cls.__doc__ if why_not_add(context) else f"Add a chain: {plan_in_words(context)}"
+        if why_not_add(context):
+            return cls.__doc__
+        return f"Add a chain: {plan_in_words(context, properties.whole_branch)}"
 
     def work(self, context):
         armature = active_armature(context)
-        tip = armature.data.bones.active.name
-        count = self.bone_count if self.properties.is_property_set("bone_count") else None
-        chain = add_chain(armature, tip, count)
-        self.bone_count = chain.bone_count
-        bones = bones_of(armature.data, tip, chain.bone_count)
-        chosen = choose_target(armature, bones, target_candidates(context, tip))
+        bones = chosen_bones(context, self.whole_branch)
+        if self.whole_branch or not self.properties.is_property_set("bone_count"):
+            self.bone_count = len(bones)
+        chain = add_chain(armature, bones[-1], self.bone_count, view=view_of(context))
+        bones = bones_of(armature.data, chain.tip, chain.bone_count)
+        chosen = choose_target(armature, bones, target_candidates(context))
         new = "" if chosen else "the new "
-        chain.target, chain.subtarget = chosen or (self._new_target(context, armature, tip), "")
+        chain.target, chain.subtarget = chosen or (self._new_target(context, armature, chain.tip), "")
         problem = problem_of(armature, chain)
         if not problem:
+            chain.live = is_live_at_once()
             bone = f"bone '{chain.subtarget}' of " if chain.subtarget else ""
             return f"Added chain '{chain.name}', which follows {new}{bone}'{chain.target.name}'"
         self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")

@@ -22,12 +22,16 @@ from ..doctor.findings import shared_bones
 from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
+from .adding import draw_add
 from .chain_presets import IK2D_PT_presets
-from .operators import is_flipped, plan_in_words, why_not_add
+from .menus import chain_here
+from .operators import is_flipped
+from .selection import why_not_add
+from .straight_limb import draw_straight
 
 _HOW_TO_START = (
-    "Select the target, then Shift-click the armature, enter Pose Mode (Ctrl Tab) and click the last bone of"
-    " the chain."
+    "Select the armature, enter Pose Mode (Ctrl Tab), click the last bone of a limb or select all of its"
+    " bones, and press Add Chain."
 )
 
 
@@ -106,17 +110,15 @@ class IK2D_PT_main(Sidebar, Panel):
         rows = 4 if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
+        if context.mode == 'POSE' and not why_not_add(context) and chain_here(context) is None:
+            draw_add(layout, context)
 
     def _draw_start(self, context: Context, armature: Object | None) -> None:
         """Draw how to add the first chain, or the chain that the button will add."""
         if armature is None or why_not_add(context):
             draw_text(self.layout, context, _HOW_TO_START, 'INFO')
-        else:
-            column = self.layout.column(align=True)
-            column.label(text="New chain:")
-            draw_text(column, context, plan_in_words(context), 'BONE_DATA')
         if armature is not None:
-            self.layout.operator("ik2d.chain_add", icon='ADD')
+            draw_add(self.layout, context)
 
     @staticmethod
     def _draw_list_buttons(column: UILayout, count: int) -> None:
@@ -165,6 +167,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         column.separator()
         button = column.operator("ik2d.flip", icon='MOD_MIRROR', depress=is_flipped(chain))
         button.chain = chain.name
+        draw_straight(column, context, chain)
         problem = draw_findings(layout, context, armature, chain)
         draw_live(layout, context, chain, problem)
 

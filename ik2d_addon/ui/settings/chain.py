@@ -18,6 +18,7 @@ from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
 from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
 from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
+from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import sync_joints
 from .tip_angle import TipAngleSettings
@@ -41,11 +42,12 @@ def _live_changed(chain, context):
 
 def _bones_changed(chain, _context):
     sync_joints(chain)
+    keep_found_plane(chain)
     RIGS.mark()
 
 
 def _plane_changed(chain, _context):
-    chain.plane_taken, chain.is_off_plane = "", False
+    chain.plane_taken, chain.is_off_plane, chain.plane_found = "", False, False
     RIGS.mark()
 
 
@@ -236,6 +238,12 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         size=3,
         subtype='XYZ',
         **SETTING,
+    )
+    plane_found: BoolProperty(
+        name="Plane Found",
+        description="Whether the plane goes with the bones: a fixed one where they are straight at rest",
+        default=False,
+        **NOTE,
     )
     plane_taken: StringProperty(
         name="Plane Taken",

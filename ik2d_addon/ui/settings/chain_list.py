@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chains of an armature: add, remove, order and flip them, and take limits from its bones."""
 
+from contextlib import suppress
+
 import bpy
 import numpy as np
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core import IK2DError
+from ...core.inputs import Floats
 from ...core.words import quoted
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
@@ -13,6 +16,7 @@ from ...rig.chain.native_state import controls_of
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.slide_locations import base_of
 from ..context import active_chain
+from .found_plane import find_plane
 from .joint_list import sync_joints
 
 # The radius of a target made for a chain, as a part of its last bone's length.
@@ -27,11 +31,15 @@ def add_chain(
     bone_count: int | None = None,
     target: Object | None = None,
     subtarget: str = "",
+    view: Floats | None = None,
 ):
     """Add a chain that ends in the bone `tip`, make it the active one and return it.
 
     Without `bone_count` it has two bones, or one if the tip has no parent. It follows the object `target`,
-    or its bone `subtarget`. Raises IK2DError, with nothing changed, for a missing bone or too few of them.
+    or its bone `subtarget`. Bones that are straight at rest get a plane, and a side to bend to, that stay;
+    where no bones around them tell which, they are those of the `view`: (3, 3), its right, its up and the
+    way to the viewer in the world, as columns; without it the armature's front. Raises IK2DError, with
+    nothing changed, for a missing bone or too few of them.
     """
     if bone_count is None:
         bone_count = 2 if chain_bones(armature, tip, 1)[0].parent else 1
@@ -42,6 +50,8 @@ def add_chain(
     chain.name = tip  # or the next free name
     chain.target, chain.subtarget = target, subtarget
     settings.active_index = len(settings.chains) - 1
+    with suppress(IK2DError):  # bones of no size: the panel says so
+        find_plane(chain, view)
     return chain
 
 

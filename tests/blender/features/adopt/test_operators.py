@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adopt's dialog opens after a look at a few frames; OK looks at all of them, with progress."""
+"""Adopt's dialog opens after a look at a few frames; OK looks at all of them, and the limb is live."""
 
+import re
 from types import SimpleNamespace
 
 import bpy
 import ik_rigs
 import pytest
+from rigs import evaluated_place, evaluated_tip
+from snapshots import differences
+from whole_rig import whole_rig
 
 from ik2d_addon.features.adopt import adopt, operators
+from ik2d_addon.features.adopt.button import limb_here
 from ik2d_addon.features.adopt.poses import FEW_FRAMES
 
 
@@ -42,13 +47,24 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     found = dialog(armature)
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
-    assert found._notes == [f"Looked at {len(frames)} frames from 1 to 90; OK looks at up to 500"]
+    apart, looked = found._notes
+    assert looked == f"Looked at {len(frames)} frames from 1 to 90; OK looks at up to 500"
+    assert apart.startswith(f"shin: over {len(frames)} frames (every 5th looked at) its pose is up to 0.01°")
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert list(shown[1]) == list(range(1, 91))
 
 
 def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
-    assert dialog(ik_rigs.from_the_tip())._notes == []
+    (apart,) = dialog(ik_rigs.from_the_tip())._notes
+    assert re.fullmatch(r"shin: over 20 frames its pose is up to 0\.0\d° .* and its tip 0\.\d+ mm .*", apart)
+
+
+def test_the_dialog_leaves_the_rig_as_it_was(armature):
+    bpy.context.scene.frame_set(1)
+    before = whole_rig(armature)
+    dialog(armature)
+    bpy.context.scene.frame_set(1)
+    assert not differences(before, whole_rig(armature)) and not armature.ik2d.chains
 
 
 def test_progress_goes_to_the_end_in_both_halves(armature):
@@ -59,3 +75,43 @@ def test_progress_goes_to_the_end_in_both_halves(armature):
     parts.clear()
     adopt.compare_adopted(adoption, names, bpy.context.scene, parts.append)
     assert len(parts) >= 90 and parts[-1] == 1.0
+
+
+@pytest.mark.parametrize("influence", [1.0, 0.0])
+def test_an_adopted_limb_follows_at_once_where_the_ik_did(influence):
+    armature = ik_rigs.from_the_tip()
+    bpy.context.view_layer.objects.active = armature
+    constraint = armature.pose.bones["shin"].constraints[0]
+    for frame, value in ((1, influence), (20, 1.0)):
+        constraint.influence = value
+        constraint.keyframe_insert("influence", frame=frame)
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ik2d.adopt(all=True)
+    (chain,) = armature.ik2d.chains
+    assert chain.live is (influence > 0.0)
+    chain.target.animation_data_clear()
+    chain.target.location = (0, -0.3, 0.5)
+    bpy.context.view_layer.update()
+    off = (evaluated_tip(armature, "shin") - evaluated_place(chain.target)).length
+    assert off < 1e-5 if influence else off > 0.1
+
+
+def test_the_preference_leaves_an_adopted_limb_as_it_is(monkeypatch):
+    monkeypatch.setattr(operators, "is_live_at_once", lambda: False)
+    armature = ik_rigs.from_the_tip()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.ik2d.adopt(all=True)
+    assert not armature.ik2d.chains[0].live
+
+
+@pytest.mark.parametrize("bone", ["shin", "thigh", "foot", "body"])
+def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(bone):
+    armature = ik_rigs.from_below()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='POSE')
+    armature.data.bones.active = armature.data.bones[bone]
+    limb = limb_here(bpy.context)
+    assert (limb and limb.title) == (None if bone == "body" else "shin")
+    bpy.ops.ik2d.adopt(all=True)
+    assert limb_here(bpy.context) is None

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main button for the active bone: adopt the IK that moves it, else add a chain."""
+
+from bpy.types import Context, UILayout
+
+from ...ui.text import draw_text
+from ..adopt.button import limb_here
+from .selection import chosen_bones, plan_in_words, why_not_add
+
+
+def draw_add(layout: UILayout, context: Context) -> None:
+    """Draw the button that adopts a limb or adds a chain, with the bones and the target before it."""
+    column = layout.column(align=True)
+    if why_not_add(context):
+        column.operator("ik2d.chain_add", icon='ADD')
+        return
+    limb = limb_here(context)
+    if limb is not None:
+        column.operator("ik2d.adopt", text=f"Adopt IK: {limb.title}", icon='CON_KINEMATIC')
+        return
+    draw_text(column, context, f"New chain: {plan_in_words(context)}", 'BONE_DATA')
+    column.operator("ik2d.chain_add", icon='ADD')
+    branch = chosen_bones(context, whole_branch=True)
+    if len(branch) > len(chosen_bones(context)):
+        button = column.operator("ik2d.chain_add", text=f"Whole Branch ({len(branch)})", icon='BONE_DATA')
+        button.whole_branch = True

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bones and the target that Add Chain takes: those that are selected."""
+
+from collections.abc import Iterator
+
+from bpy.types import Context, Object, PoseBone
+
+from ...core import IK2DError
+from ...rig.chain.chain import refuse_own_target
+from ...rig.chain.dependencies import parents, walk
+from ...ui.context import active_armature, why_not_edit
+from ..drag.bones_without_chain import is_joined
+
+# More bones than these are told by the first and the last.
+_TOLD = 4
+
+
+def why_not_add(context: Context) -> str:
+    """Return why no chain can be added now; "" if one can."""
+    reason = why_not_edit(context)
+    if reason:
+        return reason
+    armature = active_armature(context)
+    if context.object != armature:
+        return f"Make '{armature.name}' the active object to add a chain to it"
+    if armature.data.bones.active is None:
+        return "Select the last bone of the chain in Pose Mode"
+    return ""
+
+
+def chosen_bones(context: Context, whole_branch: bool = False) -> list[str]:
+    """Return the bones of the chain that Add Chain makes, root to tip.
+
+    The active bone with the selected bones above and below it, without a gap; if it is alone, with its
+    parent. whole_branch: all bones from where they branch off, down to where they branch again.
+    """
+    armature = active_armature(context)
+    active = armature.pose.bones[armature.data.bones.active.name]
+    if whole_branch:
+        return _names(_branch(active))
+    selected = {bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature}
+    run = [active]
+    while run[0].parent is not None and run[0].parent.name in selected:
+        run.insert(0, run[0].parent)
+    while len(below := [bone for bone in run[-1].children if bone.name in selected]) == 1:
+        run += below
+    if len(run) == 1 and active.parent is not None:
+        run.insert(0, active.parent)
+    return _names(run)
+
+
+def _names(bones: list[PoseBone]) -> list[str]:
+    return [bone.name for bone in bones]
+
+
+def _branch(bone: PoseBone) -> list[PoseBone]:
+    """Return the bones that join end to end through a bone, without another that joins them."""
+    found = [bone]
+    while is_joined(found[0]) and len(_joined_below(found[0].parent)) == 1:
+        found.insert(0, found[0].parent)
+    while len(below := _joined_below(found[-1])) == 1:
+        found += below
+    return found
+
+
+def _joined_below(bone: PoseBone) -> list[PoseBone]:
+    return [child for child in bone.children if is_joined(child)]
+
+
+def target_candidates(context: Context) -> list[tuple[Object, str]]:
+    """Return the other selected bones, then objects, as (object, bone name); Blender's Add IK does so too.
+
+    Without bones above and below the active one, which are of its chain, or would be moved by it.
+    """
+    armature = active_armature(context)
+    active = armature.pose.bones[armature.data.bones.active.name]
+    line = {active.name, *_names(active.parent_recursive), *_names(active.children_recursive)}
+    bones = context.selected_pose_bones or []  # empty or None outside Pose Mode
+    found = [(bone.id_data, bone.name) for bone in bones if bone.id_data != armature or bone.name not in line]
+    posed = {armature, *(bone.id_data for bone in bones)}
+    return found + [(other, "") for other in context.selected_objects if other not in posed]
+
+
+def choose_target(
+    armature: Object, bones: list[str], candidates: list[tuple[Object, str]]
+) -> tuple[Object, str] | None:
+    """Return the first target that a chain of these bones can follow; None without candidates.
+
+    If the chain moves all of them, but some are not its own bones, it is the last of these: the user
+    meant one, and the panel says what is wrong.
+    """
+    for target, subtarget in candidates:
+        try:
+            refuse_own_target("", armature, bones, walk([(target, subtarget)], parents))
+        except IK2DError:
+            continue
+        return target, subtarget
+    meant = [(ob, bone) for ob, bone in candidates if not (ob == armature and bone in bones)]
+    return meant[-1] if meant else None
+
+
+def plan_in_words(context: Context, whole_branch: bool = False) -> str:
+    """Return the bones and the target of the chain that Add Chain makes: "thigh, shin to Foot Target"."""
+    bones = chosen_bones(context, whole_branch)
+    chosen = choose_target(active_armature(context), bones, target_candidates(context))
+    target = "a new target" if chosen is None else chosen[1] or chosen[0].name
+    return f"{', '.join(_told(bones))} to {target}"
+
+
+def _told(bones: list[str]) -> Iterator[str]:
+    """Yield the names of some bones, of many the first and the last."""
+    if len(bones) <= _TOLD:
+        yield from bones
+    else:
+        yield f"{bones[0]} … {bones[-1]} ({len(bones)} bones)"

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane of a limb that is straight at rest: turned by a button, and told in the panel."""
+
+from math import radians
+
+import numpy as np
+from bpy.props import FloatProperty
+from bpy.types import Context, Operator, PropertyGroup, UILayout
+from mathutils import Quaternion, Vector
+
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
+from ...rig.pose.straight_plane import is_straight, line_from_root
+from ...ui.context import named_chain, shown_chain, why_no_chain
+from ...ui.operator import ChainOperator, chain_name
+from ...ui.registration import registration
+from ...ui.settings.found_plane import find_plane
+from ...ui.text import draw_text
+
+# The cosine of the angle within which a plane is that of two axes.
+_AXIS = 0.9998
+
+
+def view_of(context: Context) -> Floats | None:
+    """Return the right, the up and the way to the viewer of the 3D View, as columns (3, 3); None without."""
+    view = context.region_data  # None outside a 3D View
+    return np.array(view.view_matrix.to_3x3().inverted(), np.float64) if view is not None else None
+
+
+def shown_straight(chain: PropertyGroup) -> bool:
+    """Return whether a chain is straight at rest, and its plane is not an axis's or that of hinges."""
+    if chain.plane not in ('AUTO', 'CUSTOM'):
+        return False
+    try:
+        return is_straight(chain, chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name))
+    except IK2DError:
+        return False
+
+
+def straight_in_words(chain: PropertyGroup) -> str:
+    """Return the plane that a straight chain bends in: "Straight limb: bends in XZ"."""
+    if chain.plane == 'AUTO':
+        return "Straight limb: bends towards its target"
+    normal = np.abs([*chain.plane_normal])
+    axis = int(normal.argmax())
+    if normal[axis] < _AXIS * np.linalg.norm(normal):
+        return "Straight limb: bends in its own plane"
+    return f"Straight limb: bends in {'XYZ'.replace('XYZ'[axis], '')}"
+
+
+def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -> None:
+    """Turn the plane of a straight chain about the chain by an angle; fix one that goes with its target.
+
+    view: as in `add_chain`. Raises IK2DError for a chain that is not straight.
+    """
+    bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
+    if not is_straight(chain, bones):
+        raise IK2DError(f"Chain '{chain.name}' is bent at rest, so that it has a plane; choose another there")
+    if chain.plane == 'AUTO':
+        find_plane(chain, view)
+        return
+    turn = Quaternion(line_from_root(bones), angle)
+    normal = bend_plane(chain, bones, rest_joints(bones)).normal
+    chain.plane_normal = turn @ Vector(normal)
+    chain.plane = 'CUSTOM'
+
+
+class IK2D_OT_turn_plane(ChainOperator, Operator):
+    """Turn the plane that a straight limb bends in by 90 degrees about the limb"""
+
+    bl_idname = "ik2d.turn_plane"
+    bl_label = "Turn Plane"
+
+    chain: chain_name("Chain whose plane to turn; empty for the active one")
+    angle: FloatProperty(
+        name="Angle",
+        description="Angle to turn the plane by about the limb",
+        default=radians(90.0),
+        subtype='ANGLE',
+        options={'SKIP_SAVE'},
+    )
+
+    @staticmethod
+    def why_not(context):
+        if reason := why_no_chain(context):
+            return reason
+        return "" if shown_straight(shown_chain(context)) else "The chain is not straight at rest"
+
+    def work(self, context):
+        chain = named_chain(context, self.chain)
+        turn_plane(chain, self.angle, view_of(context))
+        return f"Chain '{chain.name}': {straight_in_words(chain).partition(': ')[2]} now"
+
+
+def draw_straight(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the plane of a straight limb, with the buttons that turn it and flip the bend; else nothing."""
+    if not shown_straight(chain):
+        return
+    column = layout.column(align=True)
+    draw_text(column, context, straight_in_words(chain), 'ORIENTATION_NORMAL')
+    row = column.row(align=True)
+    row.operator("ik2d.turn_plane").chain = chain.name
+    row.operator("ik2d.flip", text="Flip", icon='MOD_MIRROR').chain = chain.name
+
+
+classes = (IK2D_OT_turn_plane,)
+register, unregister = registration(classes)
