@@ -49,28 +49,34 @@ def new_keys(
     new = {"co": places, "type": np.full((*places.shape[:2], 1), kind, "u1")}
     if interpolation != BEZIER:
         new["interpolation"] = np.full_like(new["type"], interpolation)
-    if handles is not None:
-        new |= _shaped(places, handles.transpose(0, 2, 1))
-    elif len(times) == 1:
+    if len(times) == 1:
         new |= {"handle_left": places, "handle_right": places}
-    return [{name: column[row] for name, column in new.items()} for row in range(len(places))]
+    plain = [{name: column[row] for name, column in new.items()} for row in range(len(places))]
+    if handles is None:
+        return plain
+    shaped = ~np.isnan(handles).transpose(0, 2, 1)
+    shaped[0, :, 0] = shaped[1, :, -1] = False
+    rows = np.flatnonzero(shaped.any(axis=(0, 2)))
+    columns = _shaped(places[rows], handles.transpose(0, 2, 1)[:, rows], shaped[:, rows])
+    for place, row in enumerate(rows.tolist()):
+        plain[row] |= {name: column[place] for name, column in columns.items()}
+    return plain
 
 
-def _shaped(places: Singles, handles: Floats) -> Columns:
-    """Return the columns of handles with values (2, c, m), free where these are not NaN.
+def _shaped(places: Singles, handles: Floats, shaped: NDArray[np.bool_]) -> Columns:
+    """Return the columns of handles with values (2, c, m), free where `shaped` (2, c, m).
 
     The two that point out of the range are aligned where the key's other one is free: automatic ones
     there would turn with the keys outside.
     """
-    third = np.diff(places[0, :, 0].astype(np.float64)) / 3.0
-    shaped = ~np.isnan(handles)
-    shaped[0, :, 0] = shaped[1, :, -1] = False
-    if not shaped.any() and places.shape[1] > 1:
-        return {}
+    third = np.diff(places[:1, :, 0].astype(np.float64)) / 3.0
     columns: Columns = {}
-    for side, name, gaps in ((0, "handle_left", (0.0, *-third)), (1, "handle_right", (*third, 0.0))):
+    for side, name, gaps in (
+        (0, "handle_left", np.pad(-third, ((0, 0), (1, 0)))),
+        (1, "handle_right", np.pad(third, ((0, 0), (0, 1)))),
+    ):
         columns[name] = places.copy()
-        np.copyto(columns[name][..., 0], places[..., 0] + np.array(gaps), "same_kind", shaped[side])
+        np.copyto(columns[name][..., 0], places[..., 0] + gaps, "same_kind", shaped[side])
         np.copyto(columns[name][..., 1], handles[side], "same_kind", shaped[side])
         columns[f"{name}_type"] = np.where(shaped[side], FREE, AUTO_CLAMPED).astype("u1")[..., None]
     for row, inner, outer in ((0, "handle_right", "handle_left"), (-1, "handle_left", "handle_right")):

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 
 import bpy
 import numpy as np
@@ -63,32 +64,51 @@ def _write(
     known, place = KnownChannels(holder), versions.place_of(holder)
     for rotation in rotations:
         set_mode(armature, rotation)
-    paths = [path_of(armature, rotation) for rotation in rotations]
-    unlocked = [rotation.unlocked(armature) for rotation in rotations]
-    keyed = [list(filter(rotation.keys, some)) for rotation, some in zip(rotations, unlocked, strict=True)]
-    wanted = [
-        (path, index, rotation.bone)
-        for rotation, path, some in zip(rotations, paths, keyed, strict=True)
-        for index in some
-    ]
-    curves = iter(made.fcurves(holder, wanted, undo, known))
-    for rotation, path, free, some in zip(rotations, paths, unlocked, keyed, strict=True):
-        own = times if rotation.frames is None else strip_times(armature, rotation.frames)
-        for index in free:
-            if index not in some:
+    keyed: list[tuple[BoneRotation, int]] = []
+    wanted = []
+    for rotation in rotations:
+        path = path_of(armature, rotation)
+        for index in rotation.unlocked(armature):
+            if rotation.keys(index):
+                keyed.append((rotation, index))
+                wanted.append((path, index, rotation.bone))
+            else:
+                own = _times_of(armature, rotation, times)
                 _rest(armature, known.fcurves.find(path, index=index), rotation, index, own, place, undo)
-        for new in _keys_of(rotation, some, own):
-            replace_keys(next(curves), new, place, undo)
+    curves = made.fcurves(holder, wanted, undo, known)
+    for curve, new in zip(curves, _keys_of(armature, keyed, times), strict=True):
+        replace_keys(curve, new, place, undo)
 
 
-def _keys_of(rotation: BoneRotation, channels: Sequence[int], times: Singles) -> Iterator[Columns]:
-    """Yield the keys of some channels of a bone; made a few channels at a time, for the memory."""
-    kind = GENERATED if rotation.generated else BY_HAND
-    most = max(1, _PART // len(times))
-    for first in range(0, len(channels), most):
-        some = channels[first : first + most]
-        handles = None if rotation.handles is None else rotation.handles[:, :, some]
-        yield from new_keys(times, rotation.values[:, some], handles, kind)
+def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles) -> Singles:
+    """Return the action's times of a rotation's keys: its own, or those of the bake."""
+    return times if rotation.frames is None else strip_times(armature, rotation.frames)
+
+
+def _keys_of(
+    armature: bpy.types.Object, channels: Iterable[tuple[BoneRotation, int]], times: Singles
+) -> Iterator[Columns]:
+    """Yield the keys of channels, each a rotation and an index; made many at a time where they are alike."""
+    for _, group in groupby(channels, lambda channel: _kind_of(channel[0])):
+        alike = list(group)
+        first = alike[0][0]
+        own = _times_of(armature, first, times)
+        most = max(1, _PART // len(own))
+        for start in range(0, len(alike), most):
+            some = alike[start : start + most]
+            values = np.stack([rotation.values[:, index] for rotation, index in some], axis=1)
+            handles = None
+            if first.handles is not None:
+                given = [
+                    rotation.handles[:, :, index] for rotation, index in some if rotation.handles is not None
+                ]
+                handles = np.stack(given, axis=2)
+            yield from new_keys(own, values, handles, GENERATED if first.generated else BY_HAND)
+
+
+def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool]:
+    """Return a key that is the same for rotations whose keys can be made as one array."""
+    return id(rotation.frames), rotation.handles is None, rotation.generated
 
 
 def _rest(
