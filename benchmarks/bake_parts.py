@@ -29,7 +29,7 @@ _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
     ("sample targets and rig", pipeline, "sample_steps", True),
     ("solve", pipeline, "solve_chain", True),
     ("turn into channels, look half-way", pipeline, "key_chain", True),
-    ("write keys", keys, "_write_bone", False),
+    ("write keys", keys, "_write", False),
     ("play back", pipeline, "play_back", True),
     ("report", pipeline, "report_of", False),
     ("keep the report for the sidebar", operators, "store_bake", False),

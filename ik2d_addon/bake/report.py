@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -139,7 +140,7 @@ class ChainReport:
         worst = int(np.argmax(self.errors))
         return self._cause(worst) if self.missed[worst] else ""
 
-    @property
+    @cached_property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
         # A comparison with NaN is false.

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import IK2DError
 from ..rig.animation import key_faults
 from ..rig.chain.chain import RigChain, read_chain
+from ..rig.chain.dependencies import Movers
 from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import straighten
@@ -176,16 +177,17 @@ def _read(
     straighten(armature)
     chosen = _chosen(armature, names)
     bpy.context.view_layer.update()  # so that Blender has tried all drivers
-    in_scenes = {ob for scene in bpy.data.scenes for ob in scene.objects}
+    in_scenes, movers = {ob for scene in bpy.data.scenes for ob in scene.objects}, Movers()
     rigs: list[RigChain] = []
     faults: list[str] = []
     owners: dict[str, str] = {}
     for settings in chosen:
         try:
-            rig = with_inputs_checked(read_chain(armature, settings, lost_target=force), force, in_scenes)
+            rig = read_chain(armature, settings, lost_target=force)
+            rig = with_inputs_checked(rig, force, in_scenes, movers)
             if names is None:
                 refuse_shared([rig], owners)
-                refuse_moved_target(rig)
+                refuse_moved_target(rig, movers)
         except IK2DError as error:
             faults.append(str(error))
         else:

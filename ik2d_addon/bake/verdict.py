@@ -240,7 +240,7 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterator[str]:
     """Yield a sentence for each time that a chain turns over to its other side."""
-    if chain.turning is None:
+    if chain.turning is None or not chain.turning.any():
         return
     edges = np.flatnonzero(np.diff(np.concatenate(([0], chain.turning.astype(np.int8), [0]))))
     for first, end in zip(edges[::2], edges[1::2], strict=True):

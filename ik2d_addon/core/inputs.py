@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 # Greater lengths and distances are no use to anyone, and their sums overflow; a chain that is shorter, but
 # not zero, has no digits left for its tolerance.
 LONGEST, SHORTEST = 1e300, 1e-290
+# For fewer numbers a copy of them costs nothing.
+_MANY = 4096
 # A greater angle (radians) has no digits left for the finest turns: its last one is worth 1e-10 here.
 LARGEST_ANGLE = 1e6
 
@@ -63,11 +65,18 @@ def finite_floats(values: ArrayLike, name: str) -> Floats:
 def floats_within(values: ArrayLike, name: str, most: float, units: str = "") -> Floats:
     """Return `values` as an array of floats; raise IK2DError naming the first that is not in -most..most."""
     array = floats(values, name)
-    if not np.abs(array).max(initial=0.0) <= most:
+    if not largest(array) <= most:
         finite_floats(array, name)
         where = tuple(int(i) for i in np.argwhere(np.abs(array) > most)[0])
         raise IK2DError(f"{name} must not exceed {most:g}{units}; at {list(where)} it is {array[where]}")
     return array
+
+
+def largest(array: Floats) -> float:
+    """Return the largest absolute value of an array; NaN where it holds one, and 0 for none."""
+    if array.size < _MANY:
+        return float(np.abs(array).max(initial=0.0))
+    return float(np.maximum(array.max(), -array.min()))  # no copy: to allocate that takes as long again
 
 
 def number(value: object, name: str) -> float:

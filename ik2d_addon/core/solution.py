@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class Solution(Frames):
     residual: Floats  # (...) distance from tip to target, in the chain's units
     iterations: NDArray[np.int32]  # (...) sweeps over the chain; 0 where a formula gave the answer
     limited: NDArray[np.bool_]  # (..., n) joints that are at a limit
-    slides: Floats  # (..., n) lengths that the bones add to their own; zeros where they are rigid
+    slides: Floats  # (..., n) lengths that the bones add to their own; read-only zeros where they are rigid
     # (...) where a path of solve_even_path has another pose than solve_even; None for all other solvers
     parted: NDArray[np.bool_] | None = None
     # (...) radians, 0 to pi, of the last bone off the angle asked for; None where none was
@@ -117,15 +118,20 @@ class Solution(Frames):
 
         angles, slides: (m, n), None for bones that are rigid; the others (m,), no iterations for a formula's.
         """
-        m, whole = len(angles), (*shape, len(chain))
+        whole = (*shape, len(chain))
         return cls(
             angles=angles.reshape(whole),
             status=status.reshape(shape),
             residual=residual.reshape(shape),
-            iterations=(np.zeros(m, np.int32) if iterations is None else iterations).reshape(shape),
+            iterations=_none(shape, np.int32) if iterations is None else iterations.reshape(shape),
             limited=at_limits(chain, angles).reshape(whole),
-            slides=(np.zeros(whole) if slides is None else slides).reshape(whole),
+            slides=_none(whole, np.float64) if slides is None else slides.reshape(whole),
         )
+
+
+def _none(shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+    """Return a read-only array of zeros that takes no memory, however many."""
+    return np.broadcast_to(np.zeros((), kind), shape)
 
 
 def is_reached(status: NDArray[np.int8]) -> NDArray[np.bool_]:

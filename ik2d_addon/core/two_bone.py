@@ -20,7 +20,7 @@ from .chain import (
     within_limits,
 )
 from .errors import IK2DError
-from .inputs import Floats, checked_bend, common_shape, wrapped
+from .inputs import Floats, checked_bend, common_shape, largest, wrapped
 from .softness import checked_softness, soft_targets, soft_targets_within
 from .solution import Solution, Status, annulus_status, distances_to, eased_status
 from .triangle import two_bone_pose
@@ -150,7 +150,7 @@ def _solve_free(chain: Chain, targets: Floats, sides: Floats, kept: Floats, tole
     """Return angles (m, 2), status (m,) and residual (m,) for targets (m, 2) of a chain without limits."""
     outer = chain.reach[1]
     is_float = 1.0 / HUGE < outer < HUGE or outer == 0.0
-    if not is_float or np.abs(targets).max(initial=0.0) > HUGE:
+    if not is_float or largest(targets) > HUGE:
         unit = Chain(chain.lengths / (outer or 1.0))
         angles, _, _ = _solve_free(unit, in_reaches(chain, targets), sides, kept, 1.0)
         return angles, annulus_status(chain, targets, tolerance), distances_to(chain, angles, targets)

@@ -470,7 +470,7 @@ def test_a_bake_that_fails_puts_modes_and_values_back(monkeypatch):
         if len(calls) == 2:
             raise RuntimeError("no more")
 
-    monkeypatch.setattr(keys, "_replace_keys", fails_the_second_time)
+    monkeypatch.setattr(keys, "replace_keys", fails_the_second_time)
     with pytest.raises(RuntimeError, match="no more"):
         bake(armature, frame_start=1, frame_end=40, options=BakeOptions(single_axis=True))
     assert calls[-1] == 'XYZ'

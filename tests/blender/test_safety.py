@@ -283,7 +283,7 @@ def test_a_target_that_fails_at_a_late_frame(tmp_path):
 def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypatch, tmp_path):
     armature = start(situation)
     before = everything()
-    real, calls = keys._replace_keys, []
+    real, calls = keys.replace_keys, []
 
     def failing(*arguments):
         calls.append(arguments)
@@ -295,7 +295,7 @@ def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypat
     for preview in (0, 8) if situation is with_a_chain_on_a_chain else (0,):
         calls.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(keys, "_replace_keys", failing)
+            patch.setattr(keys, "replace_keys", failing)
             with pytest.raises(error, match="as the test wants"):
                 bake(armature, frame_start=1, frame_end=LAST)
         assert everything() == before, preview
@@ -303,7 +303,7 @@ def test_a_write_that_fails_midway_is_put_back(situation, call, error, monkeypat
     assert len(calls) == call + preview
 
 
-@pytest.mark.parametrize("name", ["fcurve", "channels"])
+@pytest.mark.parametrize("name", ["fcurves", "channels"])
 @situations
 def test_a_channel_that_cannot_be_made_is_put_back(situation, name, monkeypatch):
     armature = start(situation)
@@ -338,7 +338,7 @@ def test_a_linked_action_is_played_again_when_writing_its_copy_fails(tmp_path, m
     def failing(*_):
         raise RuntimeError("as the test wants")
 
-    monkeypatch.setattr(keys, "_replace_keys", failing)
+    monkeypatch.setattr(keys, "replace_keys", failing)
     with pytest.raises(RuntimeError, match="as the test wants"):
         bake(armature, frame_start=1, frame_end=LAST)
     assert everything() == before

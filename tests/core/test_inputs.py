@@ -14,6 +14,7 @@ from ik2d_addon.core.inputs import (
     finite_floats,
     floats,
     frozen,
+    largest,
     unwrapped,
     wrapped,
 )
@@ -101,3 +102,12 @@ def test_unwrapped_angles_are_numpys_to_the_bit(steepest, frames):
 def test_what_is_no_number_unwraps_to_what_it_does_with_numpy():
     angles = np.array([[0.0, 3.0], [np.nan, -3.0], [1.0, 3.0]])
     assert np.array_equal(unwrapped(angles), np.unwrap(angles, axis=0), equal_nan=True)
+
+
+@pytest.mark.parametrize("count", [3, 10_000])
+@pytest.mark.parametrize("value", [-7.5, 7.5, np.inf, -np.inf, np.nan])
+def test_the_largest_of_few_and_of_many_numbers_is_by_its_size(count, value):
+    numbers = np.linspace(-5.0, 6.0, count)
+    assert largest(numbers) == 6.0 and largest(np.empty((0, 2))) == 0.0
+    numbers[1] = value
+    assert largest(numbers) == abs(value) or np.isnan(largest(numbers)) and np.isnan(value)

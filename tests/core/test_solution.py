@@ -110,3 +110,12 @@ def test_rows_that_there_are_not_are_refused(rows):
     solution = solve_even(Chain([1.0, 1.0]), [[1.0, 0.5], [0.2, -1.0], [5.0, 0.0]])
     with pytest.raises(IK2DError, match="^choose rows of 0 to 2, by number, list or mask, not "):
         solution.at(rows)
+
+
+def test_zeros_of_rigid_bones_and_of_formulas_take_no_memory_and_are_read_only():
+    solution = solve_two_bone(Chain([1.0, 1.0]), np.ones((1000, 2)))
+    for zeros, shape in ((solution.slides, (1000, 2)), (solution.iterations, (1000,))):
+        assert zeros.shape == shape and not zeros.any() and zeros.base.nbytes <= 8
+        with pytest.raises(ValueError, match="read-only"):
+            zeros[0] = 1
+    assert solution.at(slice(2)).slides.shape == (2, 2)

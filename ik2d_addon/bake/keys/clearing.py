@@ -151,11 +151,12 @@ def is_locked(curve: bpy.types.FCurve) -> bool:
     return bool(curve.lock or (curve.group and curve.group.lock))
 
 
-def forget_bake(chain: PropertyGroup) -> None:
-    """Reset the result of a chain's last bake; the rig's too where no chain has one left."""
-    for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
-        chain.property_unset(name)
-    settings = chain.id_data.ik2d
+def forget_bakes(armature: Object, chains: Iterable[PropertyGroup]) -> None:
+    """Reset the results of some chains' last bakes; the rig's too where no chain has one left."""
+    settings = armature.ik2d
+    for chain in chains:
+        for name in ("last_bake", "bake_reached", "missed_frames", "worst_frame", "bake_mark"):
+            chain.property_unset(name)
     if not any(other.last_bake for other in settings.chains):
         for name in ("last_bake", "last_bake_alert", "bake_mark"):
             settings.property_unset(name)
@@ -179,7 +180,7 @@ def clear(
     for one in armature.ik2d.chains if removed else ():
         if everywhere and one in chains or one.last_bake and not baked_keys(armature, all_bones([one])):
             put_back(armature, all_bones([one]))
-            forget_bake(one)
+            forget_bakes(armature, [one])
     return removed
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Object, Operator, PropertyGroup, Scene
 
 from ...bake import BakeReport, ChainReport
-from ...bake.keys.clearing import forget_bake
+from ...bake.keys.clearing import forget_bakes
 from ...bake.request import FRAMES
 from ...core import IK2DError
 from ...core.words import number_of
@@ -60,9 +60,10 @@ def store_bake(armature: Object, report: BakeReport, scene: Scene | None = None)
     settings.last_bake_alert = bool(report.warnings) or not report.all_reached
     settings.bake_mark = options_fingerprint(settings, scene)
     if report.left_out:  # their earlier results no longer hold
-        for chain in settings.chains:
-            if chain.enabled and problem_of(armature, chain):
-                forget_bake(chain)
+        forget_bakes(
+            armature,
+            [chain for chain in settings.chains if chain.enabled and problem_of(armature, chain)],
+        )
     animated = AnimatedPaths.of(armature)
     for result, chain in _chains_of(armature, report):
         chain.last_bake = _text(result)
@@ -92,8 +93,8 @@ def _owned(armature: Object) -> PropertyGroup:
 
 def forget_all(armature: Object) -> None:
     """Remove all results from a rig."""
+    forget_bakes(armature, armature.ik2d.chains)
     for chain in armature.ik2d.chains:
-        forget_bake(chain)
         chain.property_unset("last_solve")
         chain.property_unset("solve_mark")
     for name in ("last_solve", "last_solve_alert", "owner"):

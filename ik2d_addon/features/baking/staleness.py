@@ -5,7 +5,7 @@ They are compared whenever the sidebar is drawn, so keys are read in bulk: 20 mi
 them. A fingerprint is its version and a "part:digest" for each part.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -38,10 +38,11 @@ _VERSION, _BEFORE = "2", ("settings:", "options:")
 
 @dataclass(frozen=True)
 class AnimatedPaths:
-    """F-Curves and animated settings of an armature, read once for all of its chains."""
+    """F-Curves, animated settings and bones of an armature, read once for all of its chains."""
 
     curves: dict[str, list[tuple[int, FCurve]]]  # by their paths, each with its place
     settings: frozenset[str]  # names of chains' settings with keys or drivers
+    bones: dict[int, int]  # their numbers, by their pointers: names of a damaged file cannot be read
 
     @classmethod
     def of(cls, armature: Object) -> "AnimatedPaths":
@@ -51,16 +52,17 @@ class AnimatedPaths:
             curves.setdefault(curve.data_path, []).append((place, curve))
         drivers = armature.animation_data.drivers if armature.animation_data else ()
         paths = [*curves, *(driver.data_path for driver in drivers)]
-        return cls(curves, frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d.")))
+        settings = frozenset(path.rpartition(".")[2] for path in paths if path.startswith("ik2d."))
+        return cls(curves, settings, {bone.as_pointer(): i for i, bone in enumerate(armature.data.bones)})
 
 
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
-    armature = chain.id_data
-    paths = baked_paths(armature, [*_bones(chain), *posed_hands(chain)]) | _moved_paths(chain)
+    armature, bones = chain.id_data, _bones(chain)
+    paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
     found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
-        settings=_settings(chain, animated.settings),
+        settings=_settings(chain, bones, animated),
         target=list(_target(chain)),
         # not the paths, as bones are renamed
         keys=[key_places(curve) for _, curve in found],
@@ -69,7 +71,7 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
 
 def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPaths | None = None) -> str:
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
-    armature, names = chain.id_data, [*_bones(chain), *posed_hands(chain)]
+    armature, bones = chain.id_data, _bones(chain)
     animated = animated or AnimatedPaths.of(armature)
     target = chain.target
     matrix = target.matrix_world if target is not None else None
@@ -80,10 +82,13 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     if matrix is not None and 'TARGET' in (chain.hand_rotation, chain.tip_rotation):
         place += [value for row in matrix.to_3x3() for value in row]
     return _joined(
-        settings=_settings(chain, animated.settings),
+        settings=_settings(chain, bones, animated),
         frame=scene.frame_current_final,
         target=(target.name if target else "", [f"{value:.5g}" for value in place]),
-        pose=[[f"{value:.5g}" for value in _posed(chain, bone)] for bone in _pose_bones(armature, names)],
+        pose=[
+            [f"{value:.5g}" for value in _posed(chain, bone)]
+            for bone in _pose_bones(armature, [*bones, *posed_hands(chain)])
+        ],
     )
 
 
@@ -114,17 +119,17 @@ def _joined(**parts: Any) -> str:
 # --- The parts ---------------------------------------------------------------
 
 
-def _settings(chain: PropertyGroup, animated: frozenset[str]) -> list:
-    """Return the settings of a chain and its joints, without animated ones."""
-    armature = chain.id_data
+def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPaths) -> list:
+    """Return the settings of a chain and its joints, without animated ones. bones: the chain's."""
     joints = [
-        settings_of(joint, animated) for joint in map(chain.joints.get, _bones(chain)) if joint is not None
+        settings_of(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
     ]
     data = chain.target.data if chain.target is not None and chain.subtarget else None
     bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
-    places = [armature.data.bones.find(name) for name in _bones(chain)]
-    found = [settings_of(chain, animated), joints, places, chain.target and chain.target.name, bone]
-    return [*found, *_controls(chain)]
+    own = chain.id_data.data.bones
+    places = [animated.bones[own[name].as_pointer()] for name in bones]
+    settings = settings_of(chain, animated.settings)
+    return [settings, joints, places, chain.target and chain.target.name, bone, *_controls(chain)]
 
 
 def _controls(chain: PropertyGroup) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from ...core.words import quoted
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain, rest_joints
-from ...rig.chain.dependencies import movers, walk
+from ...rig.chain.dependencies import Movers, walk
 from ...rig.chain.order import rounds_of
 from ...rig.pose.target_moves import acting_constraints, why_fixed
 from ...rig.scene.sampler import STEP, sample_now, sample_steps
@@ -106,6 +106,7 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
                 f"Chains '{other}' and '{rig.name}' follow the same target, which cannot be on both tips;"
                 " take them one by one, or give one of them its own"
             )
+    movers = Movers()
     moved_by = {
         rig.name: set(walk([(rig.target, rig.subtarget), (rig.armature, rig.bones[0])], movers))
         for rig in rigs

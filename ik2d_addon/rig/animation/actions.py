@@ -15,7 +15,7 @@ from . import versions
 
 
 class KnownChannels:
-    """An index of the F-Curves and groups of an action, used like it; add new ones here too, remove none."""
+    """An index of the F-Curves and groups that an action has now, used like it."""
 
     def __init__(self, holder: versions.Channels) -> None:
         # From the last to the first, which counts where a damaged file has two of a kind.
@@ -61,35 +61,50 @@ def channels(armature_object: bpy.types.Object, undo: ExitStack) -> versions.Cha
     return strip.channelbag(animation.action_slot, ensure=True)
 
 
-def fcurve(
-    holder: versions.Channels,
-    path: str,
-    index: int,
-    group: str,
-    undo: ExitStack,
-    known: KnownChannels | None = None,
-) -> bpy.types.FCurve:
-    """Return the F-Curve of one channel, made in the channel group `group` where missing.
+def fcurve(holder: versions.Channels, path: str, index: int, group: str, undo: ExitStack) -> bpy.types.FCurve:
+    """Return the F-Curve of one channel, made where missing; otherwise as `fcurves`."""
+    return fcurves(holder, [(path, index, group)], undo, holder)[0]
 
-    An existing one keeps its group. Closing `undo` removes what was made here. Grouped afterwards,
-    since the argument for it has another name in each version. known: an index, where many are made.
+
+def fcurves(
+    holder: versions.Channels,
+    wanted: Sequence[tuple[str, int, str]],
+    undo: ExitStack,
+    known: KnownChannels | versions.Channels,
+) -> list[bpy.types.FCurve]:
+    """Return the F-Curves of channels, each (path, index, group), made in their channel groups where missing.
+
+    An existing one keeps its group. Closing `undo` removes those made here. known: an index of the holder,
+    or the holder. Grouped when all are there, which is faster, and afterwards, since the argument for it
+    has another name in each version.
     """
-    curve = (known or holder).fcurves.find(path, index=index)
-    if curve is not None:
-        return curve
-    place, groups = versions.place_of(holder), holder.groups
-    own = (known or holder).groups.get(group)
+    missing = [one for one in dict.fromkeys(wanted) if known.fcurves.find(one[0], index=one[1]) is None]
+    place, names = versions.place_of(holder), dict.fromkeys(group for _, _, group in missing)
+    groups = {name: _group(holder, known, place, name, undo) for name in names}
+    undo.callback(unless_gone, _remove_curves, place, [(path, index) for path, index, _ in missing])
+    new = {(path, index): holder.fcurves.new(path, index=index) for path, index, _ in missing}
+    for path, index, group in missing:
+        new[path, index].group = groups[group]
+    return [new.get((path, index)) or known.fcurves.find(path, index=index) for path, index, _ in wanted]
+
+
+def _group(
+    holder: versions.Channels,
+    known: KnownChannels | versions.Channels,
+    place: versions.Place,
+    name: str,
+    undo: ExitStack,
+) -> bpy.types.ActionGroup:
+    """Return a channel group that takes new F-Curves, made where missing."""
+    own = known.groups.get(name)
     if own is None:
-        undo.callback(unless_gone, _remove_empty_group, place, group)
-        own = groups.new(group)
-    elif not len(own.channels):
-        undo.callback(unless_gone, _make_group_again, place, [each.name for each in groups], _looks(own))
-    undo.callback(unless_gone, _remove_curve, place, path, index)
-    curve = holder.fcurves.new(path, index=index)
-    curve.group = own
-    if known is not None:
-        known.fcurves[path, index], known.groups[group] = curve, own
-    return curve
+        undo.callback(unless_gone, _remove_empty_group, place, name)
+        return holder.groups.new(name)
+    if not len(own.channels):
+        undo.callback(
+            unless_gone, _make_group_again, place, [each.name for each in holder.groups], _looks(own)
+        )
+    return own
 
 
 def group_for(holder: versions.Channels | KnownChannels | None, group: str) -> bpy.types.ActionGroup | None:
@@ -195,11 +210,14 @@ def _remove_empty_bag(action: bpy.types.Action, handle: int) -> None:
                 strip.channelbags.remove(bag)
 
 
-def _remove_curve(place: versions.Place, path: str, index: int) -> None:
+def _remove_curves(place: versions.Place, made: Sequence[tuple[str, int]]) -> None:
     holder = versions.channels_at(place)
-    curve = holder.fcurves.find(path, index=index) if holder is not None else None
-    if holder is not None and curve is not None:
-        holder.fcurves.remove(curve)
+    if holder is None:
+        return
+    for path, index in reversed(made):
+        curve = holder.fcurves.find(path, index=index)
+        if curve is not None:
+            holder.fcurves.remove(curve)
 
 
 def _remove_empty_group(place: versions.Place, name: str) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-Curves: read at many times at once, with Blender's own arithmetic on arrays."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -220,6 +221,15 @@ def column(curve: bpy.types.FCurve, name: str) -> NDArray[Any]:
     values = np.empty((len(curve.keyframe_points), width), kind)
     curve.keyframe_points.foreach_get(name, values.ravel())
     return values
+
+
+def row_from(curve: bpy.types.FCurve, time: float) -> int:
+    """Return the row of an F-Curve's first key at a time or later; of a few keys only is the time read."""
+    return bisect_left(curve.keyframe_points, time, key=_time_of)
+
+
+def _time_of(point: bpy.types.Keyframe) -> float:
+    return float(point.co[0])
 
 
 def _shortened(key: Singles, handle: Singles, other: Singles) -> Singles:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from itertools import groupby
 
 import bpy
 import numpy as np
@@ -12,31 +12,27 @@ from numpy.typing import NDArray
 from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions as made
-from . import versions
+from . import in_place, versions
 from .actions import KnownChannels
 from .bone_channels import BoneRotation, channels_kept, set_mode
-from .fcurves import KEY_FIELDS, Singles, column
+from .fcurves import Singles, column
+from .in_place import SAME_FRAME as SAME_FRAME
+from .key_columns import (
+    BY_HAND,
+    GENERATED,
+    Columns,
+    add,
+    are_shaped,
+    columns_of,
+    fill,
+    new_keys,
+    with_all_fields,
+)
 from .key_faults import path_of, refuse_tweak_mode
 from .times import animation_times, strip_times
 
-# All fields of an F-Curve's keys, each column (keys, width).
-Columns = dict[str, NDArray[Any]]
-
-# Blender's numbers for these, the same in all versions; bulk access takes no names.
-_BEZIER, _FREE, _ALIGNED, _AUTO_CLAMPED, _GENERATED = 2, 0, 3, 4, 5
-_CONSTANT, _BY_HAND = 0, 0
-# The values of new keys: such columns need no writing, each of which costs as much as update().
-_ADDED = {
-    "handle_left_type": _AUTO_CLAMPED,
-    "handle_right_type": _AUTO_CLAMPED,
-    "interpolation": _BEZIER,
-    "easing": 0,
-    "select_control_point": True,
-    "select_left_handle": True,
-    "select_right_handle": True,
-}
-# Two keys nearer than this many frames are one to Blender: of the two, update() keeps the later one's value.
-SAME_FRAME = 1e-2
+# Keys of so many at once, as arrays.
+_PART = 1 << 18
 
 
 @contextmanager
@@ -52,38 +48,67 @@ def written(
         return
     others = versions.sharing_channels(armature)
     with channels_kept(armature, rotations, only_on_error=True, others=others), ExitStack() as undo:
-        holder, times = made.channels(armature, undo), strip_times(armature, frames)
-        known = KnownChannels(holder)
-        for rotation in rotations:
-            _write_bone(armature, holder, known, rotation, times, undo)
+        _write(armature, made.channels(armature, undo), rotations, strip_times(armature, frames), undo)
         yield
         undo.pop_all()
 
 
-def _write_bone(
+def _write(
     armature: bpy.types.Object,
     holder: versions.Channels,
-    known: KnownChannels,
-    rotation: BoneRotation,
+    rotations: Sequence[BoneRotation],
     times: Singles,
     undo: ExitStack,
 ) -> None:
-    """Key one bone's channels: all that are not locked, or the one that turns. times: the action's."""
-    if rotation.frames is not None:
-        times = strip_times(armature, rotation.frames)
-    set_mode(armature, rotation)
-    path, handles = path_of(armature, rotation), rotation.handles
-    for index in rotation.unlocked(armature):
-        old = known.fcurves.find(path, index=index)
-        if old is not None:
-            put_back_later(holder, old, undo)
-        if not rotation.keys(index):
-            _rest(armature, old, rotation, index, np.unique(times[[0, -1]]))
-            continue
-        curve = made.fcurve(holder, path, index, rotation.bone, undo, known)
-        own_handles = handles if handles is None else handles[:, :, index]
-        kind = _GENERATED if rotation.generated else _BY_HAND
-        _replace_keys(curve, times, rotation.values[:, index], own_handles, kind)
+    """Key the channels of bones: all that are not locked, or the one that turns. times: the action's."""
+    known, place = KnownChannels(holder), versions.place_of(holder)
+    for rotation in rotations:
+        set_mode(armature, rotation)
+    keyed: list[tuple[BoneRotation, int]] = []
+    wanted = []
+    for rotation in rotations:
+        path = path_of(armature, rotation)
+        for index in rotation.unlocked(armature):
+            if rotation.keys(index):
+                keyed.append((rotation, index))
+                wanted.append((path, index, rotation.bone))
+            else:
+                own = _times_of(armature, rotation, times)
+                _rest(armature, known.fcurves.find(path, index=index), rotation, index, own, place, undo)
+    curves = made.fcurves(holder, wanted, undo, known)
+    for curve, new in zip(curves, _keys_of(armature, keyed, times), strict=True):
+        replace_keys(curve, new, place, undo)
+
+
+def _times_of(armature: bpy.types.Object, rotation: BoneRotation, times: Singles) -> Singles:
+    """Return the action's times of a rotation's keys: its own, or those of the bake."""
+    return times if rotation.frames is None else strip_times(armature, rotation.frames)
+
+
+def _keys_of(
+    armature: bpy.types.Object, channels: Iterable[tuple[BoneRotation, int]], times: Singles
+) -> Iterator[Columns]:
+    """Yield the keys of channels, each a rotation and an index; made many at a time where they are alike."""
+    for _, group in groupby(channels, lambda channel: _kind_of(channel[0])):
+        alike = list(group)
+        first = alike[0][0]
+        own = _times_of(armature, first, times)
+        most = max(1, _PART // len(own))
+        for start in range(0, len(alike), most):
+            some = alike[start : start + most]
+            values = np.stack([rotation.values[:, index] for rotation, index in some], axis=1)
+            handles = None
+            if first.handles is not None:
+                given = [
+                    rotation.handles[:, :, index] for rotation, index in some if rotation.handles is not None
+                ]
+                handles = np.stack(given, axis=2)
+            yield from new_keys(own, values, handles, GENERATED if first.generated else BY_HAND)
+
+
+def _kind_of(rotation: BoneRotation) -> tuple[int, bool, bool]:
+    """Return a key that is the same for rotations whose keys can be made as one array."""
+    return id(rotation.frames), rotation.handles is None, rotation.generated
 
 
 def _rest(
@@ -92,25 +117,23 @@ def _rest(
     rotation: BoneRotation,
     index: int,
     times: Singles,
+    place: versions.Place,
+    undo: ExitStack,
 ) -> None:
     """Set a channel to 0: by two keys where it has a curve, else without any."""
     if curve is None:
         getattr(armature.pose.bones[rotation.bone], rotation.property)[index] = 0.0
-    else:
-        _replace_keys(curve, times, np.zeros(len(times)))
-
-
-def put_back_later(holder: versions.Channels, curve: bpy.types.FCurve, undo: ExitStack) -> None:
-    """Have `undo` give an F-Curve back the keys that it has now."""
-    channel = versions.place_of(holder), curve.data_path, curve.array_index
-    undo.callback(made.unless_gone, _put_keys_back, *channel, _columns(curve))
+        return
+    ends = np.unique(times[[0, -1]])
+    (new,) = new_keys(ends, np.zeros((len(ends), 1)))
+    replace_keys(curve, new, place, undo)
 
 
 def _put_keys_back(place: versions.Place, path: str, index: int, columns: Columns) -> None:
     """Give an F-Curve its former keys, where it still is."""
     curve = versions.curve_at(place, path, index)
     if curve is not None:
-        _fill(curve, columns, exact=True)
+        fill(curve, columns, exact=True)
 
 
 @contextmanager
@@ -127,7 +150,7 @@ def previewed(
 
 def made_by_hand(curve: bpy.types.FCurve) -> NDArray[np.bool_]:
     """Return a mask (m,) of an F-Curve's keys that no bake has made."""
-    made: NDArray[np.bool_] = column(curve, "type")[:, 0] != _GENERATED
+    made: NDArray[np.bool_] = column(curve, "type")[:, 0] != GENERATED
     return made
 
 
@@ -141,13 +164,13 @@ def keep_hand_made(curve: bpy.types.FCurve) -> bool:
 
 def keep_keys(curve: bpy.types.FCurve, kept: NDArray[np.bool_]) -> None:
     """Keep only some of an F-Curve's keys (m,), exactly as they are."""
-    columns = {name: values[kept] for name, values in _columns(curve).items()}
-    _fill(curve, columns, _are_shaped(columns))
+    columns = {name: values[kept] for name, values in columns_of(curve).items()}
+    fill(curve, columns, are_shaped(columns))
 
 
 def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
     """Give an F-Curve the keys of another, exactly."""
-    _fill(curve, _columns(source), exact=True)
+    fill(curve, columns_of(source), exact=True)
 
 
 def is_hand_made(curve: bpy.types.FCurve, refusal: str) -> bool:
@@ -172,116 +195,22 @@ def hand_made_between(curves: Iterable[bpy.types.FCurve], start: float, end: flo
     return {point.co[0] for point in points if point.type != 'GENERATED' and start <= point.co[0] <= end}
 
 
-def _replace_keys(
-    curve: bpy.types.FCurve,
-    frames: Singles,
-    values: Floats,
-    handles: Floats | None = None,
-    kind: int = _GENERATED,
-    interpolation: int = _BEZIER,
-) -> None:
-    """Put keys at frames (m,) in order, up or down; keys before the first and after the last stay.
+def replace_keys(curve: bpy.types.FCurve, new: Columns, place: versions.Place, undo: ExitStack) -> None:
+    """Put new keys on an F-Curve of a place; its keys before the first and after the last of them stay.
 
-    handles: (2, m) values of the handles before and after each key, at thirds of the gaps; NaN, or None
-    for all, for automatic ones. kind and interpolation: of the keys, as Blender numbers them.
+    Closing `undo` gives it back the keys that it has now.
     """
-    if frames[0] > frames[-1]:  # an NLA strip that plays backwards
-        frames, values = frames[::-1], values[::-1]
-        handles = None if handles is None else handles[::-1, ::-1]
-    x = column(curve, "co")[:, 0]
-    kept = (x < frames[0] - SAME_FRAME) | (x > frames[-1] + SAME_FRAME)
-    stays = len(x) > 0 and bool(kept.any())
-    if handles is None and interpolation == _BEZIER and len(frames) > 1 and not stays:
-        _fill_plainly(curve, frames, values, kind)
+    channel, times = (place, curve.data_path, curve.array_index), new["co"][:, 0]
+    if in_place.change(curve, new, channel, undo):
         return
-    new = _new_keys(frames, values)
-    new["type"][:], new["interpolation"][:] = kind, interpolation
-    if handles is not None:
-        _shape(new, handles)
-    if not stays:
-        _fill(curve, new)
+    old = columns_of(curve) if len(curve.keyframe_points) else {}
+    undo.callback(made.unless_gone, _put_keys_back, *channel, old)
+    x = old["co"][:, 0] if old else times[:0]
+    kept = (x < times[0] - SAME_FRAME) | (x > times[-1] + SAME_FRAME)
+    if not kept.any():
+        add(curve, new)
         return
-    old = _columns(curve)
-    order = np.argsort(np.concatenate((x[kept], frames)), kind="stable")
-    columns = {name: np.concatenate((old[name][kept], new[name]))[order] for name in old}
-    _fill(curve, columns, (order < kept.sum())[:, None] & _are_shaped(columns))
-
-
-def _columns(curve: bpy.types.FCurve) -> Columns:
-    """Return all fields of an F-Curve's keys, each column (keys, width)."""
-    return {name: column(curve, name) for name in KEY_FIELDS}
-
-
-def _are_shaped(columns: Columns) -> NDArray[np.bool_]:
-    """Return a mask (m, 2) of the left and right handles to restore exactly.
-
-    Aligned ones too: Blender aligns them anew, which moves them by their last bits.
-    """
-    types = np.column_stack((columns["handle_left_type"], columns["handle_right_type"]))
-    return np.isin(types, (_FREE, _ALIGNED))
-
-
-def _fill_plainly(curve: bpy.types.FCurve, frames: Singles, values: Floats, kind: int) -> None:
-    """Give an F-Curve new keys with default handles at frames (m,), m > 1, instead of its own."""
-    places = np.empty((len(frames), 2), "f4")
-    places[:, 0], places[:, 1] = frames, values
-    points = curve.keyframe_points
-    points.clear()
-    points.add(len(frames))
-    points.foreach_set("co", places.ravel())
-    points.foreach_set("type", np.full(len(frames), kind, "u1"))
-    curve.update()
-
-
-def _fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
-    """Give an F-Curve these sorted keys (m) instead of its own.
-
-    exact: (m, 2) which left and right handles to set exactly; or all, or none.
-    """
-    points = curve.keyframe_points
-    fresh = {name for name, value in _ADDED.items() if (columns[name] == value).all()}
-    if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
-        fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
-    points.clear()
-    points.add(len(columns["co"]))
-    for name, values in columns.items():
-        if name not in fresh:
-            points.foreach_set(name, np.ascontiguousarray(values).ravel())
-    curve.update()
-    if exact is False:
-        return
-    which = np.broadcast_to(exact, (len(columns["co"]), 2))
-    for side, given in zip(("handle_left", "handle_right"), which.T, strict=True):
-        handles = np.empty_like(columns[side])
-        points.foreach_get(side, handles.ravel())
-        handles[given] = columns[side][given]
-        points.foreach_set(side, handles.ravel())
-
-
-def _shape(keys: Columns, handles: Floats) -> None:
-    """Give keys free handles with values (2, m), where these are not NaN.
-
-    The two that point out of the range are aligned where the key's other one is free: automatic ones
-    there would turn with the keys outside.
-    """
-    third = np.diff(keys["co"][:, 0].astype(np.float64)) / 3.0
-    shaped = ~np.isnan(handles)
-    shaped[0, 0] = shaped[1, -1] = False
-    for side, name, gaps in ((0, "handle_left", -third), (1, "handle_right", third)):
-        rows = np.flatnonzero(shaped[side])
-        keys[name][rows, 0] += gaps[rows - (side == 0)]
-        keys[name][rows, 1] = handles[side, rows]
-        keys[f"{name}_type"][rows] = _FREE
-    for row, inner, outer in ((0, "handle_right", "handle_left"), (-1, "handle_left", "handle_right")):
-        if keys[f"{inner}_type"][row] == _FREE:
-            keys[outer][row] = 2.0 * keys["co"][row] - keys[inner][row]
-            keys[f"{outer}_type"][row] = _ALIGNED
-
-
-def _new_keys(frames: Singles, values: Floats) -> Columns:
-    new = {name: np.zeros((len(frames), width), kind) for name, (width, kind) in KEY_FIELDS.items()}
-    new["co"][:, 0], new["co"][:, 1] = frames, values
-    new["handle_left"][:] = new["handle_right"][:] = new["co"]
-    for name, value in _ADDED.items():
-        new[name][:] = value
-    return new
+    order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
+    whole = with_all_fields(new)
+    columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
+    fill(curve, columns, (order < kept.sum())[:, None] & are_shaped(columns))

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import IK2DError
 from ...core.inputs import Floats
 from . import actions, keys, nla, versions
+from .key_columns import BEZIER, BY_HAND, CONSTANT, new_keys
 from .remembered import set_values, value_of
 from .times import animation_times, strip_times
 
@@ -121,10 +122,8 @@ def _key_all(scene: bpy.types.Scene, channels: Sequence[ValueKeys], undo: ExitSt
 
 def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
     holder = actions.channels(one.owner, undo)
-    old = holder.fcurves.find(one.path, index=one.index)
-    if old is not None:
-        keys.put_back_later(holder, old, undo)
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = strip_times(one.owner, animation_times(scene, one.frames))
-    interpolation = keys._CONSTANT if one.stepped else keys._BEZIER
-    keys._replace_keys(curve, times, np.asarray(one.values), None, keys._BY_HAND, interpolation)
+    interpolation = CONSTANT if one.stepped else BEZIER
+    (new,) = new_keys(times, np.asarray(one.values)[:, None], None, BY_HAND, interpolation)
+    keys.replace_keys(curve, new, versions.place_of(holder), undo)

@@ -3,6 +3,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 
 import bpy
 
@@ -10,6 +12,8 @@ import bpy
 Node = tuple[bpy.types.ID, str]
 # Paths to what moves a bone; its custom properties move nothing by themselves.
 _BONE_PATH = re.compile(r'pose\.bones\["(.+?)"\]\.(location|rotation|scale|matrix|head|tail)')
+# The path of the bone that a property is of.
+_BONE = re.compile(r'(pose\.bones\["(?:[^"\\]|\\.)*"\])\.')
 # Constraints to the shape of their target, which its hooks change.
 _TO_SHAPES = ('FOLLOW_PATH', 'CLAMP_TO', 'SHRINKWRAP', 'SPLINE_IK')
 
@@ -37,27 +41,85 @@ def parents(node: Node) -> Iterator[Node]:
         yield ob.parent, ob.parent_bone if ob.parent_type == 'BONE' else ""
 
 
-def movers(node: Node) -> Iterator[Node]:
-    """Yield the nodes that move an object or a bone.
+class Movers:
+    """The nodes that move an object or a bone, and the drivers of data blocks: each looked up once.
 
-    Parents, targets of constraints and drivers, hooks of a shape that it is held to, and deformers of a
-    vertex parent's vertices.
+    Good for as long as no driver, constraint or parent changes: for one look at a scene.
     """
-    ob, bone = node
-    if not isinstance(ob, bpy.types.Object):
-        return
-    yield from parents(node)
-    holder = ob
-    if bone and ob.pose and bone in ob.pose.bones:
-        holder = ob.pose.bones[bone]
-    elif ob.parent and ob.parent_type.startswith('VERTEX'):
-        held = ob.parent_vertices[: 3 if ob.parent_type == 'VERTEX_3' else 1]
-        yield from _skin_bones(ob.parent, held)
-        yield from _hooks(ob.parent, held)
-    elif ob.parent and ob.parent.type == 'CURVE' and ob.parent.data.use_path:
-        yield from _hooks(ob.parent)
-    yield from _constraint_targets(holder)
-    yield from _driver_sources(ob, holder)
+
+    def __init__(self) -> None:
+        self._found: dict[Node, list[Node]] = {}
+        self._drivers: dict[bpy.types.ID, _Drivers] = {}
+
+    def __call__(self, node: Node) -> list[Node]:
+        """Return the nodes that move one: `sources` of a `walk`.
+
+        Parents, targets of constraints and drivers, hooks of a shape that it is held to, and deformers of
+        a vertex parent's vertices.
+        """
+        if node not in self._found:
+            self._found[node] = list(self._movers(node))
+        return self._found[node]
+
+    def _movers(self, node: Node) -> Iterator[Node]:
+        ob, bone = node
+        if not isinstance(ob, bpy.types.Object):
+            return
+        yield from parents(node)
+        holder = ob
+        if bone and ob.pose and bone in ob.pose.bones:
+            holder = ob.pose.bones[bone]
+        elif ob.parent and ob.parent_type.startswith('VERTEX'):
+            held = ob.parent_vertices[: 3 if ob.parent_type == 'VERTEX_3' else 1]
+            yield from _skin_bones(ob.parent, held)
+            yield from _hooks(ob.parent, held)
+        elif ob.parent and ob.parent.type == 'CURVE' and ob.parent.data.use_path:
+            yield from _hooks(ob.parent)
+        yield from _constraint_targets(holder)
+        for curve in self.drivers_on(ob, bone if holder != ob else ""):
+            for variable in () if curve.mute else curve.driver.variables:
+                yield from _variable_sources(variable)
+
+    def drivers_on(self, ob: bpy.types.ID, bone: str) -> list[bpy.types.FCurve]:
+        """Return the drivers of a bone's properties, or with "" those of an object but of none of its bones.
+
+        Not those of a bone's custom properties, which move nothing by themselves.
+        """
+        path = ob.pose.bones[bone].path_from_id() if bone else ""
+        return self._of(ob).by_owner.get(path, [])
+
+    def drivers_of(self, owner: bpy.types.ID, path: str) -> list[bpy.types.FCurve]:
+        """Return the drivers of a property; also of the whole vector that it is a part of."""
+        by_path = self._of(owner).by_path
+        wholes = [path[:end] for end in range(len(path)) if path[end] == "["]
+        found = [placed for whole in (path, *wholes) for placed in by_path.get(whole, ())]
+        return [curve for _, curve in sorted(found, key=itemgetter(0))]
+
+    def _of(self, block: bpy.types.ID) -> "_Drivers":
+        if block not in self._drivers:
+            self._drivers[block] = _Drivers.of(block)
+        return self._drivers[block]
+
+
+@dataclass(frozen=True)
+class _Drivers:
+    """The drivers of a data block."""
+
+    by_owner: dict[str, list[bpy.types.FCurve]]  # by the path of their bone; "" for those of no bone
+    by_path: dict[str, list[tuple[int, bpy.types.FCurve]]]  # each with its place among all
+
+    @classmethod
+    def of(cls, block: bpy.types.ID) -> "_Drivers":
+        """Read a data block's drivers."""
+        drivers = cls({}, {})
+        animation = getattr(block, "animation_data", None)
+        for place, curve in enumerate(animation.drivers if animation else ()):
+            path = curve.data_path
+            drivers.by_path.setdefault(path, []).append((place, curve))
+            found = _BONE.match(path)
+            if found or not path.startswith("pose.bones["):
+                drivers.by_owner.setdefault(found[1] if found else "", []).append(curve)
+        return drivers
 
 
 def influences(node: Node) -> Iterator[Node]:
@@ -118,16 +180,6 @@ def _constraint_targets(holder: bpy.types.Object | bpy.types.PoseBone) -> Iterat
                 yield from _skin_bones(
                     target, [v.index for v in target.data.vertices if group in {g.group for g in v.groups}]
                 )
-
-
-def _driver_sources(ob: bpy.types.Object, holder: bpy.types.Object | bpy.types.PoseBone) -> Iterator[Node]:
-    """Yield the nodes whose places the drivers of an object, or of one of its bones, read."""
-    bone_path = "" if holder == ob else f"{holder.path_from_id()}."
-    for curve in ob.animation_data.drivers if ob.animation_data else ():
-        path = curve.data_path
-        if path.startswith(bone_path) if bone_path else not path.startswith("pose.bones["):
-            for variable in () if curve.mute else curve.driver.variables:
-                yield from _variable_sources(variable)
 
 
 def _variable_sources(variable: bpy.types.DriverVariable) -> Iterator[Node]:

@@ -8,7 +8,7 @@ import bpy
 
 from ...core import IK2DError
 from .chain import RigChain, refuse_own_target
-from .dependencies import Node, movers, walk
+from .dependencies import Movers, Node, walk
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -39,9 +39,10 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     circle of chains.
     """
     refuse_shared(chains)
+    movers = Movers()
     for chain in chains:
-        refuse_moved_target(chain)
-    rounds, circle = in_rounds(chains)
+        refuse_moved_target(chain, movers)
+    rounds, circle = in_rounds(chains, movers)
     _refuse_circle("chains", [chain.name for chain in circle])
     return rounds
 
@@ -51,7 +52,8 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
 
     Raises IK2DError where they need one another in a circle.
     """
-    movers_of, needed = _movers_among(chains), {chain.armature: set[bpy.types.Object]() for chain in chains}
+    movers_of = _movers_among(chains, Movers())
+    needed = {chain.armature: set[bpy.types.Object]() for chain in chains}
     for chain in chains:
         needed[chain.armature].update(other.armature for other in movers_of(chain))
     rounds, circle = rounds_of(needed, needed.__getitem__)
@@ -59,12 +61,14 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
     return [armature for ready in rounds for armature in ready]
 
 
-def in_rounds(chains: Sequence[RigChain]) -> tuple[list[list[RigChain]], list[RigChain]]:
+def in_rounds(
+    chains: Sequence[RigChain], movers: Movers | None = None
+) -> tuple[list[list[RigChain]], list[RigChain]]:
     """Return chains of any armatures in rounds, as `in_order` does, and those that form a circle."""
-    return rounds_of(chains, _movers_among(chains) if len(chains) > 1 else lambda _: ())
+    return rounds_of(chains, _movers_among(chains, movers or Movers()) if len(chains) > 1 else lambda _: ())
 
 
-def _movers_among(chains: Sequence[RigChain]) -> Callable[[RigChain], Collection[RigChain]]:
+def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigChain], Collection[RigChain]]:
     """Return a function that finds those of the chains that move a chain's root or its target."""
     owners: dict[Node, list[RigChain]] = {}
     for chain in chains:
@@ -84,9 +88,9 @@ def _refuse_circle(what: str, names: Sequence[str]) -> None:
         raise IK2DError(f"The {what} {circle} depend on one another in a circle; disable one of them")
 
 
-def refuse_moved_target(chain: RigChain) -> None:
-    """Raise IK2DError for a chain that moves its own target in any way."""
-    moved_by = walk([(chain.target, chain.subtarget)], movers)
+def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
+    """Raise IK2DError for a chain that moves its own target in any way. movers: known ones."""
+    moved_by = walk([(chain.target, chain.subtarget)], movers or Movers())
     refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
 
 

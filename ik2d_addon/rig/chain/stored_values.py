@@ -33,16 +33,18 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
     Blender refuses such values when they are set, but reads any from a file.
     """
     owner = f"Chain '{chain.name}'"
+    kind: Any = type(chain)
     for name, value in settings_of(chain):
         if not isinstance(value, tuple):
-            _refuse(chain, name, owner)
+            _refuse(_rule_of(kind, name), value, owner)
     if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
         raise IK2DError(f"{owner}: its setting Normal holds no finite numbers; set it anew")
     for bone in bones:
         joint = chain.joints.get(bone)
+        of_joint: Any = type(joint)
         for name, switch in _OF_JOINT if joint is not None else ():
             if not switch or getattr(joint, switch):
-                _refuse(joint, name, f"{owner}, bone '{bone}'")
+                _refuse(_rule_of(of_joint, name), getattr(joint, name), f"{owner}, bone '{bone}'")
 
 
 def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
@@ -84,11 +86,9 @@ def _rule_of(group: Any, name: str) -> _Rule:
     return _Rule(found.name, found.type, bounds=bounds, is_angle=found.subtype == 'ANGLE')
 
 
-def _refuse(group: Settings, name: str, owner: str) -> None:
-    kind: Any = type(group)
-    rule = _rule_of(kind, name)
-    problem = _problem(rule, getattr(group, name))
-    if problem:
+def _refuse(rule: _Rule, value: Any, owner: str) -> None:
+    """Raise IK2DError for a property's value that breaks its rule."""
+    if problem := _problem(rule, value):
         raise IK2DError(f"{owner}: its setting {rule.label} {problem}; set it anew")
 
 
@@ -96,9 +96,11 @@ def _problem(rule: _Rule, value: Any) -> str:
     """Return the fault of a property's value in words; "" for none."""
     if rule.kind == 'ENUM':
         return "" if value in rule.choices else "holds none of its choices"
+    if rule.kind not in ('INT', 'FLOAT'):
+        return ""
     if rule.is_angle and not abs(value) <= LARGEST_ANGLE:
         return f"holds {value:g} radians, which is no angle"
     least, most = rule.bounds
-    if rule.kind in ('INT', 'FLOAT') and not least <= value <= most:
+    if not least <= value <= most:
         return f"holds {value:g}, which is not within {least:g} to {most:g}"
-    return "" if rule.kind != 'FLOAT' or isfinite(value) else f"holds {value:g}, which is no number"
+    return "" if isfinite(value) else f"holds {value:g}, which is no number"

@@ -11,7 +11,7 @@ from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE, Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
-from ..animation.fcurves import Curves, Singles, column, playing_curves
+from ..animation.fcurves import Curves, Singles, playing_curves, row_from
 from ..animation.times import animation_times, pace_of, strip_times
 from ..chain.chain import RigChain
 from ..chain.joints import CLOSE, own_axis
@@ -55,9 +55,9 @@ def _neighbors(
         return NeighborPoses()
     earlier, later = [], []
     for curve in curves.values():
-        times = column(curve, "co")[:, 0]
-        earlier += times[times < start][-1:].tolist()
-        later += times[times > end][:1].tolist()
+        points, first, last = curve.keyframe_points, row_from(curve, start), row_from(curve, end)
+        earlier += [points[first - 1].co.x] if first else []
+        later += [points[last].co.x] if last < len(points) else []
     nearest = (*([max(earlier)] if earlier else ()), *([min(later)] if later else ()))
     shown = [_shown_at(scene, rig.armature, time) for time in nearest]
     found = [_keyed_pose(rig, curves, frame, time) for frame, time in zip(shown, nearest, strict=True)]

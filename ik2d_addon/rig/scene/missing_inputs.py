@@ -9,7 +9,7 @@ import bpy
 
 from ...core import IK2DError
 from ..chain.chain import RigChain
-from ..chain.dependencies import Node, movers, walk
+from ..chain.dependencies import Movers, Node, walk
 
 # The properties of an object or a bone that move it.
 _PLACE = re.compile(r"(delta_)?(location|rotation|scale)|constraints\[|matrix")
@@ -18,15 +18,20 @@ _Driver = tuple[bpy.types.ID, bpy.types.FCurve]
 
 
 def with_inputs_checked(
-    rig: RigChain, force: bool = False, in_scenes: Collection[bpy.types.Object] | None = None
+    rig: RigChain,
+    force: bool = False,
+    in_scenes: Collection[bpy.types.Object] | None = None,
+    movers: Movers | None = None,
 ) -> RigChain:
     """Return a chain with a warning where its target is in no scene, only in a collection or a library.
 
-    in_scenes: the objects of all scenes, where many chains are checked. Raises IK2DError for a deleted
-    target, and for a missing library or a driver that does not run among all that moves target and
-    chain; with `force` these two are noted in `RigChain.forced` instead.
+    in_scenes, movers: the objects of all scenes, and known movers, where many chains are checked. Raises
+    IK2DError for a deleted target, and for a missing library or a driver that does not run among all that
+    moves target and chain; with `force` these two are noted in `RigChain.forced` instead.
     """
-    rig = _noted(rig, (*_lost(rig), *_failed_drivers(rig)), force)
+    movers = movers or Movers()
+    needed = _needed(rig, movers)
+    rig = _noted(rig, (*_lost(rig, needed), *_failed_drivers(rig, needed, movers)), force)
     target = rig.target
     if target.users_scene if in_scenes is None else target in in_scenes:
         return rig
@@ -48,7 +53,8 @@ def with_inputs_checked(
 
 def with_drivers_checked(rigs: Sequence[RigChain], force: bool = False) -> list[RigChain]:
     """Check the drivers again after sampling: Blender evaluates hidden objects only then."""
-    return [_noted(rig, _failed_drivers(rig), force) for rig in rigs]
+    movers = Movers()
+    return [_noted(rig, _failed_drivers(rig, _needed(rig, movers), movers), force) for rig in rigs]
 
 
 def _noted(rig: RigChain, problems: Iterable[str], force: bool) -> RigChain:
@@ -61,9 +67,9 @@ def _noted(rig: RigChain, problems: Iterable[str], force: bool) -> RigChain:
     return rig
 
 
-def _failed_drivers(rig: RigChain) -> Iterator[str]:
+def _failed_drivers(rig: RigChain, needed: Sequence[Node], movers: Movers) -> Iterator[str]:
     """Yield a sentence for each driver that did not run."""
-    for owner, curve in _drivers(_needed(rig)):
+    for owner, curve in _drivers(needed, movers):
         if curve.driver.is_valid:
             continue
         what = f"Chain '{rig.name}': the driver of '{owner.name}' ({curve.data_path})"
@@ -76,15 +82,15 @@ def _failed_drivers(rig: RigChain) -> Iterator[str]:
             yield f"{what} does not work; mend its expression or its variables, or remove it"
 
 
-def _needed(rig: RigChain) -> list[Node]:
+def _needed(rig: RigChain, movers: Movers) -> list[Node]:
     """Return all nodes that move a chain's target, and its armature or the bone above it."""
     above = rig.pose_bones[0].parent
     return walk([(rig.armature, above.name if above else ""), (rig.target, rig.subtarget)], movers)
 
 
-def _lost(rig: RigChain) -> Iterator[str]:
+def _lost(rig: RigChain, needed: Sequence[Node]) -> Iterator[str]:
     """Yield a sentence for each data block, or object's data, that Blender could not find in its library."""
-    for block, _ in _needed(rig):
+    for block, _ in needed:
         for lost in (block, getattr(block, "data", None)):
             if lost is not None and lost.is_missing:
                 path = lost.library.filepath if lost.library else "its library"
@@ -95,25 +101,23 @@ def _lost(rig: RigChain) -> Iterator[str]:
                 break
 
 
-def _drivers(nodes: Sequence[Node]) -> Iterator[_Driver]:
+def _drivers(nodes: Sequence[Node], movers: Movers) -> Iterator[_Driver]:
     """Yield the drivers that move objects and bones, and those of the properties that these read."""
     waiting: list[tuple[bpy.types.ID, str]] = []
     for ob, bone in nodes:
-        animation = getattr(ob, "animation_data", None)
-        prefix = f"{ob.pose.bones[bone].path_from_id()}." if bone and bone in ob.pose.bones else ""
-        for curve in animation.drivers if animation else ():
-            if curve.data_path.startswith(prefix) and _PLACE.match(curve.data_path[len(prefix) :]):
+        holder = ob.pose.bones[bone] if bone and bone in ob.pose.bones else None
+        start = len(f"{holder.path_from_id()}.") if holder else 0
+        for curve in movers.drivers_on(ob, bone if holder else ""):
+            if _PLACE.match(curve.data_path[start:]):
                 waiting.append((ob, curve.data_path))
     done = set()
     while waiting:
         owner, path = waiting.pop()
-        animation = getattr(owner, "animation_data", None)
-        if (owner, path) in done or animation is None:
+        if (owner, path) in done:
             continue
         done.add((owner, path))
-        for curve in animation.drivers:
-            # A variable may read one part of a vector.
-            if not curve.mute and (curve.data_path == path or path.startswith(f"{curve.data_path}[")):
+        for curve in movers.drivers_of(owner, path):
+            if not curve.mute:
                 yield owner, curve
                 waiting += _read_by(curve.driver)
 

@@ -13,12 +13,14 @@ from ik2d_addon.rig.animation.actions import (
     action_copied,
     channels,
     fcurve,
+    fcurves,
     group_for,
     unless_gone,
 )
 from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves
 
 PATH = 'pose.bones["shin"].location'
+OTHER = 'pose.bones["thigh"].location'
 SLOTS = hasattr(bpy.types, "ActionSlot")
 needs_slots = pytest.mark.skipif(not SLOTS, reason="4.4 brought slots")
 
@@ -71,16 +73,18 @@ def test_channels_are_made_once_in_an_action_of_the_objects_name(undo):
         assert [layer.name for layer in armature.animation_data.action.layers] == ["Layer"]
 
 
-def test_curves_among_known_ones_share_a_group_are_known_themselves_and_go_when_that_is_undone():
+def test_many_curves_are_made_at_once_share_their_groups_and_go_when_that_is_undone():
     armature = add_leg()
     with ExitStack() as undo:
         holder = channels(armature, undo)
-        known = KnownChannels(holder)
-        first, second = (fcurve(holder, PATH, index, "shin", undo, known) for index in (0, 1))
-        assert fcurve(holder, PATH, 0, "shin", undo, known) == first
-        assert list(known.fcurves.values()) == [first, second] and known.groups == {"shin": first.group}
-        assert first.group == second.group and [group.name for group in holder.groups] == ["shin"]
+        wanted = [(PATH, 0, "shin"), (PATH, 1, "shin"), (PATH, 0, "shin"), (OTHER, 2, "thigh")]
+        first, second, again, other = fcurves(holder, wanted, undo, KnownChannels(holder))
+        assert again == first and first.group == second.group
+        assert [group.name for group in holder.groups] == ["shin", "thigh"]
         assert [curve.array_index for curve in holder.groups["shin"].channels] == [0, 1]
+        assert list(holder.fcurves) == [first, second, other]
+        known = KnownChannels(holder)
+        assert fcurves(holder, wanted[:2], undo, known) == [first, second] and len(holder.fcurves) == 3
     assert armature.animation_data is None and not len(bpy.data.actions)
 
 

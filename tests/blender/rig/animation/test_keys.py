@@ -2,6 +2,7 @@
 """Writing keys: exactly those asked for, all others left, and what is said where they will not play."""
 
 import itertools
+from contextlib import ExitStack
 
 import bpy
 import numpy as np
@@ -21,8 +22,9 @@ from keyed_legs import (
 from rigs import add_leg, every_bit_of, every_bit_of_animation
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.animation.keys import _replace_keys, keep_hand_made, previewed, written
-from ik2d_addon.rig.animation.versions import existing_fcurves
+from ik2d_addon.rig.animation.key_columns import new_keys
+from ik2d_addon.rig.animation.keys import keep_hand_made, previewed, replace_keys, written
+from ik2d_addon.rig.animation.versions import existing_channels, existing_fcurves, place_of
 
 
 def write(armature, frames, rotations):
@@ -272,9 +274,11 @@ def test_in_strips_that_run_backwards_keys_and_handles_run_the_other_way():
     handles = np.stack((VALUES - 0.3, VALUES + 0.2))
     for ob, turn in ((armature, 1), (other, -1)):
         key_euler(ob, frames=(1, 6))
-        _replace_keys(
-            curve_of(ob), np.array(FRAMES, "f4")[::turn], VALUES[::turn, 0], handles[::turn, ::turn, 0]
-        )
+        times = np.array(FRAMES, "f4")[::turn]
+        (new,) = new_keys(times, VALUES[::turn, :1], handles[::turn, ::turn, :1])
+        with ExitStack() as undo:
+            replace_keys(curve_of(ob), new, place_of(existing_channels(ob)), undo)
+            undo.pop_all()
     assert every_bit_of(curve_of(other)) == every_bit_of(curve_of(armature))
 
 

@@ -6,7 +6,7 @@ import pytest
 from rigs import add_armature, add_chain, add_leg
 
 from ik2d_addon.bake.request import check
-from ik2d_addon.rig.chain.dependencies import influences, movers, parents, walk
+from ik2d_addon.rig.chain.dependencies import Movers, influences, parents, walk
 
 
 def add_empty(name):
@@ -21,6 +21,11 @@ def add_mesh(name, vertices=3):
     ob = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(ob)
     return ob
+
+
+def movers(node):
+    """Return the nodes that move one, looked up anew."""
+    return Movers()(node)
 
 
 def named(nodes):
@@ -314,3 +319,34 @@ def test_drivers_of_any_block_influence_but_for_the_scene():
     child = add_empty("Child")
     add_driver(child, "location", ('TRANSFORMS', leg, {"bone_target": "shin"}), index=0).mute = True
     assert named(influences((child, ""))) == {("Rig", "")}
+
+
+# --- Drivers --------------------------------------------------------------------------------------
+
+
+def test_drivers_are_found_by_their_bone_and_by_their_property():
+    leg = add_leg()
+    name = 'odd"]. \\ name'
+    leg.data.bones["shin"].name = name
+    bone = leg.pose.bones[name]
+    bone["own"] = 1.0
+    path = bone.path_from_id("location")
+    parts = [leg.driver_add(path, index) for index in (0, 1)]
+    custom, whole = leg.driver_add(f'{bone.path_from_id()}["own"]'), leg.driver_add("location", 2)
+    found = Movers()
+    assert found.drivers_on(leg, name) == parts and found.drivers_on(leg, "thigh") == []
+    assert found.drivers_on(leg, "") == [whole]
+    assert found.drivers_of(leg, f"{path}[1]") == found.drivers_of(leg, path) == parts
+    assert found.drivers_of(leg, f'{bone.path_from_id()}["own"]') == [custom]
+    assert found.drivers_of(leg, "scale") == [] and found.drivers_of(leg.data, "location") == []
+
+
+def test_movers_that_are_known_are_not_looked_up_again():
+    leg = add_leg()
+    found = Movers()
+    assert named(found((leg, "shin"))) == {("Rig", "thigh")}
+    add_driver(
+        leg, leg.pose.bones["shin"].path_from_id("location"), ('TRANSFORMS', add_empty("New"), {}), index=0
+    )
+    assert named(found((leg, "shin"))) == {("Rig", "thigh")}
+    assert named(movers((leg, "shin"))) == {("Rig", "thigh"), ("New", "")}
