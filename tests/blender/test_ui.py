@@ -103,4 +103,4 @@ def test_automatic_says_which_solver_it_takes_and_that_it_keeps_to_limits():
     assert chain.solver == 'AUTO'
     assert panels.solver_name(chain, panels.solver_of(chain)) == "Two-Bone"
     chain.joints[0].use_limit = True
-    assert panels.solver_name(chain, 'EVEN') == "Even, within limits"
+    assert panels.solver_name(chain, 'EVEN') == "Smooth (Least Bend), within limits"

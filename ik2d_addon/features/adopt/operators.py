@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Adopt IK and Release operators."""
+"""The operators Adopt IK and Restore Original IK."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ _DIALOG_WIDTH = 520
 
 
 class IK2D_OT_adopt(ChainOperator, Operator):
-    """Turn the IK constraints of the selected bones' limbs into chains; Release gives them back"""
+    """Turn the IK of the selected bones' limbs into chains; Restore Original IK turns it back on"""
 
     bl_idname = "ik2d.adopt"
     bl_label = "Adopt IK"
@@ -80,7 +80,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         for line in (*adoption.notes, *sentences):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
-        return f"Adopted {listed}; Bake keys it, Live has it follow"
+        return f"Adopted {listed}; turn Live on to follow the target, or bake"
 
     def _plan(
         self, context: Context, most: int, progress: Callable[[float], None] | None = None
@@ -123,12 +123,12 @@ def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width:
 
 
 class IK2D_OT_release(ChainOperator, Operator):
-    """Give back the IK constraints that the active chain was made from, and remove the chain"""
+    """Remove this chain and turn the original IK back on"""
 
     bl_idname = "ik2d.release"
-    bl_label = "Release"
+    bl_label = "Restore Original IK"
 
-    all: tick("All", "Release all chains of the armature that were adopted, not the active one alone")
+    all: tick("All", "Restore the IK of all adopted chains of the armature, not of the active one alone")
 
     @staticmethod
     def why_not(context):
@@ -145,13 +145,13 @@ class IK2D_OT_release(ChainOperator, Operator):
         if not self.all:
             if chain is None or not is_adopted(chain):
                 which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
-                raise IK2DError(f"{which}; choose one that was adopted, or release all")
+                raise IK2DError(f"{which}; choose one that was adopted, or restore all")
             names = [chain.name]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
         released = [name for name in names if name not in adopted_chains(armature)]
-        return f"Released {', '.join(map(repr, released))}" if released else ""
+        return f"Restored the original IK of {', '.join(map(repr, released))}" if released else ""
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:

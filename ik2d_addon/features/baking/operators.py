@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
+"""Pose This Frame, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
 
 from collections.abc import Generator
 from time import perf_counter
@@ -68,7 +68,7 @@ class IK2D_OT_solve(_OfChain, Operator):
     """Pose all enabled chains at the current frame, without keys"""
 
     bl_idname = "ik2d.solve"
-    bl_label = "Solve"
+    bl_label = "Pose This Frame"
 
     def work(self, context):
         armature = active_armature(context)

@@ -75,7 +75,8 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
     """Return the other control of a bone and how to remove it, in words; "" for none."""
     for constraint in bone.constraints:
         if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
-            return f"its constraint '{constraint.name}' rules it; mute that, or set Hand or Foot to As It Is"
+            return f"its constraint '{constraint.name}' rules it; mute that, or set Foot or Hand to"
+                " With the Limb"
     armature = settings.id_data
     for other in armature.ik2d.chains:
         if (
@@ -84,7 +85,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
             and bone.name in bones_of(armature.data, other.tip, other.bone_count)
         ):
             return f"it is of the chain '{other.name}'"
-    return "drivers turn it; remove them, or set Hand or Foot to As It Is" if _is_driven(bone) else ""
+    return "drivers turn it; remove them, or set Foot or Hand to With the Limb" if _is_driven(bone) else ""
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:
