@@ -10,9 +10,9 @@ from rigs import add_chain, animation_of, leg_with_target, press, stored_setting
 
 from ik2d_addon.bake import bake, check, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking import panels as baking_panels
 from ik2d_addon.features.baking import results
 from ik2d_addon.features.baking.staleness import changed_since
-from ik2d_addon.features.baking import panels as baking_panels
 from ik2d_addon.features.setup import lists, panels
 from ik2d_addon.ui.context import active_chain
 

@@ -102,8 +102,8 @@ def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> 
     off = length_text(step.distance, units)
     if step.result == CCDResult.FAILURE:
         return (
-            f"No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; Pose This Frame"
-            " takes another way"
+            f"No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; Pose"
+            " This Frame takes another way"
         )
     if whole:
         turned = f"Turned all joints, '{step.bones[int(np.argmax(np.abs(step.turned)))]}' the most, by"
