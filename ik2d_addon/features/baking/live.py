@@ -27,7 +27,6 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     """Draw a chain's Live toggle and its status. problem: why it cannot be solved, drawn elsewhere."""
     column = layout.column(align=True)
     toggle = column.row()
-    toggle.scale_y = 1.3
     toggle.enabled = chain.live or not is_native(chain)
     toggle.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
     if is_native(chain) and not chain.live:

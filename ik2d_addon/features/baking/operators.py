@@ -8,13 +8,14 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import all_bones, chains_to_clear, clear, locked_channels
+from ...bake.keys.clearing import all_bones, baked_keys, chains_to_clear, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
 from ...ui.context import active_armature, why_not_edit, why_not_solve
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from .results import store_bake, store_solve
@@ -48,6 +49,17 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
     bones = all_bones(chain for chain in armature.ik2d.chains if chain.enabled)
     start, end, _ = chosen_range(armature, scene)
     return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
+
+
+def has_baked_keys(armature: Object) -> bool:
+    """Return whether bakes have left keys on the bones of an armature's chains."""
+    chains = armature.ik2d.chains
+    version = [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains]
+
+    def found() -> bool:
+        return baked_keys(armature, all_bones(chains))
+
+    return bool(kept(armature, "has_baked_keys", version, found, with_targets=False))
 
 
 class _OfChain(ChainOperator):
@@ -193,8 +205,12 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_not_edit(context)
-        return reason or ("" if active_armature(context).ik2d.chains else "Add a chain first")
+        if reason := why_not_edit(context):
+            return reason
+        armature = active_armature(context)
+        if not armature.ik2d.chains:
+            return "Add a chain first"
+        return "" if has_baked_keys(armature) else "There are no baked keys to clear"
 
     def work(self, context):
         armature = active_armature(context)

@@ -3,6 +3,7 @@
 
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
+from ...bake.request import chosen_range
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
@@ -26,16 +27,16 @@ class IK2D_PT_bake(RigSidebar, Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         self._draw_range(layout.column(), context, armature.ik2d)
-        self._draw_buttons(layout.column(align=True), context, armature.ik2d)
+        self._draw_buttons(layout.column(align=True), context, armature)
         if has_results(armature):
             draw_results(layout.column(), context, armature)
         for note in frozen_motion_notes(armature, context.scene):
             draw_text(layout.box(), context, note, 'INFO')
 
     @staticmethod
-    def _draw_buttons(column: UILayout, context: Context, settings: PropertyGroup) -> None:
+    def _draw_buttons(column: UILayout, context: Context, armature: Object) -> None:
         """Draw the Bake button, with a choice between all chains and the active one, and Clear Bake."""
-        chain = shown_chain(context)
+        settings, chain = armature.ik2d, shown_chain(context)
         several = len(settings.chains) > 1 and chain is not None
         if several:
             row = column.row(align=True)
@@ -44,20 +45,18 @@ class IK2D_PT_bake(RigSidebar, Panel):
         button = column.column(align=True)
         button.scale_y = 1.5
         active = several and settings.bake_which == 'ACTIVE'
-        button.operator("ik2d.bake", icon='KEY_HLT').chain = chain.name if active else ""
+        first, last, _step = chosen_range(armature, context.scene)
+        label = f"Bake {first} to {last}"
+        button.operator("ik2d.bake", text=label, icon='KEY_HLT').chain = chain.name if active else ""
         column.operator("ik2d.clear_bake", text=clear_label(settings), icon='X')
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
-        own = settings.use_custom_range
-        owner = settings if own else context.scene
-        numbers = column.column(align=True)
-        numbers.enabled = own
-        field(numbers, context, owner, "frame_start", "Start")
-        field(numbers, context, owner, "frame_end", "End")
-        if own:
-            field(numbers, context, owner, "frame_step", "Step")
         field(column, context, settings, "use_custom_range")
+        if settings.use_custom_range:
+            numbers = column.column(align=True)
+            for name in ("frame_start", "frame_end", "frame_step"):
+                field(numbers, context, settings, name)
 
 
 class IK2D_PT_bake_options(RigSidebar, Panel):

@@ -103,8 +103,6 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         draw_setting(column, context, chain, "influence")
         column.separator()
         field(column, context, chain, "plane")
-        if chain.plane == 'AUTO' and chain.plane_taken:
-            draw_text(column, context, f"Bends in: {chain.plane_taken}", 'BLANK1')
         draw_bend(column, context, chain)
         draw_changed(column, context, chain)
         draw_findings(layout, context, armature, chain)
@@ -244,6 +242,8 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
         draw_setting(column, context, chain, "turn_over")
         if chain.plane == 'CUSTOM':
             column.prop(chain, "plane_normal")
+        elif chain.plane == 'AUTO' and chain.plane_taken:
+            draw_text(column, context, f"Bends in: {chain.plane_taken}", 'BLANK1')
 
 
 # The boxes of the Rig panel: functions (layout, context) from the files of their operators.
