@@ -12,7 +12,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["IK2D_GUI_TOOLS"])
 import blender_ui as ui  # noqa: E402
 
-JOINTS = 84  # so far below Flip Bend is the header of Joints, below Live and Stretch: pixels at scale 1
+# The sub-panels of Chain, from the top: the first closed header is so far below Bend, each next one below
+# that, in pixels at scale 1.
+SUB_PANELS, FIRST, NEXT = ("Reach", "Joints", "Foot or Hand", "Advanced"), 32, 26
 
 
 def at(point):
@@ -77,16 +79,26 @@ def select_target_then_tip():
     yield from ui.wait_until(lambda: bpy.context.active_pose_bone.name == "fore", "the bone's selection")
 
 
-def click_beside_the_list(area, sidebar, wanted):
-    """Click one of the small buttons in the column at the list's right."""
+def click_small_button(area, sidebar, wanted):
+    """Click one of the small buttons at the right: beside the list, and the one that flips the bend."""
     step = int(8 * bpy.context.preferences.system.ui_scale)
     for x in range(sidebar.x + sidebar.width - 3 * step, sidebar.x + sidebar.width // 2, -step):
-        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 30 * step, -step):
+        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 60 * step, -step):
             yield from ui.move(x, y)
             if wanted in ui.under_mouse(area, sidebar):
                 yield from ui.click(x, y - step // 2)
                 return
-    raise AssertionError(f"no button beside the list for {wanted!r}")
+    raise AssertionError(f"no small button for {wanted!r}")
+
+
+def click_sub_panel(area, sidebar, name, wanted=""):
+    """Click the header of a sub-panel of Chain, with those above it closed; then a button of it is there."""
+    x, y = yield from ui.find_button(area, sidebar, "].bend")
+    below = FIRST + NEXT * SUB_PANELS.index(name)
+    yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
+    yield 0.8  # panels slide to their places
+    if wanted:
+        yield from ui.find_button(area, sidebar, wanted)
 
 
 def keyed_frames():

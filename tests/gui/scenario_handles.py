@@ -33,7 +33,7 @@ def handle(end):
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
-        found = gizmos.handle_places(chain_view, 1, gizmos.least_radius(bpy.context, place))[end]
+        found = gizmos.handle_places(chain_view, 1, gizmos.gizmo_radius(bpy.context, place))[end]
     return at(found)
 
 
@@ -44,7 +44,7 @@ def flip_button():
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
-        found = gizmos.button_place(chain_view, gizmos.least_radius(bpy.context, place))
+        found = gizmos.button_place(chain_view, gizmos.gizmo_radius(bpy.context, place))
     return at(found)
 
 

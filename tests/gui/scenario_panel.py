@@ -8,7 +8,14 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import JOINTS, click_beside_the_list, click_target, keyed_frames, select_target_then_tip, ui
+from arm_steps import (
+    click_small_button,
+    click_sub_panel,
+    click_target,
+    keyed_frames,
+    select_target_then_tip,
+    ui,
+)
 from mathutils import Vector
 
 SHOTS = os.environ["IK2D_SHOTS"]
@@ -74,9 +81,9 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
     yield from show(sidebar, "03_one_chain")
-    yield from ui.click_button(area, sidebar, "ik2d.flip")
+    yield from click_small_button(area, sidebar, "ik2d.flip")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].bend == 'NEGATIVE', "the flip")
-    yield from ui.click_button(area, sidebar, "ik2d.flip")
+    yield from click_small_button(area, sidebar, "ik2d.flip")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].bend == 'POSITIVE', "the flip back")
 
     # From the target: the same chain, and it can be baked.
@@ -96,7 +103,7 @@ def test():
     target.select_set(False)
     arm.select_set(True)
     arm.data.bones.active = arm.data.bones["upper"]
-    yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
+    yield from click_small_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 2, "the second chain")
     first, second = arm.ik2d.chains
     assert second.target.name == "upper Target", second.target
@@ -158,16 +165,9 @@ def test():
 
 
 def open_panels(area, sidebar):
-    """Open the closed panels by clicking their headers: each is below a button that is there."""
-    scale = bpy.context.preferences.system.ui_scale
-    for above, below, inside in (
-        ("ik2d.flip", JOINTS, "ik2d.limits_from_bones"),
-        ("ik2d.limits_from_bones", 30, "].solver"),
-    ):
-        x, y = yield from ui.find_button(area, sidebar, above)
-        yield from ui.click(x, y - int(below * scale))
-        yield 0.8  # panels slide to their places
-        yield from ui.find_button(area, sidebar, inside)
+    """Open two of the closed panels by clicking their headers, the lower one first."""
+    yield from click_sub_panel(area, sidebar, "Advanced", "].solver")
+    yield from click_sub_panel(area, sidebar, "Joints", "ik2d.limits_from_bones")
 
 
 ui.run(test)

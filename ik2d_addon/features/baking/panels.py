@@ -41,10 +41,10 @@ class IK2D_PT_bake(RigSidebar, Panel):
         if several:
             row = column.row(align=True)
             row.use_property_split = False
-            row.prop(settings, "bake_which", expand=True)
+            row.prop(settings, "chains_to_bake", expand=True)
         button = column.column(align=True)
         button.scale_y = 1.5
-        active = several and settings.bake_which == 'ACTIVE'
+        active = several and settings.chains_to_bake == 'ACTIVE'
         first, last, _step = chosen_range(armature, context.scene)
         label = f"Bake {first} to {last}"
         button.operator("ik2d.bake", text=label, icon='KEY_HLT').chain = chain.name if active else ""

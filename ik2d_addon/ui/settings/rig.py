@@ -70,7 +70,7 @@ class IK2D_PG_settings(PropertyGroup):
         soft_max=10,
         **STORED,
     )
-    bake_which: EnumProperty(
+    chains_to_bake: EnumProperty(
         name="Chains to Bake",
         description="Chains that the Bake button in the sidebar bakes",
         items=(
