@@ -82,6 +82,8 @@ def select_target_then_tip():
 def click_small_button(area, sidebar, wanted):
     """Click one of the small buttons at the right: beside the list, and the one that flips the bend."""
     step = int(8 * bpy.context.preferences.system.ui_scale)
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield 0.3  # the button that was clicked last is left
     for x in range(sidebar.x + sidebar.width - 3 * step, sidebar.x + sidebar.width // 2, -step):
         for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 60 * step, -step):
             yield from ui.move(x, y)
@@ -99,6 +101,26 @@ def click_sub_panel(area, sidebar, name, wanted=""):
     yield 0.8  # panels slide to their places
     if wanted:
         yield from ui.find_button(area, sidebar, wanted)
+
+
+def drag_to_width(sidebar, width):
+    """Drag the sidebar's edge."""
+    before, y = sidebar.width, sidebar.y + sidebar.height // 4
+    for x in range(
+        sidebar.x - 6, sidebar.x + 16, 2
+    ):  # the edge is some pixels wide, and only it can be dragged
+        yield from ui.drag(x, y, x + sidebar.width - width, y)
+        yield 0.3
+        if sidebar.width != before:
+            break
+    print("sidebar is", sidebar.width, "pixels wide", flush=True)
+
+
+def take_theme(name):
+    """Take one of Blender's own themes."""
+    paths = [os.path.join(folder, name) for folder in bpy.utils.preset_paths("interface_theme")]
+    (path,) = [path for path in paths if os.path.exists(path)]
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="USERPREF_MT_interface_theme_presets")
 
 
 def keyed_frames():

@@ -12,6 +12,7 @@ from arm_steps import (
     click_small_button,
     click_sub_panel,
     click_target,
+    drag_to_width,
     keyed_frames,
     select_target_then_tip,
     ui,
@@ -27,19 +28,6 @@ def show(sidebar, picture):
     sidebar.tag_redraw()
     yield 0.8  # panels slide to their places
     yield from ui.shot(f"{SHOTS}/panel_{picture}.png")
-
-
-def drag_to_width(sidebar, width):
-    """Drag the sidebar's edge."""
-    before, y = sidebar.width, sidebar.y + sidebar.height // 4
-    for x in range(
-        sidebar.x - 6, sidebar.x + 16, 2
-    ):  # the edge is some pixels wide, and only it can be dragged
-        yield from ui.drag(x, y, x + sidebar.width - width, y)
-        yield 0.3
-        if sidebar.width != before:
-            break
-    print("sidebar is", sidebar.width, "pixels wide", flush=True)
 
 
 def timed(draw, seconds):
