@@ -50,11 +50,8 @@ def convert_and_revert(area, sidebar, arm):
     yield from scroll(sidebar, 'WHEELUPMOUSE')
     yield from show(sidebar, "2_on_drivers")
     x, y = yield from ui.find_button(area, sidebar, "].shown_bend")
-    yield from ui.click(x, y)
-    yield 0.5
-    yield from ui.shot(f"{SHOTS}/pictures_2_bend.png")
-    yield from ui.key('DOWN_ARROW')
-    yield from ui.key('RET')
+    yield from ui.move(x, y)
+    yield from ui.button('PRESS', 'WHEELDOWNMOUSE', 'ctrl')  # the next choice
     yield from ui.wait_until(lambda: chain.native_stand["bend"] < 0.0, "the other side")
     assert chain.shown_bend == 'NEGATIVE'
     yield from ui.click_button(area, sidebar, "].live")  # greyed

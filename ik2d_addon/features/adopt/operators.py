@@ -155,17 +155,27 @@ class IK2D_OT_release(ChainOperator, Operator):
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
-    """Draw the buttons that adopt and release, and the active chain's difference from its IK."""
+    """Draw the buttons that adopt and restore, and what adopting has changed for the active chain, folded."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
     row.operator("ik2d.adopt", icon='CON_KINEMATIC')
     row.operator("ik2d.release", icon='LOOP_BACK')
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return
+    adopted, lost = chain.adopted, chain.adopted.lost.splitlines()
+    if not (adopted.apart or lost):
+        return
     column = layout.column(align=True)
-    if chain.adopted.apart:
-        draw_text(column, context, f"{chain.name}: {chain.adopted.apart}.", 'INFO')
-    for line in chain.adopted.lost.splitlines():
+    row = column.row()
+    row.alignment = 'LEFT'
+    is_open = adopted.show_notes
+    label = f"Changes: {len(lost)} not carried over" if lost else "Changes"
+    row.prop(adopted, "show_notes", text=label, icon='TRIA_DOWN' if is_open else 'TRIA_RIGHT', emboss=False)
+    if not is_open:
+        return
+    if adopted.apart:
+        draw_text(column, context, f"{chain.name}: {adopted.apart}.", 'INFO')
+    for line in lost:
         draw_text(column, context, f"Not carried over: {line}.", 'ERROR')
 
 
