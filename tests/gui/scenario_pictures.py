@@ -77,10 +77,10 @@ def test():
 
     chain = arm.ik2d.chains[0]
     bpy.ops.ik2d.bake('EXEC_DEFAULT')
-    chain.joints[1].limit_min, chain.joints[1].limit_max, chain.joints[1].use_limit = -0.5, 2.0, True
-    chain.solver, chain.stretch, chain.tip_rotation = 'EVEN', 1.2, 'TARGET'
     for name in reversed(SUB_PANELS):
         yield from click_sub_panel(area, sidebar, name)
+    chain.joints[1].limit_min, chain.joints[1].limit_max, chain.joints[1].use_limit = -0.5, 2.0, True
+    chain.solver, chain.stretch, chain.stretch_bones, chain.tip_rotation = 'EVEN', 1.2, 'LAST', 'TARGET'
     for theme in ("dark", "light"):
         if theme == "light":
             take_theme("Blender_Light.xml")

@@ -53,6 +53,10 @@ def test():
     yield from show(sidebar, "5_joint_of_the_active_bone")
     assert settings.chains[0].shown_joint == 0
     x, y = yield from ui.find_button(area, sidebar, "joints[1].use_limit")
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield 0.5  # the tooltip goes
+    yield from ui.move(x + int(60 * bpy.context.preferences.system.ui_scale), y)
+    yield 0.3
     yield from ui.click(x + int(60 * bpy.context.preferences.system.ui_scale), y)
     yield from ui.wait_until(lambda: arm.data.bones.active.name == "fore", "the bone of the clicked joint")
     yield from click_sub_panel(area, sidebar, "Joints")
