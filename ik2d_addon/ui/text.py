@@ -51,6 +51,13 @@ def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], ico
     return layout.row(align=True) if fits else layout.column(align=True)
 
 
+def fitting_icon(context: Context, label: str, icon: str, in_box: bool = False) -> str:
+    """Return a button's icon, or 'NONE' where its label would be cut next to one."""
+    room = content_width(context) - (_BOX * button_height(context) if in_box else 0.0)
+    width = text_width(context, label) + (_PADDING + _ICON) * button_height(context)
+    return icon if width <= room else 'NONE'
+
+
 def field(
     layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
 ) -> None:

@@ -103,17 +103,21 @@ def click_sub_panel(area, sidebar, name, wanted=""):
         yield from ui.find_button(area, sidebar, wanted)
 
 
-def drag_to_width(sidebar, width):
-    """Drag the sidebar's edge."""
-    before, y = sidebar.width, sidebar.y + sidebar.height // 4
-    for x in range(
-        sidebar.x - 6, sidebar.x + 16, 2
-    ):  # the edge is some pixels wide, and only it can be dragged
-        yield from ui.drag(x, y, x + sidebar.width - width, y)
-        yield 0.3
-        if sidebar.width != before:
+def zoom_to_width(sidebar, width):
+    """Zoom into the sidebar until no more than so many of its own pixels fit, as if it were so narrow."""
+    view = sidebar.view2d
+
+    def shown():
+        return view.region_to_view(sidebar.width, 0)[0] - view.region_to_view(0, 0)[0]
+
+    yield from ui.move(*ui.center(sidebar))
+    for _ in range(20):
+        if shown() <= width:
             break
-    print("sidebar is", sidebar.width, "pixels wide", flush=True)
+        yield from ui.key('NUMPAD_PLUS', 'ctrl')
+        yield 0.3
+    print("the sidebar shows", shown(), "pixels", flush=True)
+    assert 0.8 * width < shown() <= width, shown()
 
 
 def take_theme(name):

@@ -12,15 +12,15 @@ from arm_steps import (
     click_small_button,
     click_sub_panel,
     click_target,
-    drag_to_width,
     keyed_frames,
     select_target_then_tip,
     ui,
+    zoom_to_width,
 )
 from mathutils import Vector
 
 SHOTS = os.environ["IK2D_SHOTS"]
-NARROW = 182  # pixels
+NARROW = 200  # pixels
 
 
 def show(sidebar, picture):
@@ -139,7 +139,7 @@ def test():
     yield from show(sidebar, "13_at_scale_1.5")
     bpy.context.preferences.view.ui_scale = 1.0
     yield 0.5
-    yield from drag_to_width(sidebar, NARROW)
+    yield from zoom_to_width(sidebar, NARROW)
     yield from show(sidebar, "14_narrow")
     times = timed_drawing()
     for _ in range(5):

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import SUB_PANELS, click_sub_panel, drag_to_width, select_target_then_tip, take_theme, ui
+from arm_steps import SUB_PANELS, click_sub_panel, select_target_then_tip, take_theme, ui, zoom_to_width
 
 SHOTS = os.environ["IK2D_SHOTS"]
 NARROW = 200  # pixels
@@ -91,8 +91,7 @@ def test():
     bpy.context.preferences.view.ui_scale = 1.0
     bpy.ops.preferences.reset_default_theme()
     yield 0.5
-    yield from drag_to_width(sidebar, NARROW)
-    assert abs(sidebar.width - NARROW) < 30, sidebar.width
+    yield from zoom_to_width(sidebar, NARROW)
     yield from show(sidebar, "4_narrow")
 
 

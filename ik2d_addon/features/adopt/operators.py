@@ -13,7 +13,7 @@ from ...ui.context import active_armature, named_chain, shown_chain, why_not_edi
 from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
-from ...ui.text import draw_text, row_or_column, text_width, wrapped
+from ...ui.text import draw_text, fitting_icon, row_or_column, text_width, wrapped
 from .poses import FEW_FRAMES, MOST_FRAMES
 
 if TYPE_CHECKING:  # loaded when it is first used
@@ -158,7 +158,8 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
     """Draw the buttons that adopt and restore, and what adopting has changed for the active chain, folded."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
     row.operator("ik2d.adopt", icon='CON_KINEMATIC')
-    row.operator("ik2d.release", icon='LOOP_BACK')
+    label = IK2D_OT_release.bl_label
+    row.operator("ik2d.release", icon=fitting_icon(context, label, 'LOOP_BACK', in_box=True))
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return

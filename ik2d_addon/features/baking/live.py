@@ -8,7 +8,7 @@ from ...rig.chain.native_state import acts, is_native
 from ...ui.context import shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
-from ...ui.text import draw_text
+from ...ui.text import draw_text, fitting_icon
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
 
@@ -35,7 +35,8 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     elif (said := chain.live_status) and not (problem and chain.live):
         draw_text(column.box(), context, said, 'CHECKMARK' if chain.live_reached else 'ERROR')
     if chain.live and has_memory(chain):
-        column.operator("ik2d.solve_with_even", icon='CON_KINEMATIC')
+        label = IK2D_OT_solve_with_even.bl_label
+        column.operator("ik2d.solve_with_even", icon=fitting_icon(context, label, 'CON_KINEMATIC'))
 
 
 def draw_before_render(menu: Menu, context: Context) -> None:

@@ -7,7 +7,7 @@ from ...bake.request import chosen_range
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
-from ...ui.text import draw_text, field, row_or_column
+from ...ui.text import draw_text, field, fitting_icon, row_or_column
 from .operators import frozen_motion_notes
 from .results import bake_is_stale, has_results, solve_is_stale
 
@@ -47,8 +47,11 @@ class IK2D_PT_bake(RigSidebar, Panel):
         active = several and settings.chains_to_bake == 'ACTIVE'
         first, last, _step = chosen_range(armature, context.scene)
         label = f"Bake {first} to {last}"
-        button.operator("ik2d.bake", text=label, icon='KEY_HLT').chain = chain.name if active else ""
-        column.operator("ik2d.clear_bake", text=clear_label(settings), icon='X')
+        button.operator("ik2d.bake", text=label, icon=fitting_icon(context, label, 'KEY_HLT')).chain = (
+            chain.name if active else ""
+        )
+        label = clear_label(settings)
+        column.operator("ik2d.clear_bake", text=label, icon=fitting_icon(context, label, 'X'))
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
@@ -122,7 +125,11 @@ def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
         labels = [f"Frame {chain.worst_frame}", "Mark in Timeline"]
         row = row_or_column(column, context, labels)
         row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
-        row.operator("ik2d.mark_frames", text=labels[1], icon='MARKER_HLT').chain = chain.name
+        row.operator(
+            "ik2d.mark_frames",
+            text=labels[1],
+            icon=fitting_icon(context, labels[1], 'MARKER_HLT', in_box=True),
+        ).chain = chain.name
     if len(missed) > _MISSED_ROWS:
         column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
 

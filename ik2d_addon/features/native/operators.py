@@ -10,7 +10,7 @@ from ...rig.chain.native_state import controls_of, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
-from ...ui.text import draw_text, field
+from ...ui.text import draw_text, field, fitting_icon
 from . import remove_native
 from .changes import acts_as_set, changed_since_made
 
@@ -24,10 +24,10 @@ def draw_native(layout: UILayout, context: Context) -> None:
     native = chain is not None and is_native(chain)
     if native and not acts_as_set(chain):
         layout.operator("ik2d.make_native", text="Convert Again", icon='DRIVER')
-    if native:
-        layout.operator("ik2d.remove_native", text="On Drivers: Revert", icon='DRIVER', depress=True)
-    else:
-        layout.operator("ik2d.make_native", icon='DRIVER')
+    label = "On Drivers: Revert" if native else IK2D_OT_make_native.bl_label
+    operator = "ik2d.remove_native" if native else "ik2d.make_native"
+    icon = fitting_icon(context, label, 'DRIVER', in_box=True)
+    layout.operator(operator, text=label, icon=icon, depress=native)
 
 
 def draw_setting(layout: UILayout, context: Context, chain: PropertyGroup, name: str) -> None:

@@ -11,7 +11,7 @@ from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
-from ...ui.text import draw_text, field, text_width
+from ...ui.text import draw_text, field, fitting_icon, text_width
 from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
 from ..doctor.operators import draw_findings, problem_of
@@ -141,7 +141,8 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "shown_joint", rows=rows)
         if 0 <= chain.shown_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.shown_joint])
-        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
+        label = "Copy Limits from Bones"
+        layout.operator("ik2d.limits_from_bones", icon=fitting_icon(context, label, 'CON_ROTLIMIT'))
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
 
