@@ -36,6 +36,7 @@ _MODULES = (
     ".ui.keymaps",
     ".ui.toolbar",
     ".ui.preferences",
+    ".features.setup.lists",
     ".features.setup.panels",
     ".features.baking.panels",
     ".features.overlay.target_path",

@@ -116,7 +116,7 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
             settings.live = False
     RIGS.failures[chain.key] = (
         f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
-        f" {error}. Solve and Bake may tell more; please report it"
+        f" {error}. Pose This Frame and Bake may tell more; please report it"
     )
     RIGS.mark()
 

@@ -33,8 +33,8 @@ def refuse_native(rig: RigChain) -> None:
         shared = {bone.name for bone, _ in constraints_of(other)}.intersection(rig.bones)
         if shared and acts(other):
             raise IK2DError(
-                f"Chain '{rig.name}': the native chain '{other.name}' turns its bone '{min(shared)}'; turn"
-                " Live off, or press Remove Native"
+                f"Chain '{rig.name}': the chain '{other.name}' on drivers turns its bone '{min(shared)}';"
+                " turn Live off, or press Revert"
             )
 
 

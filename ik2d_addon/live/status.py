@@ -12,9 +12,9 @@ from ..bake.report import LIMITED, cause_of
 
 MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
-    " Solver to Even, which bends least, or bake it"
+    " Solver to Smooth (Least Bend), or bake it"
 )
-NATIVE = "is native: its own drivers bring it to its target already; turn Live off, or press Remove Native"
+NATIVE = "is on drivers, which follow the target already; turn Live off, or press Revert"
 MOVED_ELSE = "moved by something else than this chain"
 ON_TARGET = "On its target"
 

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 
 import blf
-from bpy.types import Context, UILayout, bpy_struct
+from bpy.types import Context, Property, UILayout, bpy_struct
 
 # In heights of a button. Not for text are the tabs and the panel's margins; a box has margins too.
 _MARGINS, _BOX, _ICON, _PADDING = 2.2, 1.4, 1.1, 0.8
@@ -51,6 +51,13 @@ def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], ico
     return layout.row(align=True) if fits else layout.column(align=True)
 
 
+def fitting_icon(context: Context, label: str, icon: str, in_box: bool = False) -> str:
+    """Return a button's icon, or 'NONE' where its label would be cut next to one."""
+    room = content_width(context) - (_BOX * button_height(context) if in_box else 0.0)
+    width = text_width(context, label) + (_PADDING + _ICON) * button_height(context)
+    return icon if width <= room else 'NONE'
+
+
 def field(
     layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str = "", **options
 ) -> None:
@@ -58,17 +65,32 @@ def field(
 
     search_in and search: the collection that its value is a name from.
     """
-    label = label or owner.bl_rna.properties[name].name
+    known = owner.bl_rna.properties.get(name)  # None for a custom property
+    label = label or known.name
+    if known is not None and known.type == 'BOOLEAN':
+        _draw_tick(layout, context, owner, name, label)
+        return
     search = options.pop("search_in", None), options.pop("search", "")
-    if not (fits_as_name(context, label) and _fits_as_value(context, getattr(owner, name))):
+    if not (fits_as_name(context, label) and _fits_as_value(context, _value_text(owner, known))):
         layout = layout.column(align=True)
         layout.use_property_split = False
-        layout.label(text=label)
+        draw_text(layout, context, label, 'NONE')
         label = ""
     if search[0] is None:
         layout.prop(owner, name, text=label, **options)
     else:
         layout.prop_search(owner, name, *search, text=label, **options)
+
+
+def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str) -> None:
+    """Draw a tick with its label, which takes more lines where one would be cut."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    if text_width(context, label) <= content_width(context) - 2.0 * _ICON * button_height(context):
+        row.prop(owner, name, text=label)
+    else:
+        row.prop(owner, name, text="")
+        draw_text(row, context, label, 'NONE')
 
 
 def fits_as_name(context: Context, label: str) -> bool:
@@ -77,9 +99,16 @@ def fits_as_name(context: Context, label: str) -> bool:
     return text_width(context, label) <= room
 
 
-def _fits_as_value(context: Context, value: object) -> bool:
-    """Return whether a value fits next to its name: numbers do, names of things may not."""
-    text = value if isinstance(value, str) else getattr(value, "name", "")
+def _value_text(owner: bpy_struct, known: Property | None) -> str:
+    """Return the text that a property shows, as far as its length matters: numbers always fit."""
+    value = getattr(owner, known.identifier) if known is not None else ""
+    if known is not None and known.type == 'ENUM':
+        return known.enum_items[value].name if value in known.enum_items else ""
+    return value if isinstance(value, str) else getattr(value, "name", "")
+
+
+def _fits_as_value(context: Context, text: str) -> bool:
+    """Return whether a value's text fits next to its name."""
     room = (1.0 - _NAMES) * content_width(context) - (2.0 * _ICON + _PADDING) * button_height(context)
     return text_width(context, text) <= room
 

@@ -199,7 +199,7 @@ def test_keys_of_a_bake_stay_and_it_says_so(capfd):
     bpy.ops.ik2d.adopt(all=True)
     bpy.ops.ik2d.bake()
     bpy.ops.ik2d.release()
-    assert "Clear Bake before Release" in capfd.readouterr().out
+    assert "undo, then Clear Bake first" in capfd.readouterr().out
     assert len(existing_fcurves(armature)) == 8
 
 
@@ -313,7 +313,7 @@ def test_a_native_chain_that_was_there_before_stays_and_it_says_so(capfd):
     bpy.ops.ik2d.adopt(all=True)
     bpy.ops.ik2d.make_native()
     assert bpy.ops.ik2d.release() == {'FINISHED'}
-    assert "Chain 'shin' is native beside the IK that is back" in capfd.readouterr().out
+    assert "Chain 'shin' is on drivers next to the IK that is back" in capfd.readouterr().out
     assert acts(armature.ik2d.chains[0]) and not armature.pose.bones["shin"].constraints["IK"].mute
 
 

@@ -9,8 +9,8 @@ import bpy
 from rigs import add_armature, leg_with_target
 
 from ik2d_addon.chains import add_chain
-from ik2d_addon.features.setup import panels
-from ik2d_addon.features.setup.panels import IK2D_UL_chains, IK2D_UL_joints
+from ik2d_addon.features.setup import lists
+from ik2d_addon.features.setup.lists import IK2D_UL_chains, IK2D_UL_joints
 
 
 class Layout:
@@ -74,7 +74,7 @@ def test_a_row_of_a_joint_is_its_switch_its_bone_and_its_limits_where_there_is_r
     joint = chain.joints["shin"]
     joint.limit_min, joint.limit_max = radians(-30.4), radians(90.6)
     room = {"letters": 20}
-    monkeypatch.setattr(panels, "fits_as_name", lambda context, text: len(text) <= room["letters"])
+    monkeypatch.setattr(lists, "fits_as_name", lambda context, text: len(text) <= room["letters"])
     switch, name = draw(IK2D_UL_joints, chain, joint)
     assert (switch.prop, switch.owner, switch.text, name.text) == ("use_limit", joint, "", "shin")
     joint.use_limit = True

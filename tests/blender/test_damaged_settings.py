@@ -10,12 +10,13 @@ from rigs import add_chain, animation_of, leg_with_target, press, stored_setting
 
 from ik2d_addon.bake import bake, check, solve
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking import panels as baking_panels
 from ik2d_addon.features.baking import results
 from ik2d_addon.features.baking.staleness import changed_since
-from ik2d_addon.features.setup import panels
+from ik2d_addon.features.setup import lists, panels
 from ik2d_addon.ui.context import active_chain
 
-PANELS = [cls for cls in panels.classes if issubclass(cls, bpy.types.Panel)]
+PANELS = [cls for cls in (*panels.classes, *baking_panels.classes) if issubclass(cls, bpy.types.Panel)]
 NUMBERS = [-(2**31), 2**31 - 1, -1, 0, 5, 1001]
 FLOATS = [math.nan, math.inf, -math.inf, 1e38, -1.0, 1.5, 1e-45]
 TEXTS = ["", "x", "a..b", "..", "5..", "1..2..3", "99999999999", "9..1", "é", '{"a":1}', "1e5"]
@@ -69,9 +70,9 @@ def draw(armature):
     """Draw all panels and lists."""
     context = bpy.context
     for chain in armature.ik2d.chains:
-        panels.IK2D_UL_chains.draw_item(None, context, Layout(), None, chain, 0, None, "")
+        lists.IK2D_UL_chains.draw_item(None, context, Layout(), None, chain, 0, None, "")
         for joint in chain.joints:
-            panels.IK2D_UL_joints.draw_item(None, context, Layout(), None, joint, 0, None, "")
+            lists.IK2D_UL_joints.draw_item(None, context, Layout(), None, joint, 0, None, "")
     for panel in PANELS:
         drawn = _without_blender(panel)
         if not hasattr(drawn, "poll") or drawn.poll(context):

@@ -238,7 +238,7 @@ def test_what_others_turn_is_left_alone_in_words():
     armature, target, _ = add_walker(hand_rotation='WORLD')
     constraint = armature.pose.bones["foot"].constraints.new('COPY_ROTATION')
     constraint.target = target
-    words = "'foot' on its tip is left as it is: its constraint 'Copy Rotation' rules it"
+    words = "'foot' on its tip is left as it is: its constraint 'Copy Rotation' turns it"
     assert any(words in warning for warning in bake(armature).warnings)
     constraint.mute = True
     assert not any("left as it is" in warning for warning in bake(armature).warnings)

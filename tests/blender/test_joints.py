@@ -310,7 +310,7 @@ def test_limits_can_be_taken_before_there_is_a_target_but_not_without_bones():
         take_limits(armature, chain)
     activate(armature)
     assert not bpy.ops.ik2d.limits_from_bones.poll()
-    with pytest.raises(RuntimeError, match="Choose the chain's tip and number of bones first"):
+    with pytest.raises(RuntimeError, match="Choose the chain's last bone and length first"):
         bpy.ops.ik2d.limits_from_bones()
 
 

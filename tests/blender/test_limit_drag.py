@@ -10,6 +10,7 @@ from rigs import leg_with_target
 
 from ik2d_addon.bake import solve
 from ik2d_addon.features.overlay.chain_view import ChainView, view_chain
+from ik2d_addon.features.overlay.figure import fan_radius
 from ik2d_addon.features.overlay.gizmos import button_place, handle_places
 from ik2d_addon.features.overlay.limit_drag import direction_at, set_limit
 from ik2d_addon.rig.chain.chain import read_chain
@@ -76,16 +77,19 @@ def test_a_plane_seen_from_its_edge_says_nothing() -> None:
     assert direction_at(chain_view, 1, (1, -5, 3), (0, 1, 0)) is None
 
 
-@pytest.mark.parametrize("least", [0.0, 5.0])
-def test_handles_are_on_the_ends_of_the_fan_or_further_out(least) -> None:
+@pytest.mark.parametrize("gizmo", [0.0, 2.0, 50.0])
+def test_handles_are_on_the_ends_of_the_fan_or_inside_the_gizmo_of_a_short_bone(gizmo) -> None:
     _, chain_view = posed_leg()
     low, high, _ = chain_view.fan(1)
     places = [
-        chain_view.flat(place)[:2] - chain_view.joints[1] for place in handle_places(chain_view, 1, least)
+        chain_view.flat(place)[:2] - chain_view.joints[1] for place in handle_places(chain_view, 1, gizmo)
     ]
     for place, direction in zip(places, (low, high), strict=True):
         assert math.remainder(math.atan2(place[1], place[0]) - direction, 2 * math.pi) == pytest.approx(0)
-        assert np.hypot(*place) * chain_view.scale >= least
+        far = np.hypot(*place)
+        fan = fan_radius(chain_view, 1)
+        assert far == pytest.approx(fan) if gizmo <= 2.0 else fan < far < 0.5 * gizmo / chain_view.scale
+        assert fan <= np.linalg.norm(chain_view.joints[2] - chain_view.joints[1])
 
 
 @pytest.mark.parametrize("range_", [(0.3, 0.3), (-math.pi, math.pi)])

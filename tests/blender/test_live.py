@@ -734,7 +734,7 @@ def test_of_two_scenes_that_hold_it_the_armature_follows_in_the_one_that_is_show
 def test_a_chain_that_goes_on_from_the_frame_before_says_so_and_offers_the_switch():
     armature, _, chain = arm_with_target(3, solver='CCD', live=True)
     bpy.context.scene.frame_set(9)
-    assert "set Solver to Even" in chain.live_status
+    assert "set Solver to Smooth" in chain.live_status
     assert all(bone.rotation_quaternion.angle == 0.0 for bone in armature.pose.bones)
     with bpy.context.temp_override(active_object=armature, object=armature):
         assert bpy.ops.ik2d.solve_with_even('EXEC_DEFAULT', True) == {'FINISHED'}

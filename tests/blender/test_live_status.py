@@ -81,7 +81,7 @@ def test_where_a_native_chain_turns_a_bone_live_pauses_and_names_it():
     chain = armature.ik2d.chains[0]
     chain.enabled = True
     assert_true(chain)
-    assert "native chain 'other' turns its bone 'shin'" in chain.live_status
+    assert "chain 'other' on drivers turns its bone 'shin'" in chain.live_status
     remove_native(armature, native)
     native.enabled = False
     assert_true(chain)

@@ -277,7 +277,7 @@ def test_live_and_native_exclude_one_another():
     assert not chain.live
     chain.live = True
     bpy.context.scene.frame_set(2)
-    assert "is native" in chain.live_status
+    assert "is on drivers" in chain.live_status
     remove_native(armature, chain)
     assert chain.live
     bpy.context.view_layer.update()
@@ -302,11 +302,11 @@ def test_the_operators_do_what_the_functions_do(mode):
     assert bpy.ops.ik2d.make_native() == {'FINISHED'}
     chain = armature.ik2d.chains[0]
     assert errors_on([1, 20, 40], armature, chain).max() < 1e-5
-    with pytest.raises(RuntimeError, match="native already"):
+    with pytest.raises(RuntimeError, match="on drivers already"):
         bpy.ops.ik2d.make_native()
     assert bpy.ops.ik2d.remove_native() == {'FINISHED'}
     assert not is_native(chain)
-    with pytest.raises(RuntimeError, match="No chain is native"):
+    with pytest.raises(RuntimeError, match="No chain is on drivers"):
         bpy.ops.ik2d.remove_native()
 
 

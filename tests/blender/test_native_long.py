@@ -262,10 +262,13 @@ def test_the_number_of_drivers_is_small():
     [
         (
             {"solver": 'CCD'},
-            "Chain 'b3' cannot be native: CCD's poses .*; set the solver to Automatic or Arc",
+            "Chain 'b3' cannot be converted to drivers: CCD's poses .*; set Solver to Automatic or Circle",
         ),
-        ({"root_turns_freely": False, "solver": 'EVEN'}, "cannot be native: .*turn Root Turns Freely on"),
-        ({"stretch": 1.5, "stretch_bones": 'LAST'}, "cannot be native: .*turn Last Only off"),
+        (
+            {"root_turns_freely": False, "solver": 'EVEN'},
+            "cannot be converted to drivers: .*turn First Bone Turns Freely on",
+        ),
+        ({"stretch": 1.5, "stretch_bones": 'LAST'}, "cannot be converted to drivers: .*turn Last Only off"),
     ],
 )
 def test_what_has_no_native_form_is_refused_with_a_way_out(settings, words):

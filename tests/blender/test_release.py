@@ -130,7 +130,7 @@ def two_candidates():
 def test_a_constraint_that_may_be_one_of_several_keeps_the_chain(capfd):
     armature, name, before = two_candidates()
     assert bpy.ops.ik2d.release() == {'FINISHED'}
-    said, words = capfd.readouterr().out, "give that its name back and Release again, or remove the chain if"
+    said, words = capfd.readouterr().out, "give that its name back and restore again, or remove the chain if"
     assert "Released" not in said
     assert f"'IK' of bone 'shin' is not found, and may be 'renamed' and 'too': {words} it is none" in said
     assert [chain.name for chain in armature.ik2d.chains] == [name]
@@ -144,7 +144,7 @@ def test_a_curve_that_lost_its_path_keeps_the_chain():
     (curve,) = existing_fcurves(armature)
     curve.data_path = curve.data_path.replace("shin", "gone")
     (sentence,) = release(armature, name)
-    assert "has lost its path: unmute it in the Graph Editor, and Release again" in sentence
+    assert "has lost its path: unmute it in the Graph Editor, and restore again" in sentence
     assert len(armature.ik2d.chains) == 1
     curve.mute = False
     (sentence,) = release(armature, name)

@@ -264,9 +264,9 @@ def test_influence_takes_its_part_of_the_angle():
     [
         ({"bone_count": 1}, "takes two bones or more; set Bones to 2 or more"),
         ({"solver": 'CCD'}, "is not to be had with the CCD solver; set the solver to Automatic"),
-        ({"solver": 'ARC'}, "is not to be had with the Arc solver"),
-        ({"bone_count": 4, "root_turns_freely": False}, "turn on Root Turns Freely"),
-        ({"stretch": 1.5, "stretch_bones": 'LAST'}, "set Stretch and Compress to 1"),
+        ({"solver": 'ARC'}, "is not to be had with the Circle solver"),
+        ({"bone_count": 4, "root_turns_freely": False}, "turn on First Bone Turns Freely"),
+        ({"stretch": 1.5, "stretch_bones": 'LAST'}, "set Stretch and Shortest Length to 1"),
     ],
 )
 def test_settings_that_an_angle_is_not_to_be_had_with_are_refused(change, words):
@@ -279,7 +279,9 @@ def test_settings_that_an_angle_is_not_to_be_had_with_are_refused(change, words)
 
 def test_native_and_plain_steps_of_ccd_refuse_an_angle():
     armature, _target, chain = add_digger(3, tip_rotation='WORLD')
-    with pytest.raises(IK2DError, match="its last bone has an angle of its own; set Last Bone to Free"):
+    with pytest.raises(
+        IK2DError, match="its last bone has an angle of its own; set Last Bone's Angle to Free"
+    ):
         make_native(armature, chain)
     with pytest.raises(RuntimeError, match="plain CCD gives the last bone no angle"):
         bpy.ops.ik2d.ccd_step()

@@ -2,6 +2,7 @@
 """What the sidebar and the menus are made of; tests/gui looks at them in a window."""
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -14,6 +15,7 @@ from ik2d_addon.features.baking import results
 from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import chain_presets, menus, panels
+from ik2d_addon.ui import text
 from ik2d_addon.ui.text import wrapped
 
 MODULES = [import_module(name, "ik2d_addon") for name in ik2d_addon._MODULES]
@@ -26,6 +28,27 @@ MENUS = [cls for cls in CLASSES if issubclass(cls, bpy.types.Menu)]
 # These open from Blender's own overlay panel, and from a panel's header.
 POPOVERS = (panel.IK2D_PT_overlay_popover, chain_presets.IK2D_PT_presets)
 SENTENCE = "Baked 250 frames on 2 chains; 3 frames out of reach, worst by 0.12 m at frame 87"
+
+
+LONG_LABELS = (
+    "Copy Limits from Bones",
+    "Mute Constraints in Range",
+    "Set Solver to Smooth",
+    "Clear Bake, 1001 to 1250",
+    "Mark in Timeline",
+    "Restore Original IK",
+    "Convert to Drivers",
+    "On Drivers: Revert",
+)
+
+
+def narrow_context(width, scale):
+    """Return as much of a context as text is measured by, for a sidebar of a width in pixels."""
+    preferences = SimpleNamespace(
+        system=SimpleNamespace(ui_scale=scale), ui_styles=bpy.context.preferences.ui_styles
+    )
+    view = SimpleNamespace(region_to_view=lambda x, y: (x, y))
+    return SimpleNamespace(preferences=preferences, region=SimpleNamespace(width=width, view2d=view))
 
 
 def rna_of(cls):
@@ -53,6 +76,22 @@ def test_text_is_broken_between_words():
 
 def test_a_word_wider_than_the_line_is_cut():
     assert wrapped("of mixamorig:LeftUpLeg", 10, len) == ["of", "mixamorig:", "LeftUpLeg"]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+@pytest.mark.parametrize("label", LONG_LABELS)
+def test_a_buttons_label_fits_a_narrow_sidebar_without_its_icon(label, scale):
+    context = narrow_context(200.0 * scale, scale)
+    boxed = label in ("Restore Original IK", "Convert to Drivers", "On Drivers: Revert", "Mark in Timeline")
+    room = text.content_width(context) - boxed * 28.0 * scale
+    assert text.text_width(context, label) + 10.0 * scale <= room
+    assert text.fitting_icon(narrow_context(500.0 * scale, scale), label, 'X', boxed) == 'X'
+
+
+def test_an_icon_goes_where_it_would_cut_the_label():
+    context = narrow_context(200.0, 1.0)
+    assert text.fitting_icon(context, "Copy Limits from Bones", 'CON_ROTLIMIT') == 'NONE'
+    assert text.fitting_icon(context, "Bake 1 to 40", 'KEY_HLT') == 'KEY_HLT'
 
 
 @pytest.mark.parametrize("name, draw", menus.MENUS)
@@ -103,4 +142,4 @@ def test_automatic_says_which_solver_it_takes_and_that_it_keeps_to_limits():
     assert chain.solver == 'AUTO'
     assert panels.solver_name(chain, panels.solver_of(chain)) == "Two-Bone"
     chain.joints[0].use_limit = True
-    assert panels.solver_name(chain, 'EVEN') == "Even, within limits"
+    assert panels.solver_name(chain, 'EVEN') == "Smooth (Least Bend), within limits"

@@ -12,7 +12,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["IK2D_GUI_TOOLS"])
 import blender_ui as ui  # noqa: E402
 
-JOINTS = 84  # so far below Flip Bend is the header of Joints, below Live and Stretch: pixels at scale 1
+# The sub-panels of Chain, from the top: the first closed header is so far below Bend, each next one below
+# that, in pixels at scale 1.
+SUB_PANELS, FIRST, NEXT = ("Reach", "Joints", "Foot or Hand", "Advanced"), 32, 26
 
 
 def at(point):
@@ -88,16 +90,52 @@ def search(name, picture=""):
     yield from ui.key('RET')
 
 
-def click_beside_the_list(area, sidebar, wanted):
-    """Click one of the small buttons in the column at the list's right."""
+def click_small_button(area, sidebar, wanted):
+    """Click one of the small buttons at the right: beside the list, and the one that flips the bend."""
     step = int(8 * bpy.context.preferences.system.ui_scale)
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield 0.3  # the button that was clicked last is left
     for x in range(sidebar.x + sidebar.width - 3 * step, sidebar.x + sidebar.width // 2, -step):
-        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 30 * step, -step):
+        for y in range(sidebar.y + sidebar.height, sidebar.y + sidebar.height - 60 * step, -step):
             yield from ui.move(x, y)
             if wanted in ui.under_mouse(area, sidebar):
                 yield from ui.click(x, y - step // 2)
                 return
-    raise AssertionError(f"no button beside the list for {wanted!r}")
+    raise AssertionError(f"no small button for {wanted!r}")
+
+
+def click_sub_panel(area, sidebar, name, wanted=""):
+    """Click the header of a sub-panel of Chain, with those above it closed; then a button of it is there."""
+    x, y = yield from ui.find_button(area, sidebar, "].bend")
+    below = FIRST + NEXT * SUB_PANELS.index(name)
+    yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
+    yield 0.8  # panels slide to their places
+    if wanted:
+        yield from ui.find_button(area, sidebar, wanted)
+
+
+def zoom_to_width(sidebar, width):
+    """Zoom into the sidebar until no more than so many of its own pixels fit, as if it were so narrow."""
+    view = sidebar.view2d
+
+    def shown():
+        return view.region_to_view(sidebar.width, 0)[0] - view.region_to_view(0, 0)[0]
+
+    yield from ui.move(*ui.center(sidebar))
+    for _ in range(20):
+        if shown() <= width:
+            break
+        yield from ui.key('NUMPAD_PLUS', 'ctrl')
+        yield 0.3
+    print("the sidebar shows", shown(), "pixels", flush=True)
+    assert 0.8 * width < shown() <= width, shown()
+
+
+def take_theme(name):
+    """Take one of Blender's own themes."""
+    paths = [os.path.join(folder, name) for folder in bpy.utils.preset_paths("interface_theme")]
+    (path,) = [path for path in paths if os.path.exists(path)]
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="USERPREF_MT_interface_theme_presets")
 
 
 def keyed_frames():

@@ -78,6 +78,6 @@ def with_chain():
     area, sidebar = yield from ui.sidebar("IK 2D")
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
-    yield from ui.click_button(area, sidebar, "ik2d.solve")
+    bpy.ops.ik2d.solve('EXEC_DEFAULT')
     yield from ui.wait_until(lambda: arm().ik2d.last_solve, "the solve")
     bpy.context.scene.frame_set(4)

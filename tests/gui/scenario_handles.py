@@ -4,12 +4,12 @@
 import importlib
 import os
 import sys
-from math import degrees, isclose
+from math import degrees, dist, isclose
 
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import at, select_target_then_tip, ui
+from arm_steps import at, select_target_then_tip, take_theme, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 ADDON = "bl_ext.user_default.ik2d.ik2d_addon"
@@ -33,7 +33,7 @@ def handle(end):
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
-        found = gizmos.handle_places(chain_view, 1, gizmos.least_radius(bpy.context, place))[end]
+        found = gizmos.handle_places(chain_view, 1, gizmos.gizmo_radius(bpy.context, place))[end]
     return at(found)
 
 
@@ -44,7 +44,7 @@ def flip_button():
     with bpy.context.temp_override(**context_of_view()):
         chain_view = overlay.chain_view_shown(bpy.context)
         place = gizmos.Vector(gizmos.lifted(chain_view, chain_view.joints[1]))
-        found = gizmos.button_place(chain_view, gizmos.least_radius(bpy.context, place))
+        found = gizmos.button_place(chain_view, gizmos.gizmo_radius(bpy.context, place))
     return at(found)
 
 
@@ -106,6 +106,28 @@ def test():
     yield from ui.button('RELEASE')
     yield from ui.wait_until(lambda: joint().limit_min == low, "the limit of before")
 
+    # A bone that is short on the screen has its handles at itself, inside Blender's own gizmo.
+    for _ in range(6):
+        yield from ui.key('NUMPAD_MINUS')
+    yield 0.5
+    arm, high = bpy.data.objects["Arm"], joint().limit_max
+    head, tail = (
+        at(arm.matrix_world @ end) for end in (arm.pose.bones["fore"].head, arm.pose.bones["fore"].tail)
+    )
+    print("pixels", dist(head, tail), dist(head, handle(1)), flush=True)
+    assert dist(head, tail) < 75 and dist(head, handle(1)) < max(dist(head, tail), 40), (
+        head,
+        tail,
+        handle(1),
+    )
+    yield from ui.drag(*handle(1), *turned_by(1, 30.0), steps=6)
+    yield 0.3
+    assert isclose(abs(degrees(joint().limit_max - high)), 30.0, abs_tol=3.0), joint().limit_max
+    yield from ui.shot(f"{SHOTS}/handles_5_short.png")
+    for _ in range(6):
+        yield from ui.key('NUMPAD_PLUS')
+    yield 0.5
+
     def bend():
         return bpy.data.objects["Arm"].ik2d.chains[0].bend
 
@@ -113,6 +135,9 @@ def test():
     yield from ui.wait_until(lambda: bend() == 'NEGATIVE', "the flip")
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.shot(f"{SHOTS}/handles_4_flipped.png")
+    take_theme("Blender_Light.xml")
+    yield from ui.shot(f"{SHOTS}/handles_4_flipped_light.png")
+    bpy.ops.preferences.reset_default_theme()
     yield from ui.key('Z', 'ctrl')
     yield from ui.wait_until(lambda: bend() == 'POSITIVE', "the undo of the flip")
 

@@ -24,7 +24,7 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(chains()) == 1, "the chain")
 
-    # The presets: in the header of Active Chain, which is above its first field.
+    # The presets: in the header of Chain, which is above its first field.
     row = int(20 * bpy.context.preferences.system.ui_scale)
     _, y = yield from ui.find_button(area, sidebar, "].tip")
     x, y = sidebar.x + sidebar.width - int(3.3 * row), y + int(1.35 * row)
@@ -59,6 +59,7 @@ def test():
         bpy.ops.wm.call_menu(name="IK2D_MT_list")
     yield 0.5
     yield from ui.shot(f"{SHOTS}/menus_3_list.png")
+    yield from ui.key('DOWN_ARROW')  # from Pose This Frame
     yield from ui.key('RET')  # Copy Settings to Enabled
     yield from ui.wait_until(lambda: abs(chains()[1].softness - 0.2) < 1e-6, "the copy")
     yield from ui.move(*ui.center(ui.region()[1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain is made native from the panel Rig, follows its target as this is dragged, and is undone."""
+"""A chain is converted to drivers in the panel Rig, follows its dragged target, and is reverted."""
 
 import os
 import sys

@@ -9,7 +9,7 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import select_target_then_tip, ui
+from arm_steps import select_target_then_tip, take_theme, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 ADDON = "bl_ext.user_default.ik2d.ik2d_addon"
@@ -22,13 +22,6 @@ def show(picture):
     for area in ui.window().screen.areas:
         area.tag_redraw()
     yield from ui.shot(f"{SHOTS}/overlay_{picture}.png")
-
-
-def take_theme(name):
-    """Take one of Blender's own themes."""
-    paths = [os.path.join(folder, name) for folder in bpy.utils.preset_paths("interface_theme")]
-    (path,) = [path for path in paths if os.path.exists(path)]
-    bpy.ops.script.execute_preset(filepath=path, menu_idname="USERPREF_MT_interface_theme_presets")
 
 
 def limit(chain, joint, low, high):

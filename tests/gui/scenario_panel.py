@@ -8,11 +8,19 @@ import time
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import JOINTS, click_beside_the_list, click_target, keyed_frames, select_target_then_tip, ui
+from arm_steps import (
+    click_small_button,
+    click_sub_panel,
+    click_target,
+    keyed_frames,
+    select_target_then_tip,
+    ui,
+    zoom_to_width,
+)
 from mathutils import Vector
 
 SHOTS = os.environ["IK2D_SHOTS"]
-NARROW = 182  # pixels
+NARROW = 200  # pixels
 
 
 def show(sidebar, picture):
@@ -20,19 +28,6 @@ def show(sidebar, picture):
     sidebar.tag_redraw()
     yield 0.8  # panels slide to their places
     yield from ui.shot(f"{SHOTS}/panel_{picture}.png")
-
-
-def drag_to_width(sidebar, width):
-    """Drag the sidebar's edge."""
-    before, y = sidebar.width, sidebar.y + sidebar.height // 4
-    for x in range(
-        sidebar.x - 6, sidebar.x + 16, 2
-    ):  # the edge is some pixels wide, and only it can be dragged
-        yield from ui.drag(x, y, x + sidebar.width - width, y)
-        yield 0.3
-        if sidebar.width != before:
-            break
-    print("sidebar is", sidebar.width, "pixels wide", flush=True)
 
 
 def timed(draw, seconds):
@@ -74,9 +69,9 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
     yield from show(sidebar, "03_one_chain")
-    yield from ui.click_button(area, sidebar, "ik2d.flip")
+    yield from click_small_button(area, sidebar, "ik2d.flip")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].bend == 'NEGATIVE', "the flip")
-    yield from ui.click_button(area, sidebar, "ik2d.flip")
+    yield from click_small_button(area, sidebar, "ik2d.flip")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].bend == 'POSITIVE', "the flip back")
 
     # From the target: the same chain, and it can be baked.
@@ -96,7 +91,7 @@ def test():
     target.select_set(False)
     arm.select_set(True)
     arm.data.bones.active = arm.data.bones["upper"]
-    yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
+    yield from click_small_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 2, "the second chain")
     first, second = arm.ik2d.chains
     assert second.target.name == "upper Target", second.target
@@ -144,7 +139,7 @@ def test():
     yield from show(sidebar, "13_at_scale_1.5")
     bpy.context.preferences.view.ui_scale = 1.0
     yield 0.5
-    yield from drag_to_width(sidebar, NARROW)
+    yield from zoom_to_width(sidebar, NARROW)
     yield from show(sidebar, "14_narrow")
     times = timed_drawing()
     for _ in range(5):
@@ -158,16 +153,9 @@ def test():
 
 
 def open_panels(area, sidebar):
-    """Open the closed panels by clicking their headers: each is below a button that is there."""
-    scale = bpy.context.preferences.system.ui_scale
-    for above, below, inside in (
-        ("ik2d.flip", JOINTS, "ik2d.limits_from_bones"),
-        ("ik2d.limits_from_bones", 30, "].solver"),
-    ):
-        x, y = yield from ui.find_button(area, sidebar, above)
-        yield from ui.click(x, y - int(below * scale))
-        yield 0.8  # panels slide to their places
-        yield from ui.find_button(area, sidebar, inside)
+    """Open two of the closed panels by clicking their headers, the lower one first."""
+    yield from click_sub_panel(area, sidebar, "Advanced", "].solver")
+    yield from click_sub_panel(area, sidebar, "Joints", "ik2d.limits_from_bones")
 
 
 ui.run(test)

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import JOINTS, click_beside_the_list, select_target_then_tip, ui
+from arm_steps import click_small_button, click_sub_panel, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 LONG = (
@@ -21,14 +21,6 @@ def show(sidebar, picture):
     """Redraw the sidebar and keep a picture of it."""
     sidebar.tag_redraw()
     yield from ui.shot(f"{SHOTS}/{picture}.png")
-
-
-def click_header(area, sidebar, above, wanted, below=30):
-    """Click the header of the closed panel so far below a button; then a button of that panel is there."""
-    x, y = yield from ui.find_button(area, sidebar, above)
-    scale = bpy.context.preferences.system.ui_scale
-    yield from ui.click(x, y - int(below * scale))
-    yield from ui.find_button(area, sidebar, wanted)
 
 
 def limit_a_joint(area, sidebar, chain):
@@ -48,34 +40,48 @@ def test():
 
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 1, "the first chain")
-    yield from click_header(area, sidebar, "ik2d.flip", "ik2d.limits_from_bones", JOINTS)
+    yield from click_sub_panel(area, sidebar, "Joints", "ik2d.limits_from_bones")
     yield from limit_a_joint(area, sidebar, settings.chains[0])
     yield from show(sidebar, "5_joints")
     arm.data.bones["upper"].name = "arm"  # its joint follows by itself
     yield from ui.wait_until(lambda: "arm" in settings.chains[0].joints, "the renamed bone's joint")
     arm.data.bones["arm"].name = "upper"
     yield from ui.wait_until(lambda: "upper" in settings.chains[0].joints, "the joint's old name")
-    yield from click_header(area, sidebar, "ik2d.limits_from_bones", "].tolerance")
-    yield from show(sidebar, "5_solver")
+    # The list shows the joint of the active bone, and a click in the list makes its bone active.
+    assert settings.chains[0].shown_joint == 1, arm.data.bones.active
+    arm.data.bones.active = arm.data.bones["upper"]
+    yield from show(sidebar, "5_joint_of_the_active_bone")
+    assert settings.chains[0].shown_joint == 0
+    x, y = yield from ui.find_button(area, sidebar, "joints[1].use_limit")
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield 0.5  # the tooltip goes
+    yield from ui.move(x + int(60 * bpy.context.preferences.system.ui_scale), y)
+    yield 0.3
+    yield from ui.click(x + int(60 * bpy.context.preferences.system.ui_scale), y)
+    yield from ui.wait_until(lambda: arm.data.bones.active.name == "fore", "the bone of the clicked joint")
+    yield from click_sub_panel(area, sidebar, "Joints")
+    yield from click_sub_panel(area, sidebar, "Advanced", "].tolerance")
+    yield from show(sidebar, "5_advanced")
+    yield from click_sub_panel(area, sidebar, "Advanced")
+    yield from click_sub_panel(area, sidebar, "Foot or Hand", "].tip_rotation")
+    yield from show(sidebar, "5_foot")
+    yield from click_sub_panel(area, sidebar, "Foot or Hand")
+    yield from click_sub_panel(area, sidebar, "Reach", "].softness")
+    yield from show(sidebar, "5_reach")
+    yield from click_sub_panel(area, sidebar, "Reach")
 
-    yield from click_beside_the_list(area, sidebar, "ik2d.chain_add")
+    yield from click_small_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(settings.chains) == 2, "the second chain")
     second = settings.chains[1]
     second.target, second.enabled = None, False
     yield from show(sidebar, "6_no_target")
     second.target, second.subtarget = arm, "upper"
     yield from show(sidebar, "7_target_in_the_chain")
-    yield from click_beside_the_list(area, sidebar, "ik2d.chain_move")
+    yield from click_small_button(area, sidebar, "ik2d.chain_move")
     yield from ui.wait_until(lambda: settings.active_index == 0, "the move up")
-    yield from click_beside_the_list(area, sidebar, "ik2d.chain_remove")
+    yield from click_small_button(area, sidebar, "ik2d.chain_remove")
     yield from ui.wait_until(lambda: [chain.target for chain in settings.chains] == [target], "the removal")
 
-    for above, below in (
-        ("ik2d.limits_from_bones", 30),
-        ("ik2d.flip", JOINTS),
-    ):  # as they are at first: closed
-        x, y = yield from ui.find_button(area, sidebar, above)
-        yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
     settings.use_custom_range, settings.last_bake, settings.last_bake_alert = True, LONG, True
     settings.owner = str(arm.session_uid)
     settings.chains[0].missed_frames, settings.chains[0].worst_frame = "86..88", 87

@@ -117,6 +117,12 @@ def play(
         pytest.param("scenario_by_mouse.py", [], id="by_mouse_with_x_events"),
         pytest.param("scenario_states.py", ["--enable-event-simulate"], id="states_of_the_sidebar"),
         pytest.param("scenario_panel.py", ["--enable-event-simulate"], id="panel"),
+        pytest.param(
+            "scenario_small_window.py",
+            ["--enable-event-simulate", "--window-geometry", "0", "0", "1280", "800"],
+            id="result_in_sight",
+        ),
+        pytest.param("scenario_pictures.py", ["--enable-event-simulate"], id="panel_pictures"),
         pytest.param("scenario_long_bake.py", ["--enable-event-simulate"], id="long_bake"),
         pytest.param("scenario_by_name.py", ["--enable-event-simulate"], id="by_name"),
         pytest.param("scenario_live.py", ["--enable-event-simulate"], id="live"),

@@ -331,9 +331,9 @@ def release(armature: Object, name: str) -> list[str]:
         remove_native(armature, chain)
         chain = needed_chain(armature, name)
     if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
-        sentences.append(f"Keys of a bake of '{name}' stay: Clear Bake before Release takes them away")
+        sentences.append(f"Keys of a bake of '{name}' stay: undo, then Clear Bake first to remove them")
     if acts(chain):
-        sentences.append(f"Chain '{name}' is native beside the IK that is back: Remove Native, or mute that")
+        sentences.append(f"Chain '{name}' is on drivers next to the IK that is back: revert it, or mute that")
     sentences += give_back(chain)
     if made and not is_adopted(chain):
         drop_chain(armature, list(settings.chains).index(chain))

@@ -113,7 +113,7 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     if found is not None:
         return unsilence(chain.id_data, found, taken.note, [each.action for each in taken.actions])
     if others:
-        way_out = "give that its name back and Release again, or remove the chain if it is none"
+        way_out = "give that its name back and restore again, or remove the chain if it is none"
         return Unrestored(held=(f"{which} is not found, and may be {listed(others)}: {way_out}",))
     return Unrestored((f"{which} is gone: there is nothing to unmute",))
 

@@ -89,10 +89,10 @@ def unsilence(
         linked = [curve.id_data.name for curve in curves if not curve.id_data.is_editable]
         if linked:
             held.append(
-                f"{what} is in '{linked[0]}', which is linked now: make that local, and Release again"
+                f"{what} is in '{linked[0]}', which is linked now: make that local, and restore again"
             )
         elif not curves and any(_may_be(armature, curve, old_path) for curve in around):
-            held.append(f"{what} has lost its path: unmute it in the Graph Editor, and Release again")
+            held.append(f"{what} has lost its path: unmute it in the Graph Editor, and restore again")
         elif not curves:
             gone.append(f"{what} is gone")
     return Unrestored(tuple(gone), tuple(held))

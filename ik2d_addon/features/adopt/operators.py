@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Adopt IK and Release operators."""
+"""The operators Adopt IK and Restore Original IK."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ...ui.operator import ChainOperator, chain_name, tick
 from ...ui.preferences import is_live_at_once
 from ...ui.registration import registration
 from ...ui.settings.adopted import is_adopted
-from ...ui.text import draw_text, row_or_column, text_width, wrapped
+from ...ui.text import draw_text, fitting_icon, row_or_column, text_width, wrapped
 from .poses import FEW_FRAMES, MOST_FRAMES
 
 if TYPE_CHECKING:  # loaded when it is first used
@@ -24,7 +24,7 @@ _DIALOG_WIDTH = 520
 
 
 class IK2D_OT_adopt(ChainOperator, Operator):
-    """Turn the IK constraints of the selected bones' limbs into chains; Release gives them back"""
+    """Turn the IK of the selected bones' limbs into chains; Restore Original IK turns it back on"""
 
     bl_idname = "ik2d.adopt"
     bl_label = "Adopt IK"
@@ -135,12 +135,12 @@ def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width:
 
 
 class IK2D_OT_release(ChainOperator, Operator):
-    """Give back the IK constraints that the active chain was made from, and remove the chain"""
+    """Remove this chain and turn the original IK back on"""
 
     bl_idname = "ik2d.release"
-    bl_label = "Release"
+    bl_label = "Restore Original IK"
 
-    all: tick("All", "Release all chains of the armature that were adopted, not the active one alone")
+    all: tick("All", "Restore the IK of all adopted chains of the armature, not of the active one alone")
 
     @staticmethod
     def why_not(context):
@@ -157,27 +157,38 @@ class IK2D_OT_release(ChainOperator, Operator):
         if not self.all:
             if chain is None or not is_adopted(chain):
                 which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
-                raise IK2DError(f"{which}; choose one that was adopted, or release all")
+                raise IK2DError(f"{which}; choose one that was adopted, or restore all")
             names = [chain.name]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
         released = [name for name in names if name not in adopted_chains(armature)]
-        return f"Released {', '.join(map(repr, released))}" if released else ""
+        return f"Restored the original IK of {', '.join(map(repr, released))}" if released else ""
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
-    """Draw the buttons that adopt and release, and the active chain's difference from its IK."""
+    """Draw the buttons that adopt and restore, and what adopting has changed for the active chain, folded."""
     row = row_or_column(layout, context, [IK2D_OT_adopt.bl_label, IK2D_OT_release.bl_label])
     row.operator("ik2d.adopt", icon='CON_KINEMATIC')
-    row.operator("ik2d.release", icon='LOOP_BACK')
+    label = IK2D_OT_release.bl_label
+    row.operator("ik2d.release", icon=fitting_icon(context, label, 'LOOP_BACK', in_box=True))
     chain = shown_chain(context)
     if chain is None or not is_adopted(chain):
         return
+    adopted, lost = chain.adopted, chain.adopted.lost.splitlines()
+    if not (adopted.apart or lost):
+        return
     column = layout.column(align=True)
-    if chain.adopted.apart:
-        draw_text(column, context, f"{chain.name}: {chain.adopted.apart}.", 'INFO')
-    for line in chain.adopted.lost.splitlines():
+    row = column.row()
+    row.alignment = 'LEFT'
+    is_open = adopted.show_notes
+    label = f"Changes: {len(lost)} not carried over" if lost else "Changes"
+    row.prop(adopted, "show_notes", text=label, icon='TRIA_DOWN' if is_open else 'TRIA_RIGHT', emboss=False)
+    if not is_open:
+        return
+    if adopted.apart:
+        draw_text(column, context, f"{chain.name}: {adopted.apart}.", 'INFO')
+    for line in lost:
         draw_text(column, context, f"Not carried over: {line}.", 'ERROR')
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Live toggle and status of a chain in the list and the sidebar, and their operators."""
 
-from bpy.types import Context, Operator, PropertyGroup, UILayout
+import bpy
+from bpy.types import Context, Menu, Operator, PropertyGroup, UILayout
 
+from ...rig.chain.native_state import acts, is_native
 from ...ui.context import shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
-from ...ui.text import draw_text
+from ...ui.text import draw_text, fitting_icon
 
 _ICONS = {False: 'PAUSE', True: 'PLAY'}
 
@@ -22,26 +24,36 @@ def draw_toggle(row: UILayout, chain: PropertyGroup) -> None:
 
 
 def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem: str) -> None:
-    """Draw a chain's Live toggle, status and fixes. problem: why it cannot be solved, drawn elsewhere."""
+    """Draw a chain's Live toggle and its status. problem: why it cannot be solved, drawn elsewhere."""
     column = layout.column(align=True)
-    column.use_property_split = False
-    column.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
-    said = chain.live_status
-    if said and not (problem and chain.live):
+    toggle = column.row()
+    toggle.enabled = chain.live or not is_native(chain)
+    toggle.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
+    if is_native(chain) and not chain.live:
+        words = "On drivers, which follow the target" if acts(chain) else "On drivers, muted by a bake"
+        draw_text(column.box(), context, words, 'DRIVER')
+    elif (said := chain.live_status) and not (problem and chain.live):
         draw_text(column.box(), context, said, 'CHECKMARK' if chain.live_reached else 'ERROR')
-    if not chain.live:
-        return
-    if has_memory(chain):
-        column.operator("ik2d.solve_with_even", icon='CON_KINEMATIC')
-    if not context.scene.render.use_lock_interface:
-        column.operator("ik2d.lock_interface", icon='LOCKED')
+    if chain.live and has_memory(chain):
+        label = IK2D_OT_solve_with_even.bl_label
+        column.operator("ik2d.solve_with_even", icon=fitting_icon(context, label, 'CON_KINEMATIC'))
+
+
+def draw_before_render(menu: Menu, context: Context) -> None:
+    """Add a word to the Render menu where live chains move while the interface is not locked."""
+    scene = context.scene
+    if not scene.render.use_lock_interface and any(
+        chain.live for ob in scene.objects if ob.is_property_set("ik2d") for chain in ob.ik2d.chains
+    ):
+        menu.layout.separator()
+        menu.layout.operator("ik2d.lock_interface", icon='LOCKED')
 
 
 class IK2D_OT_solve_with_even(ChainOperator, Operator):
-    """Set the chain's solver to Even, so that it can be live: each frame has the pose that bends least"""
+    """Set the solver to Smooth (Least Bend), which can be live: each frame has the pose that bends least"""
 
     bl_idname = "ik2d.solve_with_even"
-    bl_label = "Set Solver to Even"
+    bl_label = "Set Solver to Smooth"
 
     @staticmethod
     def why_not(context):
@@ -52,7 +64,7 @@ class IK2D_OT_solve_with_even(ChainOperator, Operator):
     def work(self, context):
         chain = shown_chain(context)
         chain.solver = 'EVEN'
-        return f"Chain '{chain.name}' is solved by Even: each frame has the pose that bends least"
+        return f"Chain '{chain.name}' is solved by Smooth: each frame has the pose that bends least"
 
 
 class IK2D_OT_lock_interface(ChainOperator, Operator):
@@ -71,4 +83,16 @@ class IK2D_OT_lock_interface(ChainOperator, Operator):
 
 
 classes = (IK2D_OT_solve_with_even, IK2D_OT_lock_interface)
-register, unregister = registration(classes)
+_register_classes, _unregister_classes = registration(classes)
+
+
+def register() -> None:
+    """Register the operators and add a word to the Render menu."""
+    _register_classes()
+    bpy.types.TOPBAR_MT_render.append(draw_before_render)
+
+
+def unregister() -> None:
+    """Take the word away and unregister the operators."""
+    bpy.types.TOPBAR_MT_render.remove(draw_before_render)
+    _unregister_classes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
+"""Pose This Frame, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
 
 from collections.abc import Generator
 from time import perf_counter
@@ -8,13 +8,14 @@ from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
 
 from ...bake import BakeReport, bake_steps, solve
-from ...bake.keys.clearing import all_bones, chains_to_clear, clear, locked_channels
+from ...bake.keys.clearing import all_bones, baked_keys, chains_to_clear, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
 from ...ui.context import active_armature, why_not_edit, why_not_solve
+from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from .results import store_bake, store_solve
@@ -50,6 +51,17 @@ def frozen_motion_notes(armature: Object, scene: Scene) -> list[str]:
     return notes_before(armature, bones, animation_times(scene, [start, end])) if bones else []
 
 
+def has_baked_keys(armature: Object) -> bool:
+    """Return whether bakes have left keys on the bones of an armature's chains."""
+    chains = armature.ik2d.chains
+    version = [(chain.tip, chain.bone_count, chain.hands_posed, chain.bake_mark) for chain in chains]
+
+    def found() -> bool:
+        return baked_keys(armature, all_bones(chains))
+
+    return bool(kept(armature, "has_baked_keys", version, found, with_targets=False))
+
+
 class _OfChain(ChainOperator):
     """An operator on one chain or on all."""
 
@@ -68,7 +80,7 @@ class IK2D_OT_solve(_OfChain, Operator):
     """Pose all enabled chains at the current frame, without keys"""
 
     bl_idname = "ik2d.solve"
-    bl_label = "Solve"
+    bl_label = "Pose This Frame"
 
     def work(self, context):
         armature = active_armature(context)
@@ -193,8 +205,12 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
 
     @staticmethod
     def why_not(context):
-        reason = why_not_edit(context)
-        return reason or ("" if active_armature(context).ik2d.chains else "Add a chain first")
+        if reason := why_not_edit(context):
+            return reason
+        armature = active_armature(context)
+        if not armature.ik2d.chains:
+            return "Add a chain first"
+        return "" if has_baked_keys(armature) else "There are no baked keys to clear"
 
     def work(self, context):
         armature = active_armature(context)

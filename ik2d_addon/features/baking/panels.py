@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels of bakes: Bake, Bake Options and Result."""
+"""The panels of bakes: Bake, with its result, and Bake Options."""
 
-from bpy.types import Context, Panel, PropertyGroup, UILayout
+from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
+from ...bake.request import chosen_range
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
-from ...ui.text import draw_text, field, row_or_column
+from ...ui.text import draw_text, field, fitting_icon, row_or_column
 from .operators import frozen_motion_notes
 from .results import bake_is_stale, has_results, solve_is_stale
 
@@ -15,49 +16,50 @@ _MISSED_ROWS = 4
 
 
 class IK2D_PT_bake(RigSidebar, Panel):
-    """Pose the chains at this frame, or key them over a range of frames"""
+    """Key the chains over a range of frames, and see what was reached"""
 
     bl_idname = "IK2D_PT_bake"
     bl_label = "Bake"
     bl_description = __doc__
 
     def draw(self, context):
-        layout, settings = self.layout, active_armature(context).ik2d
+        layout, armature = self.layout, active_armature(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
-        self._draw_range(layout.column(), context, settings)
-        several = len(settings.chains) > 1
-        buttons = layout.column(align=True)
-        self._draw_buttons(buttons, context, "", " All" if several else "", 1.5)
-        chain = shown_chain(context)
-        if several and chain is not None:
-            self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
-        layout.operator("ik2d.clear_bake", icon='X')
-        for note in frozen_motion_notes(active_armature(context), context.scene):
+        self._draw_range(layout.column(), context, armature.ik2d)
+        self._draw_buttons(layout.column(align=True), context, armature)
+        if has_results(armature):
+            draw_results(layout.column(), context, armature)
+        for note in frozen_motion_notes(armature, context.scene):
             draw_text(layout.box(), context, note, 'INFO')
 
     @staticmethod
-    def _draw_buttons(column: UILayout, context: Context, chain: str, which: str, height: float) -> None:
-        """Draw the Solve and Bake buttons of one chain, or of all."""
-        labels = [f"Solve{which}", f"Bake{which}"]
-        row = row_or_column(column, context, labels)
-        row.scale_y = height
-        row.operator("ik2d.solve", text=labels[0], icon='POSE_HLT').chain = chain
-        row.operator("ik2d.bake", text=labels[1], icon='KEY_HLT').chain = chain
+    def _draw_buttons(column: UILayout, context: Context, armature: Object) -> None:
+        """Draw the Bake button, with a choice between all chains and the active one, and Clear Bake."""
+        settings, chain = armature.ik2d, shown_chain(context)
+        several = len(settings.chains) > 1 and chain is not None
+        if several:
+            row = column.row(align=True)
+            row.use_property_split = False
+            row.prop(settings, "chains_to_bake", expand=True)
+        button = column.column(align=True)
+        button.scale_y = 1.5
+        active = several and settings.chains_to_bake == 'ACTIVE'
+        first, last, _step = chosen_range(armature, context.scene)
+        label = f"Bake {first} to {last}"
+        button.operator("ik2d.bake", text=label, icon=fitting_icon(context, label, 'KEY_HLT')).chain = (
+            chain.name if active else ""
+        )
+        label = clear_label(settings)
+        column.operator("ik2d.clear_bake", text=label, icon=fitting_icon(context, label, 'X'))
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
-        own = settings.use_custom_range
-        owner = settings if own else context.scene
-        numbers = column.column(align=True)
-        numbers.enabled = own
-        field(numbers, context, owner, "frame_start", "Start")
-        field(numbers, context, owner, "frame_end", "End")
-        if own:
-            field(numbers, context, owner, "frame_step", "Step")
-        row = column.row()
-        row.use_property_split = False
-        row.prop(settings, "use_custom_range")
+        field(column, context, settings, "use_custom_range")
+        if settings.use_custom_range:
+            numbers = column.column(align=True)
+            for name in ("frame_start", "frame_end", "frame_step"):
+                field(numbers, context, settings, name)
 
 
 class IK2D_PT_bake_options(RigSidebar, Panel):
@@ -73,69 +75,64 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
         layout, settings = self.layout, active_armature(context).ik2d
         layout.use_property_split = True
         layout.use_property_decorate = False
-        ticks = layout.column()
-        ticks.use_property_split = False
-        ticks.prop(settings, "on_target_keys")
-        ticks.prop(settings, "single_axis")
-        ticks.prop(settings, "use_reduce")
+        for name in ("on_target_keys", "single_axis", "use_reduce"):
+            field(layout, context, settings, name)
         error = layout.column()
         error.enabled = settings.use_reduce
         field(error, context, settings, "reduce_error")
         field(layout.column(), context, settings, "verify")
 
 
-class IK2D_PT_result(RigSidebar, Panel):
-    """What came of the last bake and the last solve, and whether it still holds"""
-
-    bl_idname = "IK2D_PT_result"
-    bl_label = "Result"
-    bl_description = __doc__
-    bl_order = 2  # below all others, so that it moves no button
-
-    @classmethod
-    def poll(cls, context):
-        armature = active_armature(context)
-        if armature is None or not has_results(armature):
-            return False
-        return bool(armature.ik2d.last_bake or armature.ik2d.last_solve)
-
-    def draw(self, context):
-        armature = active_armature(context)
-        settings, scene = armature.ik2d, context.scene
-        if settings.last_bake:
-            stale = bake_is_stale(armature, scene)
-            missed = [chain for chain in settings.chains if chain.missed_frames]
-            self._draw_result(context, settings.last_bake, settings.last_bake_alert, stale, missed)
-        if settings.last_solve:
-            stale = solve_is_stale(armature, scene)
-            self._draw_result(context, settings.last_solve, settings.last_solve_alert, stale, [])
-
-    def _draw_result(self, context: Context, text: str, alert: bool, stale: str, missed: list) -> None:
-        """Draw a result in a box, grey if out of date: the sentence, missed frames, warnings."""
-        box = self.layout.box().column()
-        if stale:
-            draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
-        words = box.column()
-        words.active = not stale
-        sentence, _, warnings = text.partition("\n")
-        draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
-        self._draw_missed(words, context, missed)
-        if warnings:
-            draw_text(words, context, warnings, 'ERROR')
-
-    @staticmethod
-    def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
-        """Draw the buttons that jump to missed frames, for each chain that has any."""
-        for chain in missed[:_MISSED_ROWS]:
-            if len(chain.id_data.ik2d.chains) > 1:
-                column.label(text=chain.name)
-            labels = [f"Frame {chain.worst_frame}", "Mark"]
-            row = row_or_column(column, context, labels)
-            row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
-            row.operator("ik2d.mark_frames", text=labels[1], icon='MARKER_HLT').chain = chain.name
-        if len(missed) > _MISSED_ROWS:
-            column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
+def clear_label(settings: PropertyGroup) -> str:
+    """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
+    frames = f", {settings.frame_start} to {settings.frame_end}" if settings.use_custom_range else ""
+    return f"Clear Bake{frames}"
 
 
-classes = (IK2D_PT_bake, IK2D_PT_bake_options, IK2D_PT_result)
+def draw_results(layout: UILayout, context: Context, armature: Object) -> None:
+    """Draw the results of the last bake and of the last pose of this frame, each in a box."""
+    settings, scene = armature.ik2d, context.scene
+    if settings.last_bake:
+        stale = bake_is_stale(armature, scene)
+        missed = [chain for chain in settings.chains if chain.missed_frames]
+        _draw_result(layout, context, settings.last_bake, settings.last_bake_alert, stale, missed)
+    if settings.last_solve:
+        stale = solve_is_stale(armature, scene)
+        _draw_result(layout, context, settings.last_solve, settings.last_solve_alert, stale, [])
+
+
+def _draw_result(
+    layout: UILayout, context: Context, text: str, alert: bool, stale: str, missed: list
+) -> None:
+    """Draw a result in a box, grey if out of date: the sentence, missed frames, warnings."""
+    box = layout.box().column()
+    if stale:
+        draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
+    words = box.column()
+    words.active = not stale
+    sentence, _, warnings = text.partition("\n")
+    draw_text(words, context, sentence, 'ERROR' if alert else 'CHECKMARK')
+    _draw_missed(words, context, missed)
+    if warnings:
+        draw_text(words, context, warnings, 'ERROR')
+
+
+def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
+    """Draw the buttons that jump to missed frames, for each chain that has any."""
+    for chain in missed[:_MISSED_ROWS]:
+        if len(chain.id_data.ik2d.chains) > 1:
+            column.label(text=chain.name)
+        labels = [f"Frame {chain.worst_frame}", "Mark in Timeline"]
+        row = row_or_column(column, context, labels)
+        row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
+        row.operator(
+            "ik2d.mark_frames",
+            text=labels[1],
+            icon=fitting_icon(context, labels[1], 'MARKER_HLT', in_box=True),
+        ).chain = chain.name
+    if len(missed) > _MISSED_ROWS:
+        column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
+
+
+classes = (IK2D_PT_bake, IK2D_PT_bake_options)
 register, unregister = registration(classes)

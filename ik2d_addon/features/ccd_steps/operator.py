@@ -86,7 +86,8 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     rig = read_chain(armature, chain)
     if rig.tip_angle is not None:
         raise IK2DError(
-            f"Chain '{rig.name}': plain CCD gives the last bone no angle; set Last Bone to Free to step"
+            f"Chain '{rig.name}': plain CCD gives the last bone no angle; set Last Bone's Angle"
+            " to Free to step"
         )
     bpy.context.view_layer.update()
     joint = 0 if whole else next_joint(chain, len(rig.bones))
@@ -101,8 +102,8 @@ def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> 
     off = length_text(step.distance, units)
     if step.result == CCDResult.FAILURE:
         return (
-            f"No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; Solve takes"
-            " another way"
+            f"No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; Pose"
+            " This Frame takes another way"
         )
     if whole:
         turned = f"Turned all joints, '{step.bones[int(np.argmax(np.abs(step.turned)))]}' the most, by"

@@ -450,7 +450,7 @@ def _refuse_nothing(settings: Settings, found: Sequence[object], what: str) -> N
 # --- Fixes that are operators of their own -----------------------------------
 
 mute_constraints = Fix(
-    'MUTE_CONSTRAINTS', "Mute for These Frames", operator="ik2d.mute_constraints", icon='HIDE_ON'
+    'MUTE_CONSTRAINTS', "Mute Constraints in Range", operator="ik2d.mute_constraints", icon='HIDE_ON'
 )
 plane_to_target = Fix(
     'PLANE_TO_TARGET', "Plane to Target", operator="ik2d.plane_to_target", icon='ORIENTATION_NORMAL'

@@ -27,7 +27,7 @@ class IK2D_OT_mute_constraints(ChainOperator, Operator):
     """Mute the constraints that rule the active chain's bones, on the frames to bake alone"""
 
     bl_idname = "ik2d.mute_constraints"
-    bl_label = "Mute for These Frames"
+    bl_label = "Mute Constraints in Range"
 
     def execute(self, context):
         armature = active_armature(context)

@@ -20,7 +20,7 @@ from ...ui.context import active_armature, named_chain
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
-from ...ui.text import draw_text, row_or_column
+from ...ui.text import draw_text, fitting_icon, row_or_column
 from .findings import Finding, findings, reading
 from .fixes import FIXES, mend
 
@@ -112,7 +112,7 @@ def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, findin
         return
     row = row_or_column(column, context, [one.label for one in fixes])
     for one in fixes:
-        button = row.operator(one.operator, text=one.label, icon=one.icon)
+        button = row.operator(one.operator, text=one.label, icon=fitting_icon(context, one.label, one.icon))
         if hasattr(button, "chain"):
             button.chain = chain.name
         if one.work is not None:

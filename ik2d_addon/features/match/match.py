@@ -65,7 +65,7 @@ class ChainMatch:
 
 @dataclass(frozen=True, eq=False)
 class MatchReport:
-    """Result of Target to Tip: each chain's match, and the properties that were moved without keys."""
+    """Result of Snap Target to Bones: each chain's match, and the properties that were moved without keys."""
 
     chains: tuple[ChainMatch, ...]
     moved: tuple[Moved, ...]
@@ -119,7 +119,7 @@ def target_to_tip(
 
     With a frame it keys the target's location on every frame from the first to the last, both included,
     and the bend side if that changes; None takes the scene's. Without both it sets them for the current
-    pose, without keys. Softness and Turn Over go to 0. switch: key also the influence from 0 to 1 at the
+    pose, without keys. Softness and Flip Amount go to 0. switch: key also the influence from 0 to 1 at the
     first frame, and the target on the frame before; without frames at the current one. chains, frame_start,
     frame_end: as in `bake`. Raises IK2DError, with nothing changed, if a target cannot be moved there.
     """
@@ -340,7 +340,7 @@ def _hand_note(rig: RigChain) -> list[str]:
         return []
     return [
         f"Chain '{rig.name}': it turns {quoted(rig.hands.bones)} on its tip, which this does not match; set"
-        " Hand or Foot to As It Is to keep their own turns"
+        " Foot or Hand to With the Limb to keep their own turns"
     ]
 
 

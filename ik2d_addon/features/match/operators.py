@@ -73,10 +73,10 @@ class _Match(ChainOperator):
 
 
 class IK2D_OT_target_to_tip(_Match, Operator):
-    """Put the target where the bones' own keys have the tip, so that the chain solves to that pose"""
+    """Move the target to where the bones' own keys have the tip, so that the chain takes on that pose"""
 
     bl_idname = "ik2d.target_to_tip"
-    bl_label = "Target to Tip"
+    bl_label = "Snap Target to Bones"
 
     switching = "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
 
@@ -93,10 +93,10 @@ class IK2D_OT_target_to_tip(_Match, Operator):
 
 
 class IK2D_OT_snap_fk(_Match, Operator):
-    """Give the bones the chain's pose as their own keys, which the chain blends with and Clear Bake keeps"""
+    """Key the chain's pose on the bones as their own keys, which Clear Bake keeps"""
 
     bl_idname = "ik2d.snap_fk"
-    bl_label = "Snap FK"
+    bl_label = "Key Bones (FK)"
 
     switching = "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
 
@@ -115,7 +115,7 @@ class IK2D_OT_snap_fk(_Match, Operator):
 
 
 def _snapped(armature: Object, report: BakeReport) -> Iterator[Moved]:
-    """Yield the properties of the chains' bones that Snap FK has posed."""
+    """Yield the properties of the chains' bones that Key Bones (FK) has posed."""
     for chain in report.chains:
         for bone in map(armature.pose.bones.get, chain.bones):
             name, locks = rotation_property(bone.rotation_mode), locked_channels(bone)

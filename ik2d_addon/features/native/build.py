@@ -75,7 +75,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         shape = shape_of(rig)
         plan = planner(shape)(shape)
     except IK2DError as error:
-        raise IK2DError(f"Chain '{rig.name}' cannot be native: {error}") from None
+        raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {error}") from None
     had_animation = armature.animation_data is not None
     empties = add_empties(rig)
     _note(settings, empties, had_animation)
@@ -89,7 +89,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
-            raise IK2DError(f"Chain '{rig.name}' cannot be native: {error}") from None
+            raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {error}") from None
         raise
 
 
@@ -104,9 +104,9 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     """Unmute a native chain's constraints."""
     changed = changed_since_made(settings)
     if changed:
-        raise IK2DError(f"Chain '{settings.name}' is native, but {changed}; Remove Native, then make it anew")
+        raise IK2DError(f"Chain '{settings.name}' is on drivers, but {changed}; revert, then convert again")
     if acts(settings):
-        raise IK2DError(f"Chain '{settings.name}' is native already; Remove Native first to make it anew")
+        raise IK2DError(f"Chain '{settings.name}' is on drivers already; revert it first to convert it again")
     own = list(constraints_of(settings))
     for _, constraint in own:
         constraint.mute = False

@@ -42,9 +42,7 @@ OFF_TARGET = 2e-5
 # The tip's direction has no digits nearer than this to the root (reach is 1).
 NEAR_ROOT = 1e-7
 
-_ABRUPT = (
-    "its pose changes too abruptly with the target's distance; set the solver to Arc, or bake it instead"
-)
+_ABRUPT = "its pose changes too abruptly with the target's distance; set Solver to Circle, or bake it instead"
 
 # From distances (m,), reach is 1, and a side to angles (m, n); the first turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
@@ -160,12 +158,12 @@ def solver_of(shape: Shape) -> Solver:
     """Return the solver of a chain of that shape with reach 1; raise IK2DError as `plan` does."""
     if shape.solver == 'CCD':
         raise IK2DError(
-            "CCD's poses depend on the frames before; set the solver to Automatic or Arc, then make it native"
+            "CCD's poses depend on the frames before; set Solver to Automatic or Circle, then convert it"
         )
     if shape.solver == 'EVEN' and not shape.root_turns_freely:
-        raise IK2DError("its root's turn counts; turn Root Turns Freely on, or set the solver to Arc")
+        raise IK2DError("its root's turn counts; turn First Bone Turns Freely on, or set Solver to Circle")
     if not np.isnan(shape.limits).all():
-        raise IK2DError("its joints have limits, and those of two bones alone can be native; turn Limit off")
+        raise IK2DError("its joints have limits, and drivers have them for two bones alone; turn Limit off")
     if shape.stretch is not None and shape.stretch.last_only:
         raise IK2DError(
             "it stretches its last bone alone, as two bones alone can natively; turn Last Only off"

@@ -1,48 +1,62 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Make Native and Remove Native operators, and the controls in the sidebar."""
+"""The operators Convert to Drivers and Revert, and the settings in the sidebar that drivers read."""
 
 from typing import TYPE_CHECKING
 
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
-from ...rig.chain.native_state import acts, is_native
+from ...rig.chain.native_state import controls_of, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
 from ...ui.registration import registration
-from ...ui.text import draw_text
+from ...ui.text import draw_text, field, fitting_icon
 from . import remove_native
 from .changes import acts_as_set, changed_since_made
 
 if TYPE_CHECKING:
     from .build import Native
 
-_ORDER = ("softness", "stretch", "compress", "influence", "bend", "turn_over")
+
+def draw_native(layout: UILayout, context: Context) -> None:
+    """Draw one toggle that converts the active chain to drivers and reverts it."""
+    chain = shown_chain(context)
+    native = chain is not None and is_native(chain)
+    if native and not acts_as_set(chain):
+        layout.operator("ik2d.make_native", text="Convert Again", icon='DRIVER')
+    label = "On Drivers: Revert" if native else IK2D_OT_make_native.bl_label
+    operator = "ik2d.remove_native" if native else "ik2d.make_native"
+    icon = fitting_icon(context, label, 'DRIVER', in_box=True)
+    layout.operator(operator, text=label, icon=icon, depress=native)
 
 
-def draw_native(layout: UILayout, _context: Context) -> None:
-    """Draw the buttons of both operators."""
+def draw_setting(layout: UILayout, context: Context, chain: PropertyGroup, name: str) -> None:
+    """Draw one of a chain's settings; of a chain on drivers the control that acts in its place, if any."""
+    controls = controls_of(chain)
+    if controls is None:
+        field(layout, context, chain, name)
+    elif name in controls:
+        label = chain.bl_rna.properties[name].name
+        field(layout, context, controls, f'["{name}"]', label)
+
+
+def draw_bend(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the side that a chain bends to, or its control on drivers, with a button that flips it."""
     row = layout.row(align=True)
-    row.operator("ik2d.make_native", icon='DRIVER')
-    row.operator("ik2d.remove_native", icon='X')
-
-
-def draw_controls(layout: UILayout, chain: PropertyGroup, controls: Object) -> None:
-    """Draw a native chain's controls, with their keying buttons, instead of its settings."""
-    column = layout.column()
-    column.use_property_decorate = True
-    for name in _ORDER:
-        if name in controls:
-            column.prop(controls, f'["{name}"]', text=name.replace("_", " ").title())
-    if not acts(chain) and not changed_since_made(chain):
-        column.label(text="Baked: Make Native again to follow", icon='INFO')
+    controls = controls_of(chain)
+    if controls is None:
+        field(row, context, chain, "bend")
+    else:
+        field(row, context, chain, "shown_bend")
+        row.prop_decorator(controls, '["bend"]')
+    row.operator("ik2d.flip", text="", icon='MOD_MIRROR').chain = chain.name
 
 
 def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw a warning if a native chain's drivers no longer match its settings."""
     changed = changed_since_made(chain)
     if changed:
-        draw_text(layout, context, f"Native, but {changed}: Remove Native, then make it anew", 'ERROR')
+        draw_text(layout, context, f"On drivers, but {changed}: revert, then convert again", 'ERROR')
 
 
 class _OnChains(ChainOperator):
@@ -59,10 +73,10 @@ class _OnChains(ChainOperator):
 
 
 class IK2D_OT_make_native(_OnChains, Operator):
-    """Have Blender's own drivers bring the tip to its target: live, exact, and without this add-on"""
+    """Have Blender's own drivers bring the tip to its target, also where this add-on is not installed"""
 
     bl_idname = "ik2d.make_native"
-    bl_label = "Make Native"
+    bl_label = "Convert to Drivers"
 
     def execute(self, context):
         from .build import make_native
@@ -77,7 +91,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
         for fault in faults:
             self.report({'ERROR'} if not made else {'WARNING'}, fault)
         if not made:
-            return {'CANCELLED'} if faults else self.refuse("All enabled chains are native already")
+            return {'CANCELLED'} if faults else self.refuse("All enabled chains are on drivers already")
         context.view_layer.update()
         for warning in (warning for native in made for warning in native.warnings):
             self.report({'WARNING'}, warning)
@@ -87,34 +101,34 @@ class IK2D_OT_make_native(_OnChains, Operator):
 
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: "list[Native]") -> str:
     if len(made) > 1:
-        return f"{len(made)} chains of '{armature.name}' are native: the file plays without IK 2D"
+        return f"{len(made)} chains of '{armature.name}' are on drivers: the file plays without IK 2D"
     name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)
-    return f"Chain '{name}' is native: the file plays without IK 2D"
+    return f"Chain '{name}' is on drivers: the file plays without IK 2D"
 
 
 class IK2D_OT_remove_native(_OnChains, Operator):
-    """Take away the drivers, constraints and empties that make the chain native; its keys show again"""
+    """Remove the drivers, constraints and empties that were made for the chain; its own keys act again"""
 
     bl_idname = "ik2d.remove_native"
-    bl_label = "Remove Native"
+    bl_label = "Revert"
 
     @staticmethod
     def why_not(context):
         if reason := why_no_chain(context):
             return reason
-        return "" if any(map(is_native, active_armature(context).ik2d.chains)) else "No chain is native"
+        return "" if any(map(is_native, active_armature(context).ik2d.chains)) else "No chain is on drivers"
 
     def work(self, context):
         chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]
         if not chains:
             what = "No enabled chain" if self.all else f"Chain '{shown_chain(context).name}'"
-            raise IK2DError(f"{what} is {'native' if self.all else 'not native'}")
+            raise IK2DError(f"{what} is {'' if self.all else 'not '}on drivers")
         names = [chain.name for chain in chains]
         for chain in chains:
             remove_native(chain.id_data, chain)
         context.view_layer.update()
         said = f"Chain '{names[0]}' is" if len(names) == 1 else f"{len(names)} chains are"
-        return f"{said} native no more"
+        return f"{said} on drivers no more"
 
 
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)

@@ -23,7 +23,7 @@ _UNSCALED = 1e-6
 def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
     """Raise IK2DError with the first reason why a chain cannot be native."""
     for problem in _problems_of(rig, scene):
-        raise IK2DError(f"Chain '{rig.name}' cannot be native: {problem}")
+        raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {problem}")
 
 
 def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
@@ -37,11 +37,11 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         yield "bones that slide cannot be; turn Slide off in Joints, or bake it instead"
     if rig.hands is not None:
         yield (
-            f"'{rig.hands.bones[0]}' on its tip keeps a rotation of its own, by keys alone; set Hand or Foot"
-            " to As It Is, or bake it instead"
+            f"'{rig.hands.bones[0]}' on its tip keeps a rotation of its own, by keys alone; set Foot or Hand"
+            " to With the Limb, or bake it instead"
         )
     if rig.tip_angle is not None:
-        yield "its last bone has an angle of its own; set Last Bone to Free, or bake it instead"
+        yield "its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead"
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
         yield from _of_inheritance(bone, root=i == 0)
@@ -141,8 +141,8 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
         for bone, _ in constraints_of(other):
             if bone.name in rig.bones:
                 yield (
-                    f"its bone '{bone.name}' is turned by the native chain '{other.name}' already; make"
-                    " that one active and press Remove Native"
+                    f"its bone '{bone.name}' is turned by chain '{other.name}' on drivers already; make"
+                    " that one active and press Revert"
                 )
 
 

@@ -39,6 +39,11 @@ def readable(color: Sequence[float], background: Sequence[float], wanted: float 
     return found
 
 
+def backdrop(ink: Sequence[float]) -> RGB:
+    """Return the grey behind signs of a colour: dark behind light ones, light behind dark ones."""
+    return (0.1 + 0.75 * farther_end(ink),) * 3
+
+
 def farther_end(background: Sequence[float]) -> float:
     """Return 1.0 where white is further from the background than black is, else 0.0."""
     return 1.0 if contrast((1.0,) * 3, background) >= contrast((0.0,) * 3, background) else 0.0

@@ -11,23 +11,25 @@ from ...ui.registration import registration
 from ...ui.settings.overlay import overlay_settings
 from . import shapes
 from .chain_view import ChainView
-from .colors import readable
+from .colors import backdrop, readable
 from .draw import background_of, chain_view_shown
 from .figure import fan_radius, lifted
 from .limit_drag import ENDS
 
 # Sizes as parts of a gizmo's, which the preferences say.
 _HANDLE, _BUTTON = 0.1, 0.24
-# The colour behind the button's icon, in all themes.
-_BACKDROP = (0.1, 0.1, 0.1)
-# Blender's own gizmo is drawn about the same joint: handles keep so many of its radii away from it.
+# Blender's own gizmo is drawn about the same joint; the button keeps so many of its radii away from that.
 _CLEAR = 1.5
+# A handle stays at its bone, however short that is, but so many of these radii off the joint itself.
+_NEAR = 0.35
+# So much nearer to the viewer a handle counts than Blender's own gizmo, which takes the clicks inside it.
+_BIAS = 1000.0
 # The second handle of an empty range, or of a whole turn, is further out than the first.
 _ASIDE = 1.3
 
 
-def least_radius(context: Context, place: Vector) -> float:
-    """Return the least distance, in world units, that handles keep from Blender's own gizmo at a place.
+def gizmo_radius(context: Context, place: Vector) -> float:
+    """Return the radius, in world units, of Blender's own gizmo at a place.
 
     Infinite for a place behind the viewer.
     """
@@ -38,18 +40,19 @@ def least_radius(context: Context, place: Vector) -> float:
         return float("inf")
     preferences = context.preferences
     pixels = preferences.view.gizmo_size * preferences.system.ui_scale
-    return _CLEAR * pixels * view.view_distance / (ends[1] - ends[0]).length
+    return pixels * view.view_distance / (ends[1] - ends[0]).length
 
 
-def handle_places(chain_view: ChainView, joint: int, least: float) -> list[np.ndarray] | None:
+def handle_places(chain_view: ChainView, joint: int, gizmo: float) -> list[np.ndarray] | None:
     """Return the places (3,) in the world of a joint's two handles; None for a joint without limits.
 
-    They are on the ends of the fan, or further out if it is smaller than `least`, in the world's units.
+    They are on the ends of the fan, or further out if it is smaller than `_NEAR` of a gizmo's radius, in the
+    world's units.
     """
     low, high, _ = chain_view.fan(joint)
     if not np.isfinite((low, high)).all():
         return None
-    radius = max(fan_radius(chain_view, joint), least / chain_view.scale)
+    radius = max(fan_radius(chain_view, joint), _NEAR * gizmo / chain_view.scale)
     turns = (high - low) / (2.0 * np.pi)
     meets = min(turns, abs(1.0 - turns)) < 0.01
     radii = radius, radius * (_ASIDE if meets else 1.0)
@@ -60,7 +63,7 @@ def handle_places(chain_view: ChainView, joint: int, least: float) -> list[np.nd
     return [lifted(chain_view, end) for end in ends]
 
 
-def button_place(chain_view: ChainView, least: float) -> np.ndarray | None:
+def button_place(chain_view: ChainView, gizmo: float) -> np.ndarray | None:
     """Return the place (3,) of the button on the arrow to the side of the bend; None without an arrow."""
     ends = shapes.bend_arrow(chain_view.joints, chain_view.bend, chain_view.reach[1])
     if ends is None:
@@ -68,7 +71,7 @@ def button_place(chain_view: ChainView, least: float) -> np.ndarray | None:
     joint = chain_view.joints[len(chain_view.joints) // 2]
     way = ends[1] - joint
     size = float(np.linalg.norm(way))
-    return lifted(chain_view, joint + way * max(1.2, least / (chain_view.scale * size)))
+    return lifted(chain_view, joint + way * max(1.2, _CLEAR * gizmo / (chain_view.scale * size)))
 
 
 class IK2D_GGT_chain(GizmoGroup):
@@ -96,6 +99,7 @@ class IK2D_GGT_chain(GizmoGroup):
             handle.draw_style, handle.draw_options = 'RING_2D', {'FILL', 'ALIGN_VIEW'}
             handle.scale_basis = _HANDLE
             handle.use_draw_modal = True
+            handle.select_bias = _BIAS
             move = handle.target_set_operator("ik2d.limit_set")
             move.end = end
             self.handles.append(handle)
@@ -117,16 +121,16 @@ class IK2D_GGT_chain(GizmoGroup):
             self._place_handles(context, chain_view, readable(settings.limit_color, background))
         if settings.bend:
             middle = lifted(chain_view, chain_view.joints[len(chain_view.joints) // 2])
-            place = button_place(chain_view, least_radius(context, Vector(middle)))
-            _place(self.button, place, _BACKDROP)
+            place = button_place(chain_view, gizmo_radius(context, Vector(middle)))
+            _place(self.button, place, backdrop(context.preferences.themes[0].view_3d.space.text))
 
     def _place_handles(self, context: Context, chain_view: ChainView, color: tuple) -> None:
         active = context.active_pose_bone
         if active is None or active.name not in chain_view.bones:
             return
         joint = chain_view.bones.index(active.name)
-        least = least_radius(context, Vector(lifted(chain_view, chain_view.joints[joint])))
-        places = handle_places(chain_view, joint, least)
+        gizmo = gizmo_radius(context, Vector(lifted(chain_view, chain_view.joints[joint])))
+        places = handle_places(chain_view, joint, gizmo)
         for handle, move, place in zip(self.handles, self.moves, places or (), strict=False):
             move.chain, move.joint = chain_view.name, active.name
             _place(handle, place, color)

@@ -16,7 +16,7 @@ from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
 from ...core import IK2DError
-from ...rig.chain.native_state import give
+from ...rig.chain.native_state import acts, give
 from ...ui.context import shown_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import register_classes, unregister_classes
@@ -87,7 +87,8 @@ class IK2D_OT_preset_apply(ChainOperator, Operator):
         except Exception as error:  # the user's own file may hold anything
             raise IK2DError(f"The preset '{name}' could not be applied: {error}") from None
         label = bpy.path.display_name(name, title_case=False)
-        return f"Chain '{chain.name}' has the preset '{label}'; Solve or Bake to see it"
+        shows = "" if chain.live or acts(chain) else "; bake to see it"
+        return f"Chain '{chain.name}' has the preset '{label}'{shows}"
 
 
 class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):

@@ -21,7 +21,7 @@ def key_flip(
     """
     owner, path = _setting(armature, settings)
     if driver_of(owner, path) is not None:
-        raise IK2DError(f"Chain '{settings.name}': Turn Over has a driver; remove it to key a flip")
+        raise IK2DError(f"Chain '{settings.name}': Flip Amount has a driver; remove it to key a flip")
     key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
@@ -50,7 +50,7 @@ def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> t
         return armature, f"{settings.path_from_id()}.{SETTING}"
     if len(settings.joints) != 2 or any(joint.use_limit for joint in settings.joints):
         raise IK2DError(
-            f"Chain '{settings.name}' is native, and only two bones without limits turn over slowly then;"
+            f"Chain '{settings.name}' is on drivers, which flip slowly only with two bones without limits;"
             " key its control Bend"
         )
     return controls, f'["{SETTING}"]'

@@ -112,7 +112,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
 
 
 class IK2D_OT_enable_chains(ChainOperator, Operator):
-    """Choose which chains Solve and Bake take"""
+    """Choose which chains are posed and baked"""
 
     bl_idname = "ik2d.enable_chains"
     bl_label = "Enable Chains"
@@ -178,6 +178,8 @@ class IK2D_MT_list(Menu):
 
     def draw(self, _context):
         layout = self.layout
+        layout.operator("ik2d.solve", icon='POSE_HLT')
+        layout.separator()
         layout.operator("ik2d.copy_settings", text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
         layout.operator("ik2d.copy_settings", text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
@@ -227,7 +229,7 @@ OPERATORS = (IK2D_OT_copy_settings, IK2D_OT_mirror, IK2D_OT_enable_chains, IK2D_
 
 
 class IK2D_MT_menu(Menu):
-    """Solve, bake and set up chains of bones that bend in a plane"""
+    """Pose, bake and set up chains of bones that bend in a plane"""
 
     bl_idname = "IK2D_MT_menu"
     bl_label = "IK 2D"

@@ -50,7 +50,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
 
     bone_count: IntProperty(
         name="Chain Length",
-        description="Number of bones in the chain, counted from the last one up; 0 takes all up to the root",
+        description="Number of bones in the chain, counted up from the last bone; 0 takes all up to the root",
         default=2,
         min=0,
         soft_max=20,
@@ -115,7 +115,7 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
 
 
 class IK2D_OT_flip(ChainOperator, Operator):
-    """Have the chain bend to its other side, at once or over some frames; Solve or Bake shows it"""
+    """Bend the chain to its other side, at once or over some frames"""
 
     bl_idname = "ik2d.flip"
     bl_label = "Flip Bend"
@@ -138,11 +138,11 @@ class IK2D_OT_flip(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         if self.frames > 1:
             first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
-            shows = "" if acts(chain) else "; bake it"
+            shows = "" if chain.live or acts(chain) else "; bake it"
             return f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}"
         flip(chain)
         side = "the other side" if is_flipped(chain) else "the side of the rest pose"
-        shows = "" if acts(chain) else "; Solve or Bake to see it"
+        shows = "" if chain.live or acts(chain) else "; bake to see it"
         return f"Chain '{chain.name}' bends to {side}{shows}"
 
 
@@ -174,7 +174,7 @@ def _why_no_bones(context: Context) -> str:
     """Return why the active chain has no joints to set; "" if it has some."""
     if reason := why_no_chain(context):
         return reason
-    return "" if joints_wanted(shown_chain(context)) else "Choose the chain's tip and number of bones first"
+    return "" if joints_wanted(shown_chain(context)) else "Choose the chain's last bone and length first"
 
 
 class IK2D_OT_joints_update(ChainOperator, Operator):
@@ -193,10 +193,10 @@ class IK2D_OT_joints_update(ChainOperator, Operator):
 
 
 class IK2D_OT_limits_from_bones(ChainOperator, Operator):
-    """Take the bones' IK limits, IK locks and Limit constraints as limits and slides of the active chain"""
+    """Copy the bones' IK limits, IK locks and Limit constraints to the chain's limits and slides"""
 
     bl_idname = "ik2d.limits_from_bones"
-    bl_label = "Limits from Bones"
+    bl_label = "Copy Limits from Bones"
 
     why_not = staticmethod(_why_no_bones)
 

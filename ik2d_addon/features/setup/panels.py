@@ -1,31 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lists and the panels of chains in the sidebar. They only draw, and read no keys."""
+"""The panels of chains in the sidebar. They only draw, and read no keys."""
 
-from math import degrees
+from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
-from bpy.types import Context, Object, Panel, PropertyGroup, UILayout, UIList
-
-from ...live.registry import problem_of_live
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.hands import hanging_bones
-from ...rig.chain.native_state import controls_of
+from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
-from ...ui.text import draw_text, field, fits_as_name, text_width
+from ...ui.text import draw_text, field, fitting_icon, text_width
 from ..adopt.operators import draw_adopt
-from ..baking.live import draw_live, draw_toggle
-from ..baking.results import has_results
-from ..doctor.findings import shared_bones
+from ..baking.live import draw_live
 from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
-from ..native.operators import draw_changed, draw_controls, draw_native
+from ..native.operators import draw_bend, draw_changed, draw_native, draw_setting
 from .adding import draw_add
 from .chain_presets import IK2D_PT_presets
 from .menus import chain_here
-from .operators import is_flipped
 from .selection import why_not_add
 from .straight_limb import draw_straight
 
@@ -33,56 +27,6 @@ _HOW_TO_START = (
     "Select the armature, enter Pose Mode (Ctrl Tab), click the last bone of a limb or select all of its"
     " bones, and press Add Chain."
 )
-
-
-# --- Lists -------------------------------------------------------------------
-
-
-class IK2D_UL_chains(UIList):
-    """The chains of a rig: enabled or not, name, and a sign of how each stands."""
-
-    def draw_item(
-        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
-    ):
-        row = layout.row(align=True)
-        row.prop(item, "enabled", text="")
-        name = row.row(align=True)
-        name.active = item.enabled
-        name.prop(item, "name", text="", emboss=False)
-        sign = sign_of(item)
-        if sign:
-            row.label(text="", icon=sign)
-        draw_toggle(row, item)
-
-
-def sign_of(chain: PropertyGroup) -> str:
-    """Return the icon of a chain's state: faulty, shared, reached or missed; "" before it is baked."""
-    if problem_of(chain) or problem_of_live(chain):
-        return 'ERROR'
-    if shared_bones(chain):
-        return 'LINKED'
-    if not chain.bake_mark or not has_results(chain.id_data):
-        return ""
-    return 'CHECKMARK' if chain.bake_reached else 'CANCEL'
-
-
-class IK2D_UL_joints(UIList):
-    """The joints of a chain, root to tip: limited or not, bone, and its range where there is room."""
-
-    def draw_item(
-        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
-    ):
-        layout.use_property_split = False
-        row = layout.row(align=True)
-        row.prop(item, "use_limit", text="")
-        row.label(text=item.name)
-        limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
-        if item.use_slide:
-            limits = f"{limits}, slides" if limits else "slides"
-        if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
-            right = row.row()
-            right.alignment = 'RIGHT'
-            right.label(text=limits)
 
 
 class IK2D_PT_main(Sidebar, Panel):
@@ -107,9 +51,12 @@ class IK2D_PT_main(Sidebar, Panel):
             return
         settings = armature.ik2d
         row = layout.row()
-        rows = 4 if len(settings.chains) > 1 else 2
+        rows = 5 if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
+        chain = shown_chain(context)
+        if chain is not None:
+            draw_live(layout, context, chain, problem_of(chain))
         if context.mode == 'POSE' and not why_not_add(context) and chain_here(context) is None:
             draw_add(layout, context)
 
@@ -124,19 +71,19 @@ class IK2D_PT_main(Sidebar, Panel):
     def _draw_list_buttons(column: UILayout, count: int) -> None:
         column.operator("ik2d.chain_add", text="", icon='ADD')
         column.operator("ik2d.chain_remove", text="", icon='REMOVE')
+        column.separator()
+        column.menu("IK2D_MT_list", text="", icon='DOWNARROW_HLT')
         if count > 1:
             column.separator()
             column.operator("ik2d.chain_move", text="", icon='TRIA_UP').direction = 'UP'
             column.operator("ik2d.chain_move", text="", icon='TRIA_DOWN').direction = 'DOWN'
-            column.separator()
-            column.menu("IK2D_MT_list", text="", icon='DOWNARROW_HLT')
 
 
 class IK2D_PT_chain(ChainSidebar, Panel):
-    """What the active chain consists of and follows"""
+    """The bones of the active chain, the target that they follow, and the side that they bend to"""
 
     bl_idname = "IK2D_PT_chain"
-    bl_label = "Active Chain"
+    bl_label = "Chain"
     bl_description = __doc__
 
     def draw_header_preset(self, _context):
@@ -154,51 +101,35 @@ class IK2D_PT_chain(ChainSidebar, Panel):
             field(column, context, chain, "subtarget", search_in=chain.target.data, **bones)
         elif chain.subtarget:  # left from an earlier target, for the user to clear
             field(column, context, chain, "subtarget", icon='BONE_DATA')
+        draw_setting(column, context, chain, "influence")
         column.separator()
-        controls = controls_of(chain)
+        field(column, context, chain, "plane")
+        draw_bend(column, context, chain)
         draw_changed(column, context, chain)
-        if controls is not None:
-            draw_controls(column, chain, controls)
-        else:
-            field(column, context, chain, "softness")
-            field(column, context, chain, "influence")
-        if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
-            field(column, context, chain, "hand_rotation")
-        column.separator()
-        button = column.operator("ik2d.flip", icon='MOD_MIRROR', depress=is_flipped(chain))
-        button.chain = chain.name
         draw_straight(column, context, chain)
-        problem = draw_findings(layout, context, armature, chain)
-        draw_live(layout, context, chain, problem)
+        draw_findings(layout, context, armature, chain)
 
 
-class IK2D_PT_stretch(ChainSidebar, Panel):
-    """How far the bones of the active chain get longer or shorter to reach the target"""
+class IK2D_PT_reach(ChainSidebar, Panel):
+    """How the active chain eases towards full reach, and how far its bones get longer or shorter"""
 
-    bl_idname = "IK2D_PT_stretch"
+    bl_idname = "IK2D_PT_reach"
     bl_parent_id = "IK2D_PT_chain"
-    bl_label = "Stretch"
+    bl_label = "Reach"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
-
-    @classmethod
-    def poll(cls, context):
-        chain = shown_chain(context)
-        if chain is None or unreadable(chain.id_data):
-            return False
-        return controls_of(chain) is None  # a native chain has controls for it
 
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
         column = layout.column()
-        field(column, context, chain, "stretch")
-        field(column, context, chain, "compress")
-        if chain.stretch != 1.0 or chain.compress != 1.0:
+        for name in ("softness", "stretch", "compress"):
+            draw_setting(column, context, chain, name)
+        if shown(chain, "stretch") != 1.0 or shown(chain, "compress") != 1.0:
             field(column, context, chain, "stretch_bones")
 
 
 class IK2D_PT_joints(ChainSidebar, Panel):
-    """How far each joint of the active chain may turn, how willingly, and where the last bone points"""
+    """How far each joint of the active chain may turn and slide, and how much it turns"""
 
     bl_idname = "IK2D_PT_joints"
     bl_parent_id = "IK2D_PT_chain"
@@ -209,15 +140,11 @@ class IK2D_PT_joints(ChainSidebar, Panel):
     def draw(self, context):
         layout, _armature, chain = self.settings(context)
         rows = max(2, min(len(chain.joints), 6))
-        layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "active_joint", rows=rows)
-        if 0 <= chain.active_joint < len(chain.joints):
-            self._draw_joint(layout.column(), context, chain, chain.joints[chain.active_joint])
-        column = layout.column()
-        field(column, context, chain, "tip_rotation")
-        if chain.tip_rotation != 'FREE':
-            field(column, context, chain, "tip_angle_offset")
-            field(column, context, chain, "tip_angle_first")
-        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
+        layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "shown_joint", rows=rows)
+        if 0 <= chain.shown_joint < len(chain.joints):
+            self._draw_joint(layout.column(), context, chain, chain.joints[chain.shown_joint])
+        label = "Copy Limits from Bones"
+        layout.operator("ik2d.limits_from_bones", icon=fitting_icon(context, label, 'CON_ROTLIMIT'))
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
 
@@ -235,6 +162,26 @@ class IK2D_PT_joints(ChainSidebar, Panel):
             slide = column.column(align=True)
             field(slide, context, joint, "slide_min")
             field(slide, context, joint, "slide_max")
+
+
+class IK2D_PT_foot(ChainSidebar, Panel):
+    """How the last bone of the active chain is turned, and the foot or hand on it"""
+
+    bl_idname = "IK2D_PT_foot"
+    bl_parent_id = "IK2D_PT_chain"
+    bl_label = "Foot or Hand"
+    bl_description = __doc__
+    bl_options = {'DEFAULT_CLOSED'}
+
+    def draw(self, context):
+        layout, armature, chain = self.settings(context)
+        column = layout.column()
+        if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
+            field(column, context, chain, "hand_rotation")
+        field(column, context, chain, "tip_rotation")
+        if chain.tip_rotation != 'FREE':
+            field(column, context, chain, "tip_angle_offset")
+            field(column, context, chain, "tip_angle_first")
 
 
 def has_hands(armature: Object, chain: PropertyGroup) -> bool:
@@ -270,12 +217,12 @@ def solver_name(chain: PropertyGroup, solver: str) -> str:
     return f"{name}, within limits" if any(joint.use_limit for joint in chain.joints) else name
 
 
-class IK2D_PT_solver(ChainSidebar, Panel):
-    """How the active chain is solved, and in which plane"""
+class IK2D_PT_advanced(ChainSidebar, Panel):
+    """How the active chain is solved"""
 
-    bl_idname = "IK2D_PT_solver"
+    bl_idname = "IK2D_PT_advanced"
     bl_parent_id = "IK2D_PT_chain"
-    bl_label = "Solver"
+    bl_label = "Advanced"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
 
@@ -286,14 +233,8 @@ class IK2D_PT_solver(ChainSidebar, Panel):
         solver = solver_of(chain)
         if chain.solver == 'AUTO':
             draw_text(column, context, f"Solver: {solver_name(chain, solver)}", 'BLANK1')
-        field(column, context, chain, "plane")
-        if chain.plane == 'CUSTOM':
-            column.prop(chain, "plane_normal")
-        elif chain.plane_taken:
-            draw_text(column, context, f"Plane: {chain.plane_taken}", 'BLANK1')
-        column.separator()
         if solver == 'EVEN':
-            column.prop(chain, "root_turns_freely")
+            field(column, context, chain, "root_turns_freely")
             if slides(chain):
                 field(column, context, chain, "slide_weight")
         if solver in ('CCD', 'EVEN'):
@@ -301,21 +242,25 @@ class IK2D_PT_solver(ChainSidebar, Panel):
         if solver == 'CCD':
             field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
-        field(column, context, chain, "turn_over")
+        draw_setting(column, context, chain, "turn_over")
+        if chain.plane == 'CUSTOM':
+            column.prop(chain, "plane_normal")
+        elif chain.plane == 'AUTO' and chain.plane_taken:
+            draw_text(column, context, f"Bends in: {chain.plane_taken}", 'BLANK1')
 
 
-# Functions (layout, context) that draw a row each, from the file of its operators.
-ROWS = (draw_adopt, draw_match, draw_native)
+# The boxes of the Rig panel: functions (layout, context) from the files of their operators.
+BOXES = {"Adopt": draw_adopt, "FK/IK": draw_match, "Drivers": draw_native}
 
 
 class IK2D_PT_rig(Sidebar, Panel):
-    """Take over the IK that the rig has, leave it one of its own, and go between the two"""
+    """Take over the IK that the rig has, switch between FK and IK, and convert chains to drivers"""
 
     bl_idname = "IK2D_PT_rig"
     bl_label = "Rig"
     bl_description = __doc__
     bl_options = {'DEFAULT_CLOSED'}
-    bl_order = 1  # below all panels but Result
+    bl_order = 1  # below all other panels
 
     @classmethod
     def poll(cls, context):
@@ -323,18 +268,19 @@ class IK2D_PT_rig(Sidebar, Panel):
         return armature is not None and not unreadable(armature)
 
     def draw(self, context):
-        for draw_row in ROWS:
-            draw_row(self.layout, context)
+        for label, draw_box in BOXES.items():
+            box = self.layout.box().column()
+            box.label(text=label)
+            draw_box(box, context)
 
 
 classes = (
-    IK2D_UL_chains,
-    IK2D_UL_joints,
     IK2D_PT_main,
     IK2D_PT_chain,
-    IK2D_PT_stretch,
+    IK2D_PT_reach,
     IK2D_PT_joints,
-    IK2D_PT_solver,
+    IK2D_PT_foot,
+    IK2D_PT_advanced,
     IK2D_PT_rig,
 )
 register, unregister = registration(classes)

@@ -276,7 +276,7 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
     if bone_count == 2 and is_native(settings):
         return 'TWO_BONE'
     is_sliding = slides is not None and slides.any
-    rigid = {'TWO_BONE': "Two-Bone", 'ARC': "Arc"}.get(settings.solver)
+    rigid = {'TWO_BONE': "Two-Bone", 'ARC': "Circle"}.get(settings.solver)
     if rigid and is_sliding:
         raise IK2DError(
             f"Chain '{settings.name}' has bones that slide, but the {rigid} solver takes rigid ones; turn"
@@ -304,7 +304,7 @@ def _refuse_on_arc(
         if found.any():
             raise IK2DError(
                 f"Chain '{settings.name}': its bone '{bones[int(found.argmax())].name}' {what}, but with the"
-                f" Arc solver all joints turn freely; {way_out} or set the solver to Automatic"
+                f" Circle solver all joints turn freely; {way_out} or set the solver to Automatic"
             )
 
 

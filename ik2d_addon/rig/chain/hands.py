@@ -18,6 +18,8 @@ from .renames import bones_of, chain_named
 
 # A hand's orientation: as in rest, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
+# How to let a hand turn with the limb, in the sidebar's words.
+_OFF = "Foot or Hand to With the Limb"
 # Hands begin at the tip's end, beyond this part of its length. Twist bones do not.
 _AT_END = 0.75
 # Matrices further from a rotation than this come from a damaged file.
@@ -75,7 +77,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
     """Return the other control of a bone and how to remove it, in words; "" for none."""
     for constraint in bone.constraints:
         if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
-            return f"its constraint '{constraint.name}' rules it; mute that, or set Hand or Foot to As It Is"
+            return f"its constraint '{constraint.name}' turns it; mute that, or set {_OFF}"
     armature = settings.id_data
     for other in armature.ik2d.chains:
         if (
@@ -84,7 +86,7 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
             and bone.name in bones_of(armature.data, other.tip, other.bone_count)
         ):
             return f"it is of the chain '{other.name}'"
-    return "drivers turn it; remove them, or set Hand or Foot to As It Is" if _is_driven(bone) else ""
+    return f"drivers turn it; remove them, or set {_OFF}" if _is_driven(bone) else ""
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:

@@ -231,19 +231,20 @@ def read_tip_angle(
 
 def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bool, askew: bool) -> None:
     """Raise IK2DError for settings of a chain that its last bone's angle cannot be had with."""
-    solver = {'ARC': "Arc", 'CCD': 'CCD'}.get(settings.solver)
+    solver = {'ARC': "Circle", 'CCD': 'CCD'}.get(settings.solver)
     shares = bone_count >= _SHARING and not settings.root_turns_freely
     stretches = settings.stretch != 1.0 or settings.compress != 1.0
     causes = (
         (bone_count < 2, "takes two bones or more", "set Bones to 2 or more"),
         (solver, f"is not to be had with the {solver} solver", "set the solver to Automatic"),
-        (shares, "takes a first bone that turns freely", "turn on Root Turns Freely"),
+        (shares, "takes a first bone that turns freely", "turn on First Bone Turns Freely"),
         (slides, "takes bones that do not slide", "turn Slide off"),
         (askew, "takes hinges that agree", "unlock the rotation of its bones, or set Plane to Hinges"),
-        (stretches, "takes bones of one length", "set Stretch and Compress to 1"),
+        (stretches, "takes bones of one length", "set Stretch and Shortest Length to 1"),
     )
     for found, what, way_out in causes:
         if found:
             raise IK2DError(
-                f"Chain '{settings.name}': an angle of the last bone {what}; {way_out}, or Last Bone to Free"
+                f"Chain '{settings.name}': an angle of the last bone {what}; {way_out}, or set Last"
+                " Bone's Angle to Free"
             )

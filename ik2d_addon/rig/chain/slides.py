@@ -128,7 +128,7 @@ def read_slides(
     if ranges.any() and not (settings.stretch == settings.compress == 1.0):
         raise IK2DError(
             f"Chain '{settings.name}' has bones that slide, and bones that slide do not stretch; set Stretch"
-            " and Compress to 1, or turn Slide off"
+            " and Shortest Length to 1, or turn Slide off"
         )
     still = fixed or (last is not None and last.weight == 0.0)
     slides = _directed(ranges, slide_directions(bones, fixed), normal, still, slid)

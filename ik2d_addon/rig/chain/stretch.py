@@ -91,9 +91,9 @@ def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.
     for bone in bones[-1:] if limits.last_only else bones:
         what = f"Chain '{name}' stretches, but the Y Scale of bone '{bone.name}'"
         if bone.lock_scale[ALONG]:
-            raise IK2DError(f"{what} is locked; unlock it, or set Stretch and Compress to 1")
+            raise IK2DError(f"{what} is locked; unlock it, or set Stretch and Shortest Length to 1")
         if acting_driver(bone.id_data, bone.path_from_id("scale"), ALONG):
-            raise IK2DError(f"{what} is driven; remove the driver, or set Stretch and Compress to 1")
+            raise IK2DError(f"{what} is driven; remove the driver, or set Stretch and Shortest Length to 1")
         if settings.joints.get(bone.name) is None:
             raise IK2DError(f"Chain '{name}': its joints do not match its bones; press Update Joints")
 
@@ -147,7 +147,7 @@ def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: S
         if np.ptp(by_hand) > _STILL * max(map(abs, by_hand)) and not limits.is_off:
             raise IK2DError(
                 f"Chain '{settings.name}' stretches, but keys change the Y Scale of bone '{bone.name}';"
-                " delete them, or set Stretch and Compress to 1"
+                " delete them, or set Stretch and Shortest Length to 1"
             )
         return float(by_hand[0])
     if not ours or (not len(points) and now != joint.scale_posed):  # set by hand since

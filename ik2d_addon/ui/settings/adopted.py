@@ -87,6 +87,9 @@ class IK2D_PG_adopted(PropertyGroup):
     apart: StringProperty(
         name="Apart", description="How far its pose is from the one before, in words", **NOTE
     )
+    show_notes: BoolProperty(
+        name="Show Changes", description="Show how far the pose moved, and what was not carried over", **NOTE
+    )
     angle: FloatProperty(name="Angle", description="Furthest that a bone is turned from where it was", **NOTE)
     tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **NOTE)
 

@@ -16,11 +16,13 @@ from bpy.types import PropertyGroup
 
 from ...live.registry import RIGS, distance_of, is_on_target, key_of, status_of
 from ...rig.chain.hands import note_offset, posed_hands, put_hands_back
+from ...rig.chain.native_state import is_flipped
 from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
+from .chain_list import flip
 from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
-from .joint_list import sync_joints
+from .joint_list import joint_shown, show_joint, sync_joints
 from .tip_angle import TipAngleSettings
 
 
@@ -67,6 +69,17 @@ def _rotation_changed(chain, _context) -> None:
     note_offset(chain)
 
 
+_SIDES = (
+    ('POSITIVE', "Positive", "The side that the rest pose bends to"),
+    ('NEGATIVE', "Negative", "The other side"),
+)
+
+
+def _bend_to(chain, side: int) -> None:
+    if is_flipped(chain) != bool(side):
+        flip(chain)
+
+
 class IK2D_PG_ccd_walk(PropertyGroup):
     """Where a walk through plain CCD, joint by joint, has come to."""
 
@@ -95,12 +108,12 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         update=_keep_name_unique,
         **STORED,
     )
-    enabled: BoolProperty(name="Enabled", description="Solve and bake this chain", default=True, **SETTING)
+    enabled: BoolProperty(name="Enabled", description="Pose and bake this chain", default=True, **SETTING)
     live: BoolProperty(
         name="Live",
         description=(
-            "Have the tip follow its target while this is moved, scrubbed, played and rendered; nothing is"
-            " keyed. Baking the chain turns it off"
+            "Follow the target while it is moved, scrubbed, played and rendered, without keys; a bake turns"
+            " it off"
         ),
         default=False,
         update=_live_changed,
@@ -125,14 +138,14 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         options=HIDDEN,
     )
     tip: StringProperty(
-        name="Tip",
-        description="Last bone of the chain: its tail follows the target",
+        name="Last Bone",
+        description="Bone whose tail follows the target",
         update=_bones_changed,
         **STORED,
     )
     bone_count: IntProperty(
-        name="Bones",
-        description="Bones in the chain, counted from the tip up; 0 takes all up to the root",
+        name="Chain Length",
+        description="Number of bones in the chain, counted up from the last bone; 0 takes all up to the root",
         default=0,
         min=0,
         soft_max=20,
@@ -149,16 +162,24 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         min=0,
         **NOTE,
     )
+    shown_joint: IntProperty(
+        name="Joint",
+        description="Joint whose settings are shown; in Pose Mode that of the active bone",
+        min=0,
+        get=joint_shown,
+        set=show_joint,
+        options=HIDDEN,
+    )
     target: PointerProperty(
         name="Target",
-        description="Object that the tip follows",
+        description="Object that the tail of the last bone follows",
         type=bpy.types.Object,
         update=_target_changed,
         **STORED,
     )
     subtarget: StringProperty(
         name="Bone",
-        description="Bone of the target armature whose head the tip follows",
+        description="Bone of the target armature whose head is followed",
         update=_target_changed,
         **STORED,
     )
@@ -170,18 +191,18 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     solver: EnumProperty(
         name="Solver",
-        description="How the chain is solved",
+        description="Method that finds the pose",
         items=(
             (
                 'AUTO',
                 "Automatic",
-                "Two-Bone for chains of two bones, Even for all others, also with limits",
+                "Two-Bone for chains of two bones, Smooth for all others, also with limits",
                 0,
             ),
             ('TWO_BONE', "Two-Bone", "Exact closed-form solution, for chains of two bones", 1),
-            ('EVEN', "Even", "The pose that bends least from rest, all joints sharing the bend", 3),
-            ('ARC', "Arc", "All joints on one circle, for joints without limits; rest does not count", 4),
-            ('CCD', 'CCD', "Cyclic coordinate descent, which turns one joint after the other", 2),
+            ('EVEN', "Smooth (Least Bend)", "Bends as little as possible from rest, shared by all joints", 3),
+            ('ARC', "Circle", "Puts all joints on one circle, whatever the rest pose; needs no limits", 4),
+            ('CCD', 'CCD', "Cyclic coordinate descent: turns one joint after the other", 2),
         ),
         default='AUTO',
         **SETTING,
@@ -189,18 +210,23 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     bend: EnumProperty(
         name="Bend",
         description="Side that the chain bends to",
-        items=(
-            ('POSITIVE', "Positive", "The side that the rest pose bends to"),
-            ('NEGATIVE', "Negative", "The other side"),
-        ),
+        items=_SIDES,
         default='POSITIVE',
         **ANIMATED,
     )
+    shown_bend: EnumProperty(
+        name="Bend",
+        description="Side that a chain on drivers bends to",
+        items=_SIDES,
+        get=lambda chain: int(is_flipped(chain)),
+        set=_bend_to,
+        options=HIDDEN,
+    )
     turn_over: FloatProperty(
-        name="Turn Over",
+        name="Flip Amount",
         description=(
-            "How far the chain is turned over from its bend to the other side, through the stretched chain;"
-            " keys on it make a flip that takes its time"
+            "How far the chain is flipped to its other side: 0 not at all, 0.5 straight, 1 fully. Keys on it"
+            " make a slow flip"
         ),
         default=0.0,
         min=0.0,
@@ -209,23 +235,23 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         **ANIMATED,
     )
     plane: EnumProperty(
-        name="Plane",
-        description="Plane that the chain bends in, given by its normal",
+        name="Bends In",
+        description="Plane that the chain bends in",
         items=(
             (
                 'AUTO',
                 "Automatic",
                 (
-                    "The bend of the rest pose, or the axis of hinges that agree; a straight chain bends"
+                    "The plane of the rest pose, or of hinges that agree; a straight chain bends"
                     " towards its target, or about its first bone's X axis"
                 ),
                 0,
             ),
-            ('HINGES', "Hinges", "The common axis of the joints that locks leave one axis to turn about", 4),
-            ('X', 'X', "Normal along the armature's X axis", 1),
-            ('Y', 'Y', "Normal along the armature's Y axis", 2),
-            ('Z', 'Z', "Normal along the armature's Z axis", 3),
-            ('CUSTOM', "Custom", "A normal of its own, in the armature's space at rest", 5),
+            ('HINGES', "Hinges", "Across the axis of the joints whose locks leave them one axis", 4),
+            ('X', "YZ", "The armature's YZ plane: bones turn about its X axis", 1),
+            ('Y', "XZ", "The armature's XZ plane: bones turn about its Y axis", 2),
+            ('Z', "XY", "The armature's XY plane: bones turn about its Z axis", 3),
+            ('CUSTOM', "Custom", "The plane across the Normal in Advanced", 5),
         ),
         default='AUTO',
         update=_plane_changed,
@@ -233,7 +259,7 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     plane_normal: FloatVectorProperty(
         name="Normal",
-        description="Normal of the custom plane, in the armature's space at rest",
+        description="Direction across the custom plane, in the armature's space at rest",
         default=(1.0, 0.0, 0.0),
         size=3,
         subtype='XYZ',
@@ -265,8 +291,8 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     softness: FloatProperty(
         name="Softness",
         description=(
-            "Part of the reach over which the tip eases into the stretched chain instead of popping;"
-            " it stays a little behind its target there. 0 is exact"
+            "Part of the reach over which the chain eases into being straight instead of popping; the tip"
+            " stays a little behind its target there. 0 = exact"
         ),
         default=0.0,
         min=0.0,
@@ -278,8 +304,8 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     stretch: FloatProperty(
         name="Stretch",
         description=(
-            "How many times as long the bones may get where the target is out of reach, by keys on their Y"
-            " Scale. 1 is off"
+            "How much longer the bones may get to reach a far target, by their Y Scale: 2 = twice as long,"
+            " 1 = off"
         ),
         default=1.0,
         min=1.0,
@@ -288,10 +314,10 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         **SETTING,
     )
     compress: FloatProperty(
-        name="Compress",
+        name="Shortest Length",
         description=(
-            "To which part of their length the bones may shorten where the target is too close, which only"
-            " a bone longer than all others together makes it: 0.5 is to half, and so is 2. 1 is off"
+            "How short the bones may get for a target that is too close, by their Y Scale: 0.5 = half,"
+            " 1 = off"
         ),
         default=1.0,
         min=0.01,
@@ -302,9 +328,9 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     stretch_bones: EnumProperty(
         name="Stretched Bones",
-        description="Which bones change their length",
+        description="Bones that change their length",
         items=(
-            ('ALL', "All Evenly", "All bones of the chain by the same factor, so that it keeps its shape"),
+            ('ALL', "All", "All bones by the same factor, so that the chain keeps its shape"),
             ('LAST', "Last Only", "The last bone alone; the others keep their length"),
         ),
         default='ALL',
@@ -312,10 +338,7 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     influence: FloatProperty(
         name="Influence",
-        description=(
-            "How far the joints turn from the pose without this chain, which keys made by hand show, else"
-            " the rest pose, to the solved one"
-        ),
+        description=("Blend between the bones' own keys (0) and the IK (1)"),
         default=1.0,
         min=0.0,
         max=1.0,
@@ -323,24 +346,24 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
         **ANIMATED,
     )
     hand_rotation: EnumProperty(
-        name="Hand or Foot",
-        description="How the bones turn that hang on the tip, such as a hand or a foot",
+        name="Foot or Hand",
+        description="How the bones on the end of the chain turn, such as a foot or a hand",
         items=(
-            ('NONE', "As It Is", "They turn with the tip, as their own channels have it"),
+            ('NONE', "With the Limb", "They turn with the last bone, and by their own keys"),
             (
                 'WORLD',
                 "Keep in World",
                 (
-                    "They stay as in the rest pose, however the chain and what is above it turn, so that a"
-                    " foot stays flat. The armature object turns them, and their own keys made by hand"
+                    "They keep the direction of the rest pose, so that a foot stays flat; the armature"
+                    " object and their own keys turn them"
                 ),
             ),
             (
                 'TARGET',
                 "Follow Target",
                 (
-                    "They turn as the target does: a bone from its rest pose on, an object from where it"
-                    " stands when this is chosen"
+                    "They turn as the target does: a bone from its rest pose on, an object from the moment"
+                    " this is chosen"
                 ),
             ),
         ),
@@ -363,33 +386,30 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     start_from: EnumProperty(
         name="Start Each Frame From",
-        description="The pose that CCD, and within limits Even, goes on from at each frame of a bake",
+        description="Pose that CCD, and Smooth within limits, starts from at each frame of a bake",
         items=(
             (
                 'REST',
                 "Rest Pose",
-                "Each frame by itself: the same target always gives the same pose, in a bake as in live",
+                "Each frame by itself: the same target always gives the same pose, baked or live",
             ),
-            ('PREVIOUS', "Frame Before", "Each frame goes on from the one before, without a jump"),
+            ('PREVIOUS', "Frame Before", "Each frame continues from the one before, without a jump"),
         ),
         default='PREVIOUS',
         **SETTING,
     )
     root_turns_freely: BoolProperty(
-        name="Root Turns Freely",
+        name="First Bone Turns Freely",
         description=(
-            "Let the first bone turn as far as it needs at no cost, so that the target's distance alone"
-            " decides how the chain bends; else its turn counts like the others'"
+            "Bend by the target's distance alone: the first bone turns as far as needed. Off: its turn counts"
+            " like the others'"
         ),
         default=True,
         **SETTING,
     )
     slide_weight: FloatProperty(
-        name="Slide Weight",
-        description=(
-            "How willingly bones slide rather than turn, in Even chains: small numbers turn first, great"
-            " ones slide first"
-        ),
+        name="Slide vs. Turn",
+        description="Prefer turning (small numbers) or sliding (large numbers) in Smooth chains",
         default=1.0,
         min=0.001,
         soft_min=0.1,
@@ -399,7 +419,7 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     )
     iterations: IntProperty(
         name="Iterations",
-        description="Most corrections that CCD makes on one frame before it takes another way",
+        description="Most corrections that CCD makes on one frame before another method takes over",
         default=60,
         min=1,
         soft_max=200,
@@ -474,7 +494,9 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
     bake_mark: StringProperty(
         name="Bake Mark", description="What the last bake was made of, to see whether it still holds", **NOTE
     )
-    left_out: StringProperty(name="Left Out", description="What Limits from Bones could not take", **NOTE)
+    left_out: StringProperty(
+        name="Left Out", description="Limits that could not be copied from the bones", **NOTE
+    )
     missed_frames: StringProperty(
         name="Missed Frames",
         description="Frames on which the last bake missed the target, as \"3..7 12\"",

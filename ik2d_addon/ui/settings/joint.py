@@ -96,7 +96,7 @@ class IK2D_PG_joint(PropertyGroup):
     )
     weight: FloatProperty(
         name="Weight",
-        description="How willingly the joint turns beside the others, in CCD chains; 0 holds it in all",
+        description="How much this joint turns compared with others; 0 is stiff",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -115,15 +115,15 @@ class IK2D_PG_joint(PropertyGroup):
     use_slide: BoolProperty(
         name="Slide",
         description=(
-            "Let the bone slide along itself, as pistons and telescopes do: it moves the next bone of the"
-            " chain; the last bone moves itself"
+            "Let the bone slide along itself, as a piston does: it moves the next bone of the chain; the"
+            " last bone moves itself"
         ),
         default=False,
         **SETTING,
     )
     slide_min: FloatProperty(
         name="Min",
-        description="Length that is added to the bone at the least; negative where it slides in",
+        description="Least length added to the bone; negative slides in",
         default=0.0,
         soft_min=-10.0,
         soft_max=10.0,
@@ -132,7 +132,7 @@ class IK2D_PG_joint(PropertyGroup):
     )
     slide_max: FloatProperty(
         name="Max",
-        description="Length that is added to the bone at the most, where it slides out",
+        description="Most length added to the bone, where it slides out",
         default=1.0,
         soft_min=-10.0,
         soft_max=10.0,

@@ -69,3 +69,24 @@ def _add_joint(joints, name: str, values: dict) -> None:
             setattr(joint, key, values[key])
     for key, value in values.get("place", {}).items():
         setattr(joint.place, key, value)
+
+
+# --- The joint whose settings are shown --------------------------------------
+
+
+def joint_shown(chain) -> int:
+    """Return the index of the joint whose settings are shown: in Pose Mode the active bone's."""
+    armature = chain.id_data
+    active = armature.data.bones.active if armature.mode == 'POSE' else None
+    found = chain.joints.find(active.name) if active is not None else -1
+    return int(chain.active_joint) if found < 0 else found
+
+
+def show_joint(chain, index: int) -> None:
+    """Show the settings of another joint; in Pose Mode its bone becomes the active one."""
+    chain.active_joint = index
+    armature = chain.id_data
+    if armature.mode == 'POSE' and 0 <= index < len(chain.joints):
+        bone = armature.data.bones.get(chain.joints[index].name)
+        if bone is not None:
+            armature.data.bones.active = bone

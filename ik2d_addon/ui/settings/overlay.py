@@ -69,11 +69,11 @@ class IK2D_PG_overlay(PropertyGroup):
     handles: _part(
         "Handles", "In Pose Mode: to drag the ends of the active bone's limits, and to flip the bend"
     )
-    plane_color: _color("Plane", "Colour of the plane's grid", (0.55, 0.55, 0.58))
+    plane_color: _color("Plane", "Colour of the plane's grid", (0.55, 0.55, 0.65))
     reach_color: _color("Reach", "Colour of the reach", (0.25, 0.62, 0.95))
     path_color: _color("Path", "Colour of the target's path, where the chain follows it", (0.85, 0.85, 0.85))
     limit_color: _color("Limits", "Colour of limits and needles", (0.0, 0.62, 0.45))
-    bend_color: _color("Bend", "Colour of the bend's arrow", (0.8, 0.47, 0.65))
+    bend_color: _color("Bend", "Colour of the bend's arrow", (0.4, 0.95, 0.55))
     miss_color: _color("Missed", "Colour of what is missed and of joints at a limit", (0.88, 0.33, 0.1))
     pop_color: _color("Pops", "Colour of where joints turn far", (0.9, 0.65, 0.05))
 

@@ -54,8 +54,8 @@ class IK2D_PG_settings(PropertyGroup):
         **NOTE,
     )
     use_custom_range: BoolProperty(
-        name="Own Range",
-        description="Bake a range of its own instead of the scene's, whose numbers it starts from",
+        name="Custom Range",
+        description="Bake these frames instead of the scene's range",
         default=False,
         update=_own_range_changed,
         **STORED,
@@ -70,16 +70,26 @@ class IK2D_PG_settings(PropertyGroup):
         soft_max=10,
         **STORED,
     )
+    chains_to_bake: EnumProperty(
+        name="Chains to Bake",
+        description="Chains that the Bake button in the sidebar bakes",
+        items=(
+            ('ALL', "All", "All enabled chains"),
+            ('ACTIVE', "Active", "The active chain alone"),
+        ),
+        default='ALL',
+        **NOTE,
+    )
     use_reduce: BoolProperty(
         name="Reduce Keys",
-        description="Leave out the keys that the tip can do without",
+        description="Leave out keys as long as the tip stays within Max Error",
         default=False,
         update=_reduce_changed,
         **STORED,
     )
     reduce_error: FloatProperty(
         name="Max Error",
-        description="Furthest that the tip may stray for it, on the frames and between them",
+        description="Largest distance of the tip from where all keys have it, on frames and between them",
         default=0.001,
         min=1e-6,
         soft_max=0.1,
@@ -88,28 +98,25 @@ class IK2D_PG_settings(PropertyGroup):
         **STORED,
     )
     on_target_keys: BoolProperty(
-        name="On Target Keys",
-        description="Key only the frames on which the target itself has keys, the first and the last",
+        name="Only on Target's Keys",
+        description="Key only the first and last frame, and those on which the target has keys",
         default=False,
         update=_on_target_keys_changed,
         **STORED,
     )
     single_axis: BoolProperty(
-        name="Single Axis",
-        description=(
-            "Set the bones to an Euler order in which one channel turns them in the plane, so that each has"
-            " a single curve to edit. Changes their rotation mode"
-        ),
+        name="One Curve per Bone",
+        description="Give each bone a single rotation curve to edit; changes its rotation mode to Euler",
         default=False,
         **STORED,
     )
     verify: EnumProperty(
         name="Verify",
-        description="Play the finished bake back and measure where the tips really are",
+        description="Play the finished bake back and measure how far the tips are off their targets",
         items=(
-            ('SAMPLE', "Sample", "Some fifty frames: spread over the range, and where most may be wrong"),
+            ('SAMPLE', "Sample", "About fifty frames, spread over the range and where errors are likely"),
             ('ALL', "All Frames", "Every frame, and half-way to the next"),
-            ('NONE', "Nothing", "Trust the solver"),
+            ('NONE', "Off", "Measure nothing; the result is as solved"),
         ),
         default='SAMPLE',
         **STORED,

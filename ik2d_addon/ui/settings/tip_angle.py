@@ -12,10 +12,10 @@ class TipAngleSettings:
     """The settings of a chain that give its last bone an angle."""
 
     tip_rotation: EnumProperty(
-        name="Last Bone",
+        name="Last Bone's Angle",
         description="Angle of the last bone, such as a bucket, a foot or a gripper",
         items=(
-            ('FREE', "Free", "It turns as the tip's place alone needs it"),
+            ('FREE', "Free", "It turns as the IK needs it"),
             (
                 'TARGET',
                 "Follow Target",

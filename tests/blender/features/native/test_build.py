@@ -70,7 +70,7 @@ def test_a_failure_half_way_leaves_nothing(monkeypatch):
             raise IK2DError("no more")
 
     monkeypatch.setattr(build, "drive", drive)
-    with pytest.raises(IK2DError, match="Chain 'shin' cannot be native: no more"):
+    with pytest.raises(IK2DError, match="Chain 'shin' cannot be converted to drivers: no more"):
         make_native(armature, armature.ik2d.chains[0])
     assert [ob.name for ob in bpy.data.objects] == ["Rig", "Target"] and armature.animation_data is None
     assert not any(len(bone.constraints) for bone in armature.pose.bones)

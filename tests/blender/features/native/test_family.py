@@ -96,8 +96,8 @@ def test_bones_that_stretch_evenly_share_a_factor():
 @pytest.mark.parametrize(
     "settings, words",
     [
-        ({"solver": 'CCD'}, "set the solver to Automatic or Arc"),
-        ({"solver": 'EVEN', "root_turns_freely": False}, "turn Root Turns Freely on"),
+        ({"solver": 'CCD'}, "set Solver to Automatic or Circle"),
+        ({"solver": 'EVEN', "root_turns_freely": False}, "turn First Bone Turns Freely on"),
         ({"limits": np.array([[np.nan] * 2, [-1.0, 1.0], [np.nan] * 2])}, "turn Limit off"),
         ({"weights": np.array([1.0, 0.0, 1.0])}, "give it a weight"),
         ({"stretch": Stretch(most=1.5, last_only=True)}, "turn Last Only off"),
@@ -113,7 +113,7 @@ def test_a_family_that_jumps_is_refused(monkeypatch):
         targets = np.stack((distances, 0.0 * distances), axis=1)
         return solve_arc(Chain([0.5, 0.3, 0.2]), targets, bend=np.where(distances > 0.6, side, -side)).angles
 
-    with pytest.raises(IK2DError, match="changes too abruptly .*; set the solver to Arc"):
+    with pytest.raises(IK2DError, match="changes too abruptly .*; set Solver to Circle"):
         family_of(np.array([0.5, 0.3, 0.2]), jumping)
 
 

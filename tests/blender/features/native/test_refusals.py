@@ -92,7 +92,7 @@ def below(armature, chain):
         (limits_and_stretch, "limits and stretches.*turn off the limits, or Stretch"),
         (slow_flip, "turns over slowly.*key Bend instead"),
         (ruled, "ruled by the IK constraint 'IK' of bone 'shin'.*mute it"),
-        (shared, "bone 'thigh' is turned by the native chain 'other' already; make"),
+        (shared, "bone 'thigh' is turned by chain 'other' on drivers already; make"),
         (below, "its target 'Target' is moved by the chain itself.*choose a target that does not"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_foot_that_keeps_its_rotation_is_refused():
         }
     )
     chain = add_chain(armature, "shin", add_target({1: (0, 0.2, 0.4)}), hand_rotation='WORLD')
-    with pytest.raises(IK2DError, match="keeps a rotation of its own.*set Hand or Foot to As It Is"):
+    with pytest.raises(IK2DError, match="keeps a rotation of its own.*set Foot or Hand to With the Limb"):
         make_native(armature, chain)
     chain.hand_rotation = 'NONE'
     make_native(armature, chain)

@@ -413,6 +413,6 @@ def test_own_tip_keeps_the_angle_that_it_has():
 def test_bones_that_slide_have_no_angle():
     _armature, chain = chain_with_angle(tip_rotation='WORLD')
     with pytest.raises(
-        IK2DError, match="takes bones that do not slide; turn Slide off, or Last Bone to Free"
+        IK2DError, match="takes bones that do not slide; turn Slide off, or set Last Bone's Angle to Free"
     ):
         read_tip_angle(chain, 2, slides=True)

@@ -85,7 +85,7 @@ WORDS = r"The name '\\xffQmarkedZQ' is no text \(its bytes are not UTF-8\); rena
 def test_a_name_that_is_no_text_is_a_sentence(mark, tmp_path, capfd):
     armature, path = opened(mark, tmp_path)
     chain = armature.ik2d.chains[0]
-    for panel in (panels.IK2D_PT_chain, panels.IK2D_PT_stretch, panels.IK2D_PT_rig):
+    for panel in (panels.IK2D_PT_chain, panels.IK2D_PT_reach, panels.IK2D_PT_rig):
         assert not panel.poll(bpy.context)
     for work in (bake, adopt, straighten, lambda rig: make_native(rig, chain)):
         with pytest.raises(IK2DError, match=f"^{WORDS}$"):

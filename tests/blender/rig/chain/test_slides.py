@@ -219,8 +219,8 @@ def test_a_chain_that_stretches_does_not_slide(name, value):
         edit(armature, bone).inherit_scale = 'ALIGNED'
     setattr(chain, name, value)
     words = (
-        "Chain 'crane' has bones that slide, and bones that slide do not stretch; set Stretch and Compress to"
-        " 1, or turn Slide off"
+        "Chain 'crane' has bones that slide, and bones that slide do not stretch; set Stretch and Shortest"
+        " Length to 1, or turn Slide off"
     )
     refused(armature, chain, words)
     for joint in chain.joints:

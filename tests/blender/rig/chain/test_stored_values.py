@@ -32,7 +32,7 @@ def refused(armature, chain, words):
 @pytest.mark.parametrize(
     "name, value, words",
     [
-        ("plane", 99, "its setting Plane holds none of its choices"),
+        ("plane", 99, "its setting Bends In holds none of its choices"),
         ("solver", -1, "its setting Solver holds none of its choices"),
         ("bend", 7, "its setting Bend holds none of its choices"),
         ("softness", math.nan, "its setting Softness holds nan, which is not within 0 to 1"),

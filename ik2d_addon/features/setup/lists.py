@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lists of chains and of joints in the sidebar. They only draw."""
+
+from math import degrees
+
+from bpy.types import PropertyGroup, UIList
+
+from ...live.registry import problem_of_live
+from ...rig.chain.native_state import is_native
+from ...ui.registration import registration
+from ...ui.text import fits_as_name
+from ..baking.live import draw_toggle
+from ..baking.results import has_results
+from ..doctor.findings import shared_bones
+from ..doctor.operators import problem_of
+
+
+class IK2D_UL_chains(UIList):
+    """The chains of a rig: enabled or not, name, and a sign of how each stands."""
+
+    def draw_item(
+        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+    ):
+        row = layout.row(align=True)
+        row.prop(item, "enabled", text="")
+        name = row.row(align=True)
+        name.active = item.enabled
+        name.prop(item, "name", text="", emboss=False)
+        sign = sign_of(item)
+        if sign:
+            row.label(text="", icon=sign)
+        if is_native(item):
+            row.label(text="Drivers" if fits_as_name(context, f"Drivers{item.name}") else "", icon='DRIVER')
+        else:
+            draw_toggle(row, item)
+
+
+def sign_of(chain: PropertyGroup) -> str:
+    """Return the icon of a chain's state: faulty or missed, shared, reached; "" before it is baked."""
+    if problem_of(chain) or problem_of_live(chain):
+        return 'ERROR'
+    if shared_bones(chain):
+        return 'LINKED'
+    if not chain.bake_mark or not has_results(chain.id_data):
+        return ""
+    return 'CHECKMARK' if chain.bake_reached else 'ERROR'  # the warning triangle
+
+
+class IK2D_UL_joints(UIList):
+    """The joints of a chain, root to tip: limited or not, bone, and its range where there is room."""
+
+    def draw_item(
+        self, context, layout, data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+    ):
+        layout.use_property_split = False
+        row = layout.row(align=True)
+        row.prop(item, "use_limit", text="")
+        row.label(text=item.name)
+        limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
+        if item.use_slide:
+            limits = f"{limits}, slides" if limits else "slides"
+        if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
+            right = row.row()
+            right.alignment = 'RIGHT'
+            right.label(text=limits)
+
+
+classes = (IK2D_UL_chains, IK2D_UL_joints)
+register, unregister = registration(classes)
