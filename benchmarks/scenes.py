@@ -24,9 +24,25 @@ def chains(count: int, bones: int, frames: int) -> bpy.types.Object:
     for k in range(count):
         settings = armature.ik2d.chains.add()
         settings.name = settings.tip = f"{k}.{bones - 1}"
-        settings.bone_count, settings.target = bones, _circling_empty(k, frames)
+        settings.bone_count, settings.target = bones, _circling_empty(k, frames, (0.0, 0.0, 0.5 * k))
     bpy.context.view_layer.update()
     return armature
+
+
+def crowd(count: int, limbs: int, frames: int) -> list[bpy.types.Object]:
+    """Empty the file, and add that many armatures with so many chains of two bones each, all selected."""
+    armatures = [chains(limbs, 2, frames)]
+    for place in range(1, count):
+        armature = armatures[0].copy()
+        armature.data = armature.data.copy()
+        armature.location.y = 2.0 * place
+        bpy.context.scene.collection.objects.link(armature)
+        for k, settings in enumerate(armature.ik2d.chains):
+            settings.target = _circling_empty(place * limbs + k, frames, (0.0, 2.0 * place, 0.5 * k))
+        armature.select_set(True)
+        armatures.append(armature)
+    bpy.context.view_layer.update()
+    return armatures
 
 
 def add_meshes(count: int, frames: int) -> None:
@@ -111,13 +127,13 @@ def _armature(count: int, bones: int) -> bpy.types.Object:
     return armature
 
 
-def _circling_empty(k: int, frames: int) -> bpy.types.Object:
-    """Add an empty with keys on a circle in front of the k-th chain, one round in 1,000 frames."""
+def _circling_empty(k: int, frames: int, root: tuple[float, float, float]) -> bpy.types.Object:
+    """Add an empty with keys on a circle in front of a chain's root, one round in 1,000 frames from k on."""
     empty = bpy.data.objects.new(f"Target {k}", None)
     bpy.context.scene.collection.objects.link(empty)
     for frame in range(1, frames + KEY_EVERY, KEY_EVERY):
         turn = frame / 1000.0 * 2.0 * np.pi + k
-        empty.location = (0.55 + 0.3 * np.cos(turn), 0.3 * np.sin(turn), 0.5 * k)
+        empty.location = (root[0] + 0.55 + 0.3 * np.cos(turn), root[1] + 0.3 * np.sin(turn), root[2])
         empty.keyframe_insert("location", frame=frame)
     return empty
 
