@@ -118,42 +118,39 @@ Asked = tuple[list[RigChain], list[str]]
 
 
 def armatures_to_bake(given: bpy.types.Object | Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Return the one armature given, or the several; raise IK2DError for none, and for one given twice."""
+    """Return the one armature given, or the several; raise IK2DError for none."""
     single = isinstance(given, (bpy.types.Object, str)) or not isinstance(given, Iterable)
     armatures = [given] if single else list(given)
     if not armatures:
         raise IK2DError("No armature is given; give one or more armature objects")
-    for place, armature in enumerate(armatures):
-        if armature in armatures[:place]:
-            name = getattr(armature, "name", armature)
-            raise IK2DError(f"'{name}' is given twice; give each armature once")
     return armatures
 
 
 def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
-    """Return the scene to bake all armatures in; raise IK2DError for one that cannot be baked with them."""
-    scene = scene_of(armatures[0])
-    for armature in armatures[1:]:
-        other = scene_of(armature)
-        if other != scene:
+    """Return the scene to bake all armatures in; raise IK2DError for one that cannot be baked with others."""
+    scenes = [scene_of(armature) for armature in armatures]
+    for place, (armature, scene) in enumerate(zip(armatures, scenes, strict=True)):
+        if armature in armatures[:place]:
+            raise IK2DError(f"'{armature.name}' is given twice; give each armature once")
+        if scene != scenes[0]:
             raise IK2DError(
-                f"'{armatures[0].name}' is in the scene '{scene.name}' and '{armature.name}' in"
-                f" '{other.name}'; bake the armatures of one scene at a time"
+                f"'{armatures[0].name}' is in the scene '{scenes[0].name}' and '{armature.name}' in"
+                f" '{scene.name}'; bake the armatures of one scene at a time"
             )
-    for armature in armatures if len(armatures) > 1 else ():
-        sharing = next((ob for ob in versions.sharing_channels(armature) if ob in armatures), None)
-        if sharing is not None:
-            raise IK2DError(
-                f"'{armature.name}' and '{sharing.name}' play the same action, so one would get the keys of"
-                " the other; give one of them a copy (Object > Relations > Make Single User)"
-            )
-    return scene
+        sharing = versions.sharing_channels(armature) if place else ()
+        for other in armatures[:place]:
+            if other in sharing:
+                raise IK2DError(
+                    f"'{other.name}' and '{armature.name}' play the same action, so each would get the keys"
+                    " of the other; give one of them a copy of it"
+                )
+    return scenes[0]
 
 
 def read_all(
     armatures: Sequence[bpy.types.Object],
     names: Sequence[str] | None,
-    frames: Sequence[float],
+    frames: Sequence[int],
     options: BakeOptions,
 ) -> dict[bpy.types.Object, Asked]:
     """Read the chains of all armatures, as `read_rigs` does, each those of the names that it has.

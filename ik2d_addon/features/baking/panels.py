@@ -7,7 +7,7 @@ from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text, field, row_or_column
-from .operators import frozen_motion_notes
+from .operators import frozen_motion_notes, other_selected
 from .results import bake_is_stale, has_results, solve_is_stale
 
 # Rows for chains that missed their target; the others are only counted.
@@ -32,6 +32,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
         chain = shown_chain(context)
         if several and chain is not None:
             self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
+        if other_selected(context):
+            layout.prop(settings, "bake_selected")
         layout.operator("ik2d.clear_bake", icon='X')
         for note in frozen_motion_notes(active_armature(context), context.scene):
             draw_text(layout.box(), context, note, 'INFO')

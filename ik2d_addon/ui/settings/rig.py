@@ -70,6 +70,12 @@ class IK2D_PG_settings(PropertyGroup):
         soft_max=10,
         **STORED,
     )
+    bake_selected: BoolProperty(
+        name="All Selected Armatures",
+        description="Bake the other selected armatures too, with the range and options shown here",
+        default=False,
+        **STORED,
+    )
     use_reduce: BoolProperty(
         name="Reduce Keys",
         description="Leave out the keys that the tip can do without",
