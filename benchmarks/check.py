@@ -198,6 +198,23 @@ def _bake(
     return bake, nla
 
 
+def _crowd(count: int, limbs: int, frames: int) -> tuple[Task, Task]:
+    """Return a bake of many selected armatures by either side."""
+    armatures = scenes.crowd(count, limbs, frames)
+
+    def bake() -> None:
+        bake_ours(armatures[0], frames, all_selected=True)
+        assert all(armature.ik2d.last_bake for armature in armatures)
+        scenes.clear_animation(*armatures)
+
+    def nla() -> None:
+        with scenes.ik_constraints(*armatures):
+            nla_bake(frames, ALIKE)
+        scenes.clear_animation(*armatures)
+
+    return bake, nla
+
+
 def _live(bones: int) -> tuple[Task, Task]:
     """Return frames of a live chain within limits that bind, and of one with an IK constraint."""
     rivals = live.contestants(bones, LIVE_FRAMES, limited=True)
@@ -223,6 +240,7 @@ RATIOS = (
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
+    Ratio("bake of 50 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(50, 4, 100)),
     Ratio(
         "bake beside 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),

@@ -66,28 +66,32 @@ def add_meshes(count: int, frames: int) -> None:
     bpy.context.view_layer.update()
 
 
-def clear_animation(armature: bpy.types.Object) -> None:
+def clear_animation(*armatures: bpy.types.Object) -> None:
     """Take a bake away again, so that the next one starts alike."""
-    armature.animation_data_clear()
-    for bone in armature.pose.bones:
-        bone.matrix_basis.identity()
+    for armature in armatures:
+        armature.animation_data_clear()
+        for bone in armature.pose.bones:
+            bone.matrix_basis.identity()
     bpy.data.orphans_purge(do_recursive=True)
     bpy.context.view_layer.update()
 
 
 @contextmanager
-def ik_constraints(armature: bpy.types.Object) -> Iterator[None]:
+def ik_constraints(*armatures: bpy.types.Object) -> Iterator[None]:
     """Give the chains IK constraints for a while, and select all bones in Pose Mode, as nla.bake wants."""
     tips = []
-    for settings in armature.ik2d.chains:
-        tip = armature.pose.bones[settings.tip]
-        constraint = tip.constraints.new('IK')
-        constraint.target, constraint.chain_count = settings.target, settings.bone_count
-        tips.append((tip, constraint))
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode='POSE')
-    for bone in armature.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = True  # bones had it before Blender 5.0
+    for armature in armatures:
+        for settings in armature.ik2d.chains:
+            tip = armature.pose.bones[settings.tip]
+            constraint = tip.constraints.new('IK')
+            constraint.target, constraint.chain_count = settings.target, settings.bone_count
+            tips.append((tip, constraint))
+    bpy.context.view_layer.objects.active = armatures[0]
+    bpy.ops.object.mode_set(mode='POSE')  # of all that are selected
+    for armature in armatures:
+        for bone in armature.pose.bones:
+            # Bones had it before Blender 5.0.
+            (bone if hasattr(bone, "select") else bone.bone).select = True
     try:
         yield
     finally:
