@@ -4,9 +4,9 @@
 import bpy
 
 
-def bake_ours(armature: bpy.types.Object, frames: int) -> None:
+def bake_ours(armature: bpy.types.Object, frames: int, all_selected: bool = False) -> None:
     """Bake as the sidebar's button does; raise AssertionError where anything is to be said of it."""
-    bpy.ops.ik2d.bake(frame_start=1, frame_end=frames)
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=frames, all_selected=all_selected)
     settings = armature.ik2d
     assert settings.last_bake and not settings.last_bake_alert, settings.last_bake
 

@@ -199,6 +199,23 @@ def _bake(
     return bake, nla
 
 
+def _crowd(count: int, limbs: int, frames: int) -> tuple[Task, Task]:
+    """Return a bake of many selected armatures by either side."""
+    armatures = scenes.crowd(count, limbs, frames)
+
+    def bake() -> None:
+        bake_ours(armatures[0], frames, all_selected=True)
+        assert all(armature.ik2d.last_bake for armature in armatures)
+        scenes.clear_animation(*armatures)
+
+    def nla() -> None:
+        with scenes.ik_constraints(*armatures):
+            nla_bake(frames, ALIKE)
+        scenes.clear_animation(*armatures)
+
+    return bake, nla
+
+
 RATIOS = (
     Ratio("two bones, 200,000 targets : the article's function in C", _two_bone),
     Ratio("ten bones, CCD, 1,000 targets : plain CCD, 100 targets", lambda: _batch(1_000)),
@@ -214,6 +231,7 @@ RATIOS = (
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
+    Ratio("bake of 50 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(50, 4, 100)),
     Ratio(
         "bake beside 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),

@@ -24,9 +24,25 @@ def chains(count: int, bones: int, frames: int) -> bpy.types.Object:
     for k in range(count):
         settings = armature.ik2d.chains.add()
         settings.name = settings.tip = f"{k}.{bones - 1}"
-        settings.bone_count, settings.target = bones, _circling_empty(k, frames)
+        settings.bone_count, settings.target = bones, _circling_empty(k, frames, (0.0, 0.0, 0.5 * k))
     bpy.context.view_layer.update()
     return armature
+
+
+def crowd(count: int, limbs: int, frames: int) -> list[bpy.types.Object]:
+    """Empty the file, and add that many armatures with so many chains of two bones each, all selected."""
+    armatures = [chains(limbs, 2, frames)]
+    for place in range(1, count):
+        armature = armatures[0].copy()
+        armature.data = armature.data.copy()
+        armature.location.y = 2.0 * place
+        bpy.context.scene.collection.objects.link(armature)
+        for k, settings in enumerate(armature.ik2d.chains):
+            settings.target = _circling_empty(place * limbs + k, frames, (0.0, 2.0 * place, 0.5 * k))
+        armature.select_set(True)
+        armatures.append(armature)
+    bpy.context.view_layer.update()
+    return armatures
 
 
 def add_meshes(count: int, frames: int) -> None:
@@ -50,28 +66,32 @@ def add_meshes(count: int, frames: int) -> None:
     bpy.context.view_layer.update()
 
 
-def clear_animation(armature: bpy.types.Object) -> None:
+def clear_animation(*armatures: bpy.types.Object) -> None:
     """Take a bake away again, so that the next one starts alike."""
-    armature.animation_data_clear()
-    for bone in armature.pose.bones:
-        bone.matrix_basis.identity()
+    for armature in armatures:
+        armature.animation_data_clear()
+        for bone in armature.pose.bones:
+            bone.matrix_basis.identity()
     bpy.data.orphans_purge(do_recursive=True)
     bpy.context.view_layer.update()
 
 
 @contextmanager
-def ik_constraints(armature: bpy.types.Object) -> Iterator[None]:
+def ik_constraints(*armatures: bpy.types.Object) -> Iterator[None]:
     """Give the chains IK constraints for a while, and select all bones in Pose Mode, as nla.bake wants."""
     tips = []
-    for settings in armature.ik2d.chains:
-        tip = armature.pose.bones[settings.tip]
-        constraint = tip.constraints.new('IK')
-        constraint.target, constraint.chain_count = settings.target, settings.bone_count
-        tips.append((tip, constraint))
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode='POSE')
-    for bone in armature.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = True  # bones had it before Blender 5.0
+    for armature in armatures:
+        for settings in armature.ik2d.chains:
+            tip = armature.pose.bones[settings.tip]
+            constraint = tip.constraints.new('IK')
+            constraint.target, constraint.chain_count = settings.target, settings.bone_count
+            tips.append((tip, constraint))
+    bpy.context.view_layer.objects.active = armatures[0]
+    bpy.ops.object.mode_set(mode='POSE')  # of all that are selected
+    for armature in armatures:
+        for bone in armature.pose.bones:
+            # Bones had it before Blender 5.0.
+            (bone if hasattr(bone, "select") else bone.bone).select = True
     try:
         yield
     finally:
@@ -111,13 +131,13 @@ def _armature(count: int, bones: int) -> bpy.types.Object:
     return armature
 
 
-def _circling_empty(k: int, frames: int) -> bpy.types.Object:
-    """Add an empty with keys on a circle in front of the k-th chain, one round in 1,000 frames."""
+def _circling_empty(k: int, frames: int, root: tuple[float, float, float]) -> bpy.types.Object:
+    """Add an empty with keys on a circle in front of a chain's root, one round in 1,000 frames from k on."""
     empty = bpy.data.objects.new(f"Target {k}", None)
     bpy.context.scene.collection.objects.link(empty)
     for frame in range(1, frames + KEY_EVERY, KEY_EVERY):
         turn = frame / 1000.0 * 2.0 * np.pi + k
-        empty.location = (0.55 + 0.3 * np.cos(turn), 0.3 * np.sin(turn), 0.5 * k)
+        empty.location = (root[0] + 0.55 + 0.3 * np.cos(turn), root[1] + 0.3 * np.sin(turn), root[2])
         empty.keyframe_insert("location", frame=frame)
     return empty
 

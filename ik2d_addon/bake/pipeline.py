@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pipeline, top to bottom: read chains, sample targets, solve, lift, key, play back, report."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from math import ceil
@@ -52,13 +52,16 @@ from .playback import (
 from .report import BakeReport
 from .request import (
     BakeOptions,
+    armatures_to_bake,
+    baking_order,
     checked_options,
     chosen_options,
     chosen_range,
     frame_range,
+    read_all,
     read_rigs,
-    refuse_too_long,
     scene_of,
+    scene_of_all,
 )
 from .solving.angles import relative_turns, solved_angles
 from .solving.frames import Asked, SolvedChain, solve_chain, solve_chains
@@ -71,7 +74,7 @@ Steps = Generator[tuple[int, int], None, _Result]
 
 
 def bake(
-    armature_object: bpy.types.Object,
+    armature_object: bpy.types.Object | Iterable[bpy.types.Object],
     chains: Sequence[str] | None = None,
     frame_start: int | None = None,
     frame_end: int | None = None,
@@ -82,11 +85,13 @@ def bake(
 ) -> BakeReport:
     """Key the rotations that bring each chain's tip to its target, frame by frame; return a report.
 
-    armature_object: an armature with chains in `Object.ik2d`. chains: names; None takes all that
-    are enabled. frame_start, frame_end: inclusive; None takes the scene's. step: frames from one
-    key to the next. options: None takes those of BakeOptions(). progress(done, total) is called now and
-    then. Replaces all keys of the chains' rotation channels from the first frame to the last; all
-    else stays. Raises IK2DError for bad input. If it or `progress` raises, nothing has changed.
+    armature_object: an armature with chains in `Object.ik2d`; or several, which are baked in the order in
+    which they follow one another, and reported in the order given. chains: names; None takes all that
+    are enabled. Of several armatures each takes the names that it has, and needs one. frame_start,
+    frame_end: inclusive; None takes the scene's. step: frames from one key to the next. options: None
+    takes those of BakeOptions(). progress(done, total) is called now and then. Replaces all keys of the
+    chains' rotation channels from the first frame to the last; all else stays. Raises IK2DError for bad
+    input. If it or `progress` raises, nothing has changed on any armature.
     """
     with closing(bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)) as steps:
         while True:
@@ -100,7 +105,7 @@ def bake(
 
 
 def bake_steps(
-    armature_object: bpy.types.Object,
+    armature_object: bpy.types.Object | Iterable[bpy.types.Object],
     chains: Sequence[str] | None = None,
     frame_start: int | None = None,
     frame_end: int | None = None,
@@ -116,9 +121,11 @@ def bake_steps(
     stepping through its frames discards changes to animated properties that were not keyed, as any
     change of the frame does.
     """
+    armatures = armatures_to_bake(armature_object)
     with live_paused():
-        report = yield from _bake_steps(armature_object, chains, frame_start, frame_end, step, options)
-    _turn_live_off(armature_object, report)
+        report = yield from _bake_steps(armatures, chains, frame_start, frame_end, step, options)
+    for armature, part in zip(armatures, report.by_armature, strict=True):
+        _turn_live_off(armature, part)
     return report
 
 
@@ -132,7 +139,7 @@ def key_as_by_hand(
     live. Arguments, result and errors as in `bake`.
     """
     options = BakeOptions(verify=VERIFY_ALL)
-    return finished(_bake_steps(armature_object, chains, frame_start, frame_end, 1, options, by_hand=True))
+    return finished(_bake_steps([armature_object], chains, frame_start, frame_end, 1, options, by_hand=True))
 
 
 def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
@@ -144,7 +151,7 @@ def _turn_live_off(armature: bpy.types.Object, report: BakeReport) -> None:
 
 
 def _bake_steps(
-    armature_object: bpy.types.Object,
+    armatures: Sequence[bpy.types.Object],
     chains: Sequence[str] | None,
     frame_start: int | None,
     frame_end: int | None,
@@ -152,18 +159,42 @@ def _bake_steps(
     options: BakeOptions | None,
     by_hand: bool = False,
 ) -> Steps[BakeReport]:
-    """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand."""
+    """Bake in steps without pausing live chains. by_hand: whether keys count as made by hand.
+
+    Each armature is solved, keyed and played back before those that follow it. All keep their old keys
+    until the last one is done.
+    """
     options = checked_options(options)
-    scene = scene_of(armature_object)
+    scene = scene_of_all(armatures)
     frames = frame_range(scene, frame_start, frame_end, step)
-    rigs, left_out = read_rigs(armature_object, chains, frames, options.force)
-    refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
-    muted = natives_muted(armature_object, [rig.name for rig in rigs], for_good=not by_hand)
-    with muted, Sampler(scene, rigs) as sampler:
-        report = yield from _bake_rigs(armature_object, sampler, rigs, left_out, frames, options, by_hand)
-    # So that the keys show: our own scene is gone, with Blender's copy of them for it.
+    asked = read_all(armatures, chains, frames, options)
+    reports: dict[bpy.types.Object, BakeReport] = {}
+    with ExitStack() as muted:
+        for armature, (rigs, _) in asked.items():
+            muted.enter_context(natives_muted(armature, [rig.name for rig in rigs], for_good=not by_hand))
+        with ExitStack() as undo:
+            for armature in baking_order(asked):
+                rigs, left_out = asked[armature]
+                with Sampler(scene, rigs) as sampler:
+                    steps = _bake_rigs(armature, sampler, rigs, left_out, frames, options, by_hand, undo)
+                    reports[armature] = yield from _one_of(steps, len(reports), len(asked))
+        for rigs, _ in asked.values():
+            release_slides(rigs)
+            release_hands(rigs)
+    # So that the keys show: our own scenes are gone, with Blender's copy of them for it.
     bpy.context.view_layer.update()
-    return report
+    return BakeReport.joined([reports[armature] for armature in armatures])
+
+
+def _one_of(steps: Steps[_Result], before: int, count: int) -> Steps[_Result]:
+    """Run the steps of one of several bakes of equal length; yield the frames of all of them."""
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as finished:
+            result: _Result = finished.value
+            return result
+        yield before * total + done, count * total
 
 
 def _bake_rigs(
@@ -174,8 +205,9 @@ def _bake_rigs(
     frames: list[int],
     options: BakeOptions,
     by_hand: bool,
+    undo: ExitStack,
 ) -> Steps[BakeReport]:
-    """Solve, key and play back chains on some frames."""
+    """Solve, key and play back chains of one armature on some frames; undo: restores it if anything fails."""
     scene = sampler.scene
     plan = plan_keys(scene, rigs, frames, options.reduce, options.on_target_keys)
     solving = solve_frames(rigs, scene, plan, options, by_hand, sampler)
@@ -188,30 +220,25 @@ def _bake_rigs(
     for chain in solved:
         if (chain.solved.influence < 1.0).any():
             warnings += replaced_notes(scene, chain.solved.rig, plan.times[0], plan.times[-1])
-    with (
-        slides_remembered(rigs),
-        hands_remembered(rigs),
-        keys.written(armature_object, times, rotations),
-        scales_remembered([chain.solved.rig for chain in solved]),
-    ):
-        checking = play_back(sampler, solved, plan, options.verify)
-        shown = yield from _counted(checking, 0, 2 * len(plan.times), 2.0)
-        report = report_of(
-            armature_object,
-            scene,
-            solved,
-            plan,
-            shown,
-            verb="Snapped" if by_hand else "Baked",
-            verified=options.verify,
-            full_scene=full_scene,
-            stepped=stepped,
-            warnings=warnings,
-            left_out=left_out,
-        )
-    release_slides(rigs)
-    release_hands(rigs)
-    return report
+    undo.enter_context(slides_remembered(rigs))
+    undo.enter_context(hands_remembered(rigs))
+    undo.enter_context(keys.written(armature_object, times, rotations))
+    undo.enter_context(scales_remembered([chain.solved.rig for chain in solved]))
+    checking = play_back(sampler, solved, plan, options.verify)
+    shown = yield from _counted(checking, 0, 2 * len(plan.times), 2.0)
+    return report_of(
+        armature_object,
+        scene,
+        solved,
+        plan,
+        shown,
+        verb="Snapped" if by_hand else "Baked",
+        verified=options.verify,
+        full_scene=full_scene,
+        stepped=stepped,
+        warnings=warnings,
+        left_out=left_out,
+    )
 
 
 @live_paused()

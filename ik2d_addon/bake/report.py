@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report of a bake, in numbers and in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -334,19 +334,43 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BakeReport:
-    """The report of a solve or a bake of one armature."""
+    """The report of a solve or a bake of one armature, or of several: then it has a part for each."""
 
-    armature: str
+    armature: str  # of several, their names
     chains: tuple[ChainReport, ...]
     verb: str = "Baked"
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # the fault of each chain that was asked for and could not be solved
     stepped: str = ""  # the object that was not where its F-Curves say, so that frames were stepped through
+    parts: tuple["BakeReport", ...] = ()  # of several armatures the report of each
+
+    @classmethod
+    def joined(cls, parts: Sequence["BakeReport"]) -> "BakeReport":
+        """Return one report on the bakes of one or more armatures."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            ", ".join(part.armature for part in parts),
+            tuple(chain for part in parts for chain in part.chains),
+            parts[0].verb,
+            next((part.full_scene for part in parts if part.full_scene), ""),
+            tuple(f"{part.armature}: {warning}" for part in parts for warning in part.rig_warnings),
+            tuple(f"{part.armature}: {fault}" for part in parts for fault in part.left_out),
+            next((part.stepped for part in parts if part.stepped), ""),
+            tuple(parts),
+        )
+
+    @property
+    def by_armature(self) -> tuple["BakeReport", ...]:
+        """The report of each armature, as a bake of it alone gives it."""
+        return self.parts or (self,)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings on the armature and its chains."""
+        """The warnings on the armature and its chains; of several armatures after the name of each."""
+        if self.parts:
+            return tuple(f"{part.armature}: {one}" for part in self.parts for one in part.warnings)
         return (
             *self.left_out,
             *self.rig_warnings,
@@ -376,7 +400,8 @@ class BakeReport:
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames, chains = len(self.chains[0].frames), len(self.chains)
-        done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{self._keys()}"
+        rigs = f" of {len(self.parts)} armatures" if self.parts else ""
+        done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{rigs}{self._keys()}"
         forced = sum(bool(chain.forced) for chain in self.chains)
         by_force = f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
         left_out = f"; {number_of(len(self.left_out), 'faulty chain')} left out" if self.left_out else ""
@@ -391,6 +416,7 @@ class BakeReport:
             return f"{reached}{worst.unverified_words()}{worst.between_words()}"
         worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
         named = f" of '{worst.name}'" if len(self.chains) > 1 else ""
+        named += f" on '{worst.armature}'" if self.parts else ""
         if worst.missed.any():
             return f"{worst.missed_words()}{named}"
         return f"{worst.doubt_words('target')}{named}"

@@ -2,7 +2,7 @@
 """The request of a bake: its options, its frames, and the chains that it takes."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 
@@ -10,10 +10,11 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..rig.animation import key_faults
+from ..core.words import quoted
+from ..rig.animation import key_faults, versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
-from ..rig.chain.order import in_order, refuse_moved_target, refuse_shared
+from ..rig.chain.order import armatures_in_order, in_order, refuse_moved_target, refuse_shared
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import straighten
 from ..rig.pose.measures import channels_at_rest
@@ -111,6 +112,83 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
         raise IK2DError(f"The step from frame to frame must be 1 or more, not {step}")
     frames = list(range(start, end + 1, step))
     return frames if frames[-1] == end else [*frames, end]
+
+
+# The chains of an armature that can be baked, and the faults of those left out.
+Asked = tuple[list[RigChain], list[str]]
+
+
+def armatures_to_bake(given: bpy.types.Object | Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Return the one armature given, or the several; raise IK2DError for none."""
+    single = isinstance(given, (bpy.types.Object, str)) or not isinstance(given, Iterable)
+    armatures = [given] if single else list(given)
+    if not armatures:
+        raise IK2DError("No armature is given; give one or more armature objects")
+    return armatures
+
+
+def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
+    """Return the scene to bake all armatures in; raise IK2DError for one that cannot be baked with others."""
+    scenes = [scene_of(armature) for armature in armatures]
+    for place, (armature, scene) in enumerate(zip(armatures, scenes, strict=True)):
+        if armature in armatures[:place]:
+            raise IK2DError(f"'{armature.name}' is given twice; give each armature once")
+        if scene != scenes[0]:
+            raise IK2DError(
+                f"'{armatures[0].name}' is in the scene '{scenes[0].name}' and '{armature.name}' in"
+                f" '{scene.name}'; bake the armatures of one scene at a time"
+            )
+        sharing = versions.sharing_channels(armature) if place else ()
+        for other in armatures[:place]:
+            if other in sharing:
+                raise IK2DError(
+                    f"'{other.name}' and '{armature.name}' play the same action, so each would get the keys"
+                    " of the other; give one of them a copy of it"
+                )
+    return scenes[0]
+
+
+def read_all(
+    armatures: Sequence[bpy.types.Object],
+    names: Sequence[str] | None,
+    frames: Sequence[int],
+    options: BakeOptions,
+) -> dict[bpy.types.Object, Asked]:
+    """Read the chains of all armatures, as `read_rigs` does, each those of the names that it has.
+
+    Raises IK2DError for a name that none has, and where the machine has too little memory, too.
+    """
+    wanted = (
+        [names] * len(armatures) if len(armatures) == 1 or names is None else _shared_out(armatures, names)
+    )
+    asked = {}
+    for armature, own in zip(armatures, wanted, strict=True):
+        asked[armature] = rigs, _ = read_rigs(armature, own, frames, options.force)
+        refuse_too_long(rigs, frames, halves=options.reduce > 0.0)
+    return asked
+
+
+def _shared_out(armatures: Sequence[bpy.types.Object], names: Sequence[str]) -> list[Sequence[str]]:
+    """Return for each armature those of the names that it has, or all of them where it has none."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names] * len(armatures)
+    names, known = list(names), [armature.ik2d.chains.keys() for armature in armatures]
+    for name in names:
+        if not any(name in own for own in known):
+            raise IK2DError(
+                f"None of the armatures {quoted(ob.name for ob in armatures)} has a chain {name!r}"
+            )
+    return [[name for name in names if name in own] or names for own in known]
+
+
+def baking_order(asked: Mapping[bpy.types.Object, Asked]) -> list[bpy.types.Object]:
+    """Return the armatures in an order in which each comes after those that move what its chains need.
+
+    Raises IK2DError where they need one another in a circle.
+    """
+    if len(asked) == 1:  # its chains may form a circle without it
+        return list(asked)
+    return armatures_in_order([rig for rigs, _ in asked.values() for rig in rigs])
 
 
 def read_rigs(

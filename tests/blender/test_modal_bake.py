@@ -26,6 +26,7 @@ class Bake(ChainOperator):
             if callable(value) and not name.startswith("__")
         }
     )
+    all_selected = False
     _timer, _paused = IK2D_OT_bake._timer, IK2D_OT_bake._paused
 
     def __init__(self, chain=""):

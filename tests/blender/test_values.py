@@ -87,6 +87,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "rig_warnings": (),
         "left_out": (),
         "stepped": "",
+        "parts": (),
     }
     assert defaults(KeyPlan) == {"bound": 0.0, "candidates": (), "pace": 1.0}
     assert defaults(BoneRotation) == {

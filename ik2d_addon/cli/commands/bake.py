@@ -10,9 +10,7 @@ from typing import TextIO
 import bpy
 
 from ...bake import BakeOptions, BakeReport, bake
-from ...bake.request import read_rigs
 from ...core import IK2DError
-from ...rig.chain.order import armatures_in_order
 from ..console import complain, say, stdout_to_stderr
 from ..files import files, reports, scene
 from ..signals import asked_to_end, stop_if_asked
@@ -75,11 +73,18 @@ def _open_one() -> str:
     return bpy.data.filepath
 
 
-def baked(options: argparse.Namespace) -> list[BakeReport]:
-    """Bake the open file as the options say; save nothing."""
+def baked(options: argparse.Namespace) -> Sequence[BakeReport]:
+    """Bake the open file as the options say, save nothing, and return the report of each armature."""
     armatures = armatures_of(options)
     scene.leave_edit_mode(armatures)
-    return [_bake_armature(armature, options) for armature in _in_order(armatures, options)]
+    report = bake(
+        armatures,
+        options.chains,
+        *options.frames,
+        options=bake_options(options),
+        progress=_ProgressLine(armatures),
+    )
+    return report.by_armature
 
 
 def _save(
@@ -182,27 +187,16 @@ def armatures_of(options: argparse.Namespace) -> list[bpy.types.Object]:
             else "an enabled chain"
         )
         raise IK2DError(f"no armature of the scene has {wanted}; add chains in the IK 2D tab of the sidebar")
+    for name in options.chains or ():
+        if not any(name in _chain_names(o) for o in found):
+            raise IK2DError(f"no armature of the scene has a chain '{name}'")
     return found
-
-
-def _in_order(armatures: list[bpy.types.Object], options: argparse.Namespace) -> list[bpy.types.Object]:
-    """Return the armatures in order, each after those that move its targets or its roots."""
-    if len(armatures) < 2:
-        return armatures
-    now = [bpy.context.scene.frame_float]
-    return armatures_in_order(
-        [
-            rig
-            for armature in armatures
-            for rig in read_rigs(armature, names_wanted(armature, options), now, options.force)[0]
-        ]
-    )
 
 
 def names_wanted(armature: bpy.types.Object, options: argparse.Namespace) -> list[str] | None:
     """Return the names of the armature's chains to bake; None for all that are enabled."""
     if options.chains and options.armature is None:
-        return _names_on(armature, options.chains)
+        return [name for name in options.chains if name in _chain_names(armature)]
     return options.chains
 
 
@@ -217,28 +211,6 @@ def bake_options(options: argparse.Namespace) -> BakeOptions:
     )
 
 
-def _bake_armature(armature: bpy.types.Object, options: argparse.Namespace) -> BakeReport:
-    start, end, step = options.frames
-    return bake(
-        armature,
-        names_wanted(armature, options),
-        start,
-        end,
-        step,
-        options=bake_options(options),
-        progress=_ProgressLine(armature.name),
-    )
-
-
-def _names_on(armature: bpy.types.Object, names: list[str]) -> list[str]:
-    """Return the names that this armature has; raise IK2DError for one that none has."""
-    armatures = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE"]
-    for name in names:
-        if not any(name in _chain_names(ob) for ob in armatures):
-            raise IK2DError(f"no armature of the scene has a chain '{name}'")
-    return [name for name in names if name in _chain_names(armature)]
-
-
 def _chain_names(armature: bpy.types.Object) -> list[str]:
     return [chain.name for chain in armature.ik2d.chains]
 
@@ -246,8 +218,8 @@ def _chain_names(armature: bpy.types.Object) -> list[str]:
 class _ProgressLine:
     """Progress line of a long bake, printed now and then; stops the bake if the process was asked to end."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, armatures: Sequence[bpy.types.Object]) -> None:
+        self._name = armatures[0].name if len(armatures) == 1 else f"{len(armatures)} armatures"
         self._next = time.monotonic() + _PROGRESS_AFTER
 
     def __call__(self, done: int, total: int) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pose This Frame, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from time import perf_counter
 
 from bpy.props import IntProperty
@@ -11,12 +11,13 @@ from ...bake import BakeReport, bake_steps, solve
 from ...bake.keys.clearing import all_bones, baked_keys, chains_to_clear, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
+from ...core.words import listed
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
 from ...ui.context import active_armature, why_not_edit, why_not_solve
 from ...ui.kept import kept
-from ...ui.operator import ChainOperator, chain_name, frame_number
+from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
 from .results import store_bake, store_solve
 
@@ -26,11 +27,27 @@ SHORTEST_SLICE, LONGEST_SLICE = 0.03, 0.2
 
 
 def chosen_bake(
-    armature: Object, start: int, end: int, step: int, chain: str = ""
+    armature: Object, start: int, end: int, step: int, chain: str = "", others: Sequence[Object] = ()
 ) -> Generator[tuple[int, int], None, BakeReport]:
-    """Bake a chain, or all enabled ones, with the options of the sidebar; otherwise as `bake_steps`."""
-    options = chosen_options(armature.ik2d)
-    return (yield from bake_steps(armature, [chain] if chain else None, start, end, step, options=options))
+    """Bake a chain, or all enabled ones, with the options of the sidebar; otherwise as `bake_steps`.
+
+    others: armatures to bake with this one and its options.
+    """
+    names, options = [chain] if chain else None, chosen_options(armature.ik2d)
+    return (yield from bake_steps([armature, *others], names, start, end, step, options=options))
+
+
+def other_selected(context: Context) -> list[Object]:
+    """Return the selected armatures with enabled chains, without the active armature."""
+    active = active_armature(context)
+    return [
+        ob
+        for ob in context.selected_objects
+        if ob.type == 'ARMATURE'
+        and ob != active
+        and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
+        and any(chain.enabled for chain in ob.ik2d.chains)
+    ]
 
 
 def select_baked(armature: Object, report: BakeReport) -> None:
@@ -106,6 +123,10 @@ class IK2D_OT_bake(_OfChain, Operator):
         soft_max=10,
         options={'SKIP_SAVE'},
     )
+    all_selected: tick(
+        "All Selected Armatures",
+        "Bake the other selected armatures too, with the range and options of the active one",
+    )
 
     _timer = None
     _paused = 0.0  # the time at which the last slice ended
@@ -142,11 +163,15 @@ class IK2D_OT_bake(_OfChain, Operator):
         self._stop(context)
 
     def _start(self, context: Context) -> None:
-        self._armature = active_armature(context)
-        self._name = self._armature.name
-        chosen = chosen_range(self._armature, context.scene)
+        active = active_armature(context)
+        chosen = chosen_range(active, context.scene)
         self.fill_in(zip(("frame_start", "frame_end", "step"), chosen, strict=True))
-        self._steps = chosen_bake(self._armature, self.frame_start, self.frame_end, self.step, self.chain)
+        if not self.chain:
+            self.fill_in([("all_selected", active.ik2d.bake_selected)])
+        others = other_selected(context) if self.all_selected else []
+        self._armatures = [active, *others]
+        self._names = listed([armature.name for armature in self._armatures], most=2)
+        self._steps = chosen_bake(active, self.frame_start, self.frame_end, self.step, self.chain, others)
         context.window_manager.progress_begin(0, 100)
 
     def _work(self, context: Context, until: float) -> set[str]:
@@ -160,14 +185,16 @@ class IK2D_OT_bake(_OfChain, Operator):
             self._paused = perf_counter()
             return {'RUNNING_MODAL'}
         except StopIteration as finished:
-            store_bake(self._armature, finished.value, context.scene)
-            select_baked(self._armature, finished.value)
-            self.tell(finished.value.sentence(), finished.value.warnings, finished.value.all_reached)
+            report = finished.value
+            for armature, part in zip(self._armatures, report.by_armature, strict=True):
+                store_bake(armature, part, context.scene)
+                select_baked(armature, part)
+            self.tell(report.sentence(), report.warnings, report.all_reached)
             return {'FINISHED'}
         except IK2DError as error:
             return self.refuse(error)
         except ReferenceError:  # only a script can do this: `modal` keeps a user's events waiting
-            return self.refuse(f"'{self._name}', or something it follows, was deleted during the bake")
+            return self.refuse(f"{self._names}, or something it follows, was deleted during the bake")
         finally:
             if not running:
                 self._stop(context)
@@ -176,7 +203,7 @@ class IK2D_OT_bake(_OfChain, Operator):
         part = done / max(total, 1)
         context.window_manager.progress_update(100 * part)
         context.workspace.status_text_set(
-            f"Baking '{self._name}': {part:.0%}, {done} of {total} frames.  Esc: Cancel"
+            f"Baking {self._names}: {part:.0%}, {done} of {total} frames.  Esc: Cancel"
         )
 
     def _stop(self, context: Context) -> None:

@@ -8,7 +8,7 @@ from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
 from ...ui.text import draw_text, field, fitting_icon, row_or_column
-from .operators import frozen_motion_notes
+from .operators import frozen_motion_notes, other_selected
 from .results import bake_is_stale, has_results, solve_is_stale
 
 # Rows for chains that missed their target; the others are only counted.
@@ -50,6 +50,8 @@ class IK2D_PT_bake(RigSidebar, Panel):
         button.operator("ik2d.bake", text=label, icon=fitting_icon(context, label, 'KEY_HLT')).chain = (
             chain.name if active else ""
         )
+        if other_selected(context):
+            column.prop(settings, "bake_selected")
         label = clear_label(settings)
         column.operator("ik2d.clear_bake", text=label, icon=fitting_icon(context, label, 'X'))
 

@@ -98,7 +98,7 @@ def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
     frames = [getattr(settings, name) for name in sorted(_RANGE)] if own else [False]
     if not own:
         frames += [scene.frame_start, scene.frame_end]
-    return _joined(options=(frames, settings_of(settings, _RANGE)))
+    return _joined(options=(frames, settings_of(settings, _RANGE | {"bake_selected"})))
 
 
 def changed_since(before: str, now: str) -> str:

@@ -80,6 +80,12 @@ class IK2D_PG_settings(PropertyGroup):
         default='ALL',
         **NOTE,
     )
+    bake_selected: BoolProperty(
+        name="All Selected Armatures",
+        description="Bake the other selected armatures too, with the range and options shown here",
+        default=False,
+        **STORED,
+    )
     use_reduce: BoolProperty(
         name="Reduce Keys",
         description="Leave out keys as long as the tip stays within Max Error",

@@ -55,7 +55,7 @@ def test_an_unexpected_error_asks_for_a_report(tmp_path, capsys, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("something\nodd")
 
-    monkeypatch.setattr(bake, "_in_order", broken)
+    monkeypatch.setattr(bake, "armatures_of", broken)
     capsys.readouterr()
     assert bake_here(scene) == 3
     (line,) = capsys.readouterr().err.splitlines()

@@ -73,7 +73,7 @@ def test_what_came_before_is_heeded_too():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("when", ["open_scene", "_in_order", "put_in_place"])
+@pytest.mark.parametrize("when", ["open_scene", "armatures_of", "put_in_place"])
 def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypatch, number, when):
     scene, report = leg_file(tmp_path), tmp_path / "r.json"
     before = scene.read_bytes()
@@ -90,7 +90,7 @@ def test_asked_before_the_one_step_nothing_is_written(tmp_path, capsys, monkeypa
 
         monkeypatch.setattr(bake, "stop_if_asked", last)
     else:
-        where, name = {"open_scene": (bake.scene, when), "_in_order": (bake, when)}[when]
+        where, name = {"open_scene": (bake.scene, when), "armatures_of": (bake, when)}[when]
         there = getattr(where, name)
 
         def first(*arguments, **options):

@@ -75,8 +75,8 @@ def test_settings_are_what_is_not_hidden():
         *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
     ]
     assert [name for name, _ in settings_of(armature.ik2d, {"verify"})] == [
-        *("use_custom_range", "frame_start", "frame_end", "frame_step", "use_reduce", "reduce_error"),
-        *("on_target_keys", "single_axis"),
+        *("use_custom_range", "frame_start", "frame_end", "frame_step", "bake_selected"),
+        *("use_reduce", "reduce_error", "on_target_keys", "single_axis"),
     ]
     assert dict(settings_of(chain))["plane_normal"] == (1.0, 0.0, 0.0)
 
