@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ik2d_addon.bake import pipeline
-from ik2d_addon.bake.playback import BETWEEN_FRAMES, ON_FRAMES
+from ik2d_addon.bake.arithmetic import LOOKS as PLAYED
 from ik2d_addon.features.baking import operators
 from ik2d_addon.rig.animation import keys
 from ik2d_addon.rig.animation.versions import existing_fcurves
@@ -27,8 +27,8 @@ from .timing import say
 _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
     ("read the chains", pipeline, "read_rigs", False),
     ("sample targets and rig", pipeline, "sample_steps", True),
-    ("solve", pipeline, "solve_chain", True),
-    ("turn into channels, look half-way", pipeline, "key_chain", True),
+    ("solve", pipeline, "solve_chains", True),
+    ("turn into channels, look half-way", pipeline, "_keyed", True),
     ("write keys", keys, "_write", False),
     ("play back", pipeline, "play_back", True),
     ("report", pipeline, "report_of", False),
@@ -98,7 +98,7 @@ def measure(count: int, bones: int, frames: int, rounds: int) -> Table:
         spent = _parts(armature, frames)
         spent["Blender samples"] = sampled
         spent["Blender evaluates"] = _evaluated(armature)
-        spent["Blender plays back"] = _played(armature, frames, ON_FRAMES + BETWEEN_FRAMES)
+        spent["Blender plays back"] = _played(armature, frames, PLAYED + 1)
         spent["Blender writes keys"] = _written(armature)
         found.append(spent)
         scenes.clear_animation(armature)
@@ -176,14 +176,13 @@ LIMITS = """\
 ## Bakes: what limits them
 
 - *Ten chains, and one of ten bones*: a quarter to a third of what is left is Blender's own, as the \
-tables above show: holding the keys at 72 bytes each, showing 26 and 52 times, and evaluating the user's \
-scene once. Of the rest most is what numpy's calls cost anyway, chain by chain: chains of one shape are \
-not yet solved as one array.
+tables above show: holding the keys at 72 bytes each, showing 26 and 6 times, and evaluating the user's \
+scene once. Of the rest most is what numpy's calls cost anyway, chain by chain: pairs of bones are solved as \
+one array, but read, turned into channels and measured one by one.
 - *Beside heavy meshes*: the same; of the meshes nothing is evaluated.
 - *A million frames*: memory. Blender holds 8 million keys in 549 MiB, and an evaluated copy of them in \
 as much again.
-- *A thousand chains*: on each of the 52 times that are played back Blender evaluates 8,000 F-Curves, a \
-quarter of the time; reading, solving and keying cost 3 to 4 ms a chain, however few its frames. With \
+- *A thousand chains*: reading, keying and measuring cost 3 to 4 ms a chain, however few its frames. With \
 few frames nla.bake is faster.
 - *Rigs that F-Curves alone do not place* (constraints, drivers, strips, chains whose settings have \
 keys): Blender steps through all frames in a scene of the rig alone, which takes longer than all else.

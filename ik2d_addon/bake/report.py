@@ -53,7 +53,8 @@ _COLUMNS = (
 class ChainReport:
     """The result of one chain. Lengths are in the world's Blender units.
 
-    A tip's place is the one played back by Blender where that was measured, else the solved one.
+    A tip's place is the one played back where that was measured, else the solved one. Played back: as Blender
+    evaluates it, or by arithmetic on the keys that it holds, which it confirms at some of the times.
     """
 
     name: str
@@ -70,7 +71,7 @@ class ChainReport:
     iterations: NDArray[np.int32]  # (frames,)
     limited: NDArray[np.bool_]  # (frames, n) joints that are at a limit
     joint_speed: Floats  # (frames,) degrees that the fastest joint turns in a frame
-    played_back: Floats  # (frames,) tip to target as Blender plays the keys back; NaN where not played
+    played_back: Floats  # (frames,) tip to target as the keys play; NaN where that was not measured
     between_times: Floats  # (m,) times between the frames that were played too
     between: Floats  # (m,) tip to target then
     reach: float

@@ -31,7 +31,8 @@ FRAMES = 1048574
 class BakeOptions:
     """Options of a bake beyond keying every frame.
 
-    verify: 'SAMPLE' plays the bake back on some fifty frames, 'ALL' on all of them, 'NONE' on none.
+    verify: 'SAMPLE' works out all frames and half-way times from the keys, and plays a few back, or some
+    fifty where more than keys turns the bones; 'ALL' plays all of them back, 'NONE' none.
     reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
     would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
     itself, and the first and the last frame. single_axis: give each bone that turns about its own X

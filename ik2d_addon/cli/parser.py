@@ -284,7 +284,8 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
         type=str.upper,
         choices=(VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING),
         default=VERIFY_SAMPLE,
-        help="play back a sample of the frames and measure them, all, or none (default: SAMPLE)",
+        help="measure the finished bake: all frames by their keys and a sample in Blender, all in Blender,"
+        " or none (default: SAMPLE)",
     )
     _add_limits(parser)
 

@@ -120,8 +120,13 @@ class IK2D_PG_settings(PropertyGroup):
         name="Verify",
         description="Play the finished bake back and measure how far the tips are off their targets",
         items=(
-            ('SAMPLE', "Sample", "About fifty frames, spread over the range and where errors are likely"),
-            ('ALL', "All Frames", "Every frame, and half-way to the next"),
+            (
+                'SAMPLE',
+                "Sample",
+                "Work out every frame and half-way time from the keys, and have Blender show a few; about"
+                " fifty where more than keys turns the bones",
+            ),
+            ('ALL', "All Frames", "Have Blender show every frame, and half-way to the next"),
             ('NONE', "Off", "Measure nothing; the result is as solved"),
         ),
         default='SAMPLE',
