@@ -122,7 +122,7 @@ def test_shares_are_rounded_to_all_or_nothing_only_when_they_are():
 
 def test_chains_in_the_rigs_of_native_reach_their_targets_and_constraints_get_near():
     shapes = native_rigs.random_shapes(6, seed=1)
-    for drive, bound in ((native._drive, 1e-5), (native._constrain, 0.01)):
+    for drive, bound in ((native._drive, 1e-5), (native.constrain, 0.01)):
         rig = native_rigs.build(shapes, drive)
         for aims in native._aims(shapes, 2):
             if drive is native._drive or "plane" not in aims.kind:
