@@ -21,7 +21,7 @@ def found() -> list[Path]:
 
 
 def test_blender_finds_the_presets_that_come_with_the_add_on() -> None:
-    assert [path.stem for path in SHIPPED] == ["Exact_Limb", "Machine", "Soft_Limb", "Tentacle"]
+    assert [path.stem for path in SHIPPED] == ["Limb,_Exact", "Limb,_Soft", "Robot_Arm", "Tentacle"]
     assert set(SHIPPED) <= set(found())
 
 
@@ -80,7 +80,7 @@ def test_without_a_chain_there_is_nothing_to_apply_it_to() -> None:
 def test_a_preset_sets_the_controls_of_a_native_chain() -> None:
     armature, _ = leg_with_target()
     controls = make_native(armature, armature.ik2d.chains[0]).controls
-    soft = next(path for path in SHIPPED if path.stem == "Soft_Limb")
+    soft = next(path for path in SHIPPED if path.stem == "Limb,_Soft")
     assert bpy.ops.ik2d.preset_apply(filepath=str(soft)) == {'FINISHED'}
     chain = armature.ik2d.chains[0]
     assert controls["softness"] == chain.softness > 0.0 and "stretch" not in controls

@@ -66,6 +66,16 @@ def test():
     assert (tip - before).length > 0.01, "the tip does not follow"
     yield from ui.key('ESC')
 
+    x, y = yield from ui.find_button(area, sidebar, "].shown_bend")
+    yield from ui.move(x, y)
+    yield from ui.button('PRESS', 'WHEELDOWNMOUSE', 'ctrl')  # the next choice
+    chain = arm().ik2d.chains[0]
+    yield from ui.wait_until(lambda: chain.native_stand["bend"] < 0.0, "the other side")
+    assert chain.shown_bend == 'NEGATIVE'
+    yield from ui.button('PRESS', 'WHEELUPMOUSE', 'ctrl')
+    yield from ui.wait_until(lambda: chain.native_stand["bend"] > 0.0, "the side of before")
+    yield from ui.click_button(area, sidebar, "].live")  # greyed out, as the drivers follow
+    assert not chain.live
     yield from ui.click_button(area, sidebar, "ik2d.remove_native")
     yield from ui.wait_until(lambda: constraints() == 0 and len(bpy.data.objects) == objects, "the removal")
     yield from show(sidebar, "3_removed")

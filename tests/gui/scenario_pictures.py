@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pictures of the sidebar in two themes, at two scales and 200 pixels wide, and a chain on drivers."""
+"""Pictures of the sidebar in two themes, at two scales and 200 pixels wide."""
 
 import os
 import sys
@@ -41,27 +41,6 @@ def click_below(area, sidebar, button, below, wanted):
     yield from ui.find_button(area, sidebar, wanted)
 
 
-def convert_and_revert(area, sidebar, arm):
-    """Convert the chain to drivers by one toggle and revert it by the same, in sight of each state."""
-    chain = arm.ik2d.chains[0]
-    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
-    yield from ui.click_button(area, sidebar, "ik2d.make_native")
-    yield from ui.wait_until(lambda: chain.native_constraint, "the drivers")
-    yield from scroll(sidebar, 'WHEELUPMOUSE')
-    yield from show(sidebar, "2_on_drivers")
-    x, y = yield from ui.find_button(area, sidebar, "].shown_bend")
-    yield from ui.move(x, y)
-    yield from ui.button('PRESS', 'WHEELDOWNMOUSE', 'ctrl')  # the next choice
-    yield from ui.wait_until(lambda: chain.native_stand["bend"] < 0.0, "the other side")
-    assert chain.shown_bend == 'NEGATIVE'
-    yield from ui.click_button(area, sidebar, "].live")  # greyed
-    assert not chain.live
-    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
-    yield from ui.click_button(area, sidebar, "ik2d.remove_native")
-    yield from ui.wait_until(lambda: not arm.ik2d.chains[0].native_constraint, "the revert")
-    yield from scroll(sidebar, 'WHEELUPMOUSE')
-
-
 def test():
     """Open everything, then go through themes, scales and widths."""
     area, sidebar = yield from ui.sidebar("IK 2D")
@@ -73,7 +52,6 @@ def test():
     arm.ik2d.chains[0].live = True
     yield from show(sidebar, "1_live")
     arm.ik2d.chains[0].live = False
-    yield from convert_and_revert(area, sidebar, arm)
 
     chain = arm.ik2d.chains[0]
     bpy.ops.ik2d.bake('EXEC_DEFAULT')

@@ -43,13 +43,15 @@ def draw_setting(layout: UILayout, context: Context, chain: PropertyGroup, name:
 def draw_bend(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw the side that a chain bends to, or its control on drivers, with a button that flips it."""
     row = layout.row(align=True)
-    controls = controls_of(chain)
-    if controls is None:
-        field(row, context, chain, "bend")
-    else:
-        field(row, context, chain, "shown_bend")
-        row.prop_decorator(controls, '["bend"]')
+    field(row, context, chain, "bend" if controls_of(chain) is None else "shown_bend")
     row.operator("ik2d.flip", text="", icon='MOD_MIRROR').chain = chain.name
+
+
+def draw_bend_control(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the number that keys and drivers set the bend of a chain on drivers by: below 0 it is Negative."""
+    controls = controls_of(chain)
+    if controls is not None and "bend" in controls:
+        field(layout, context, controls, '["bend"]', "Bend to Key")
 
 
 def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> None:

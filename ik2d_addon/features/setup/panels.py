@@ -16,7 +16,7 @@ from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
 from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
-from ..native.operators import draw_bend, draw_changed, draw_native, draw_setting
+from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
 from .adding import draw_add
 from .chain_presets import IK2D_PT_presets
 from .menus import chain_here
@@ -243,6 +243,7 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
             field(column, context, chain, "iterations")
         field(column, context, chain, "tolerance")
         draw_setting(column, context, chain, "turn_over")
+        draw_bend_control(column, context, chain)
         if chain.plane == 'CUSTOM':
             column.prop(chain, "plane_normal")
         elif chain.plane == 'AUTO' and chain.plane_taken:
