@@ -73,7 +73,6 @@ def test():
     yield from show(sidebar, "02_what_will_be_made")
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm.ik2d.chains) == 1, "the chain")
-    arm.ik2d.chains[0].live = False
     yield from show(sidebar, "03_one_chain")
     yield from ui.click_button(area, sidebar, "ik2d.flip")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].bend == 'NEGATIVE', "the flip")

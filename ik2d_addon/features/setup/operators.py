@@ -138,11 +138,11 @@ class IK2D_OT_flip(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         if self.frames > 1:
             first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
-            shows = "" if acts(chain) else "; bake it"
+            shows = "" if acts(chain) or chain.live else "; bake it"
             return f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}"
         flip(chain)
         side = "the other side" if is_flipped(chain) else "the side of the rest pose"
-        shows = "" if acts(chain) else "; Solve or Bake to see it"
+        shows = "" if acts(chain) or chain.live else "; Solve or Bake to see it"
         return f"Chain '{chain.name}' bends to {side}{shows}"
 
 
