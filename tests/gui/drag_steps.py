@@ -73,11 +73,12 @@ def confirmed(key='RET'):
 
 
 def with_chain():
-    """Add the chain with the mouse, and solve it."""
+    """Add the chain with the mouse, turn Live off, and solve it."""
     yield from select_target_then_tip()
     area, sidebar = yield from ui.sidebar("IK 2D")
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
+    arm().ik2d.chains[0].live = False
     bpy.ops.ik2d.solve('EXEC_DEFAULT')
     yield from ui.wait_until(lambda: arm().ik2d.last_solve, "the solve")
     bpy.context.scene.frame_set(4)

@@ -88,7 +88,6 @@ def test():
     keymap = bpy.context.window_manager.keyconfigs.addon.keymaps["Pose"]
     keymap.keymap_items.new("ik2d.ccd_step", 'J', 'PRESS', shift=True)
     arm().ik2d.chains[0].ccd_walk.joint = 9  # so that each step shows
-    arm().ik2d.chains[0].live = False
     for bone in arm().pose.bones:
         bone.rotation_quaternion = (1, 0, 0, 0)
     yield from joint_by_joint()
