@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -109,7 +110,7 @@ class ChainReport:
             return None
         return self.rest_directions + np.cumsum(self.angles, axis=1)
 
-    @property
+    @cached_property
     def errors(self) -> Floats:
         """(frames,) distance from the tip to its target: as played back where measured, else as solved."""
         return np.where(np.isnan(self.played_back), self.distance, self.played_back)
@@ -139,7 +140,7 @@ class ChainReport:
         worst = int(np.argmax(self.errors))
         return self._cause(worst) if self.missed[worst] else ""
 
-    @property
+    @cached_property
     def missed(self) -> NDArray[np.bool_]:
         """(frames,) True where the tip is not on its target."""
         # A comparison with NaN is false.
