@@ -33,7 +33,9 @@ class IK2D_PT_bake(RigSidebar, Panel):
         if several and chain is not None:
             self._draw_buttons(buttons, context, chain.name, " Active", 1.0)
         if other_selected(context):
-            layout.prop(settings, "bake_selected")
+            row = layout.row()
+            row.use_property_split = False
+            row.prop(settings, "bake_selected")
         layout.operator("ik2d.clear_bake", icon='X')
         for note in frozen_motion_notes(active_armature(context), context.scene):
             draw_text(layout.box(), context, note, 'INFO')
