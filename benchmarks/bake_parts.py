@@ -25,7 +25,7 @@ from .timing import say
 
 # What a bake calls for each part of it, and whether that goes on bit by bit.
 _PARTS: tuple[tuple[str, Any, str, bool], ...] = (
-    ("read the chains", pipeline, "read_rigs", False),
+    ("read the chains", pipeline, "read_all", False),
     ("sample targets and rig", pipeline, "sample_steps", True),
     ("solve", pipeline, "solve_chains", True),
     ("turn into channels, look half-way", pipeline, "_keyed", True),

@@ -111,7 +111,7 @@ class ChainReport:
             return None
         return self.rest_directions + np.cumsum(self.angles, axis=1)
 
-    @property
+    @cached_property
     def errors(self) -> Floats:
         """(frames,) distance from the tip to its target: as played back where measured, else as solved."""
         return np.where(np.isnan(self.played_back), self.distance, self.played_back)

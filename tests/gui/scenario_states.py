@@ -91,5 +91,18 @@ def test():
         yield 0.5
         yield from show(sidebar, f"8_result_at_scale_{scale}")
 
+    bpy.context.preferences.view.ui_scale = 1.0
+    other = arm.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.select_set(True)
+    settings.frame_start, settings.frame_end = 1, 3
+    yield 0.5
+    yield from ui.click_button(area, sidebar, "bake_selected")
+    yield from ui.wait_until(lambda: settings.bake_selected, "the tick")
+    yield from ui.click_button(area, sidebar, "ik2d.bake")
+    yield from ui.wait_until(lambda: other.ik2d.last_bake.startswith("Baked 3 frames"), "both bakes")
+    assert settings.last_bake.startswith("Baked 3 frames on 1 chain")
+    yield from show(sidebar, "9_all_selected_armatures")
+
 
 ui.run(test)

@@ -51,7 +51,9 @@ class IK2D_PT_bake(RigSidebar, Panel):
             chain.name if active else ""
         )
         if other_selected(context):
-            column.prop(settings, "bake_selected")
+            row = column.row()
+            row.use_property_split = False
+            row.prop(settings, "bake_selected")
         label = clear_label(settings)
         column.operator("ik2d.clear_bake", text=label, icon=fitting_icon(context, label, 'X'))
 
