@@ -125,10 +125,19 @@ def zoom_to_width(sidebar, width):
     for _ in range(20):
         if shown() <= width:
             break
-        yield from ui.key('NUMPAD_PLUS', 'ctrl')
+        yield from ui.key('NUMPAD_PLUS')
         yield 0.3
     print("the sidebar shows", shown(), "pixels", flush=True)
     assert 0.8 * width < shown() <= width, shown()
+
+
+def scroll(sidebar, wheel):
+    """Turn the wheel over the sidebar, as far as it goes."""
+    yield from ui.move(*ui.center(sidebar))
+    for _ in range(20):
+        yield from ui.button('PRESS', wheel)
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield 1.0
 
 
 def take_theme(name):

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import assert_tip_follows, click_target, evaluated, select_target_then_tip, ui
+from arm_steps import assert_tip_follows, click_target, evaluated, scroll, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 FRAMES, SEEN = range(1, 41), 20  # the last: a frame on which the target is in the view
@@ -40,6 +40,7 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
     objects = len(bpy.data.objects)
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from ui.click_button(area, sidebar, "ik2d.make_native")
     yield from ui.wait_until(lambda: constraints() == 2, "the constraints")
     assert_tip_follows(FRAMES)
@@ -66,6 +67,7 @@ def test():
     assert (tip - before).length > 0.01, "the tip does not follow"
     yield from ui.key('ESC')
 
+    yield from scroll(sidebar, 'WHEELUPMOUSE')
     x, y = yield from ui.find_button(area, sidebar, "].shown_bend")
     yield from ui.move(x, y)
     yield from ui.button('PRESS', 'WHEELDOWNMOUSE', 'ctrl')  # the next choice
@@ -76,6 +78,7 @@ def test():
     yield from ui.wait_until(lambda: chain.native_stand["bend"] > 0.0, "the side of before")
     yield from ui.click_button(area, sidebar, "].live")  # greyed out, as the drivers follow
     assert not chain.live
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from ui.click_button(area, sidebar, "ik2d.remove_native")
     yield from ui.wait_until(lambda: constraints() == 0 and len(bpy.data.objects) == objects, "the removal")
     yield from show(sidebar, "3_removed")

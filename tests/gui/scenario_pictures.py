@@ -7,7 +7,15 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import SUB_PANELS, click_sub_panel, select_target_then_tip, take_theme, ui, zoom_to_width
+from arm_steps import (
+    SUB_PANELS,
+    click_sub_panel,
+    scroll,
+    select_target_then_tip,
+    take_theme,
+    ui,
+    zoom_to_width,
+)
 
 SHOTS = os.environ["IK2D_SHOTS"]
 NARROW = 200  # pixels
@@ -22,15 +30,6 @@ def show(sidebar, picture):
     yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from ui.shot(f"{SHOTS}/pictures_{picture}_below.png")
     yield from scroll(sidebar, 'WHEELUPMOUSE')
-
-
-def scroll(sidebar, wheel):
-    """Turn the wheel over the sidebar, as far as it goes."""
-    yield from ui.move(*ui.center(sidebar))
-    for _ in range(20):
-        yield from ui.button('PRESS', wheel)
-    yield from ui.move(*ui.center(ui.region()[1]))
-    yield 1.0
 
 
 def click_below(area, sidebar, button, below, wanted):
