@@ -22,9 +22,8 @@ from ..doctor.findings import shared_bones
 from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
 from ..native.operators import draw_changed, draw_controls, draw_native
-from .adding import draw_add
+from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
-from .menus import chain_here
 from .operators import is_flipped
 from .selection import why_not_add
 from .straight_limb import draw_straight
@@ -110,7 +109,7 @@ class IK2D_PT_main(Sidebar, Panel):
         rows = 4 if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
-        if context.mode == 'POSE' and not why_not_add(context) and chain_here(context) is None:
+        if offers_another(context):
             draw_add(layout, context)
 
     def _draw_start(self, context: Context, armature: Object | None) -> None:
