@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+import bpy
 from numpy.core._multiarray_umath import __cpu_features__
 
 from ik2d_addon.core import Chain, solve_ccd, solve_ccd_path, solve_even, solve_two_bone
@@ -41,6 +42,8 @@ BOUND = 1.25
 FRAMES, FEW_FRAMES, HEAVY_FRAMES = 1000, 20, 4
 # That of frames of a fraction of a millisecond, in which threads wait for one another.
 FRAMES_BOUND = 1.5
+# Rounds in 1,000 frames of targets with keys more often than usual.
+FAST = 8.0
 # Meshes that make a scene heavy: a bake that left its own scene would take several times as long.
 MESHES = 10
 
@@ -180,10 +183,18 @@ def _growth_of_even() -> tuple[Task, Task]:
 
 
 def _bake(
-    count: int, bones: int, frames: int = FRAMES, theirs: int | None = None, meshes: int = 0
+    count: int,
+    bones: int,
+    frames: int = FRAMES,
+    theirs: int | None = None,
+    meshes: int = 0,
+    every: int = scenes.KEY_EVERY,
 ) -> tuple[Task, Task]:
-    """Return a bake by either side. theirs: the frames that nla.bake does; None: as many."""
-    armature = scenes.chains(count, bones, frames)
+    """Return a bake by either side. theirs: the frames that nla.bake does; None: as many.
+
+    every: frames from one key of a target to the next; with other than usual, these move faster, too.
+    """
+    armature = scenes.chains(count, bones, frames, every, 1.0 if every == scenes.KEY_EVERY else FAST)
     if meshes:
         scenes.add_meshes(meshes, frames)
 
@@ -195,6 +206,27 @@ def _bake(
         with scenes.ik_constraints(armature):
             nla_bake(theirs or frames, ALIKE)
         scenes.clear_animation(armature)
+
+    return bake, nla
+
+
+def _human(frames: int) -> tuple[Task, Task]:
+    """Return a bake of the four limbs of Rigify's human, adopted, and of those with their own constraints."""
+    ours, theirs = scenes.humans(frames)
+    own = theirs.animation_data.action
+
+    def bake() -> None:
+        with scenes.alone(ours):
+            bpy.ops.ik2d.bake(frame_start=1, frame_end=frames)
+            assert ours.ik2d.last_bake.startswith(f"Baked {frames} frames on 4 chains"), ours.ik2d.last_bake
+            bpy.ops.ik2d.clear_bake()
+
+    def nla() -> None:
+        with scenes.alone(theirs, limbs=True):
+            nla_bake(frames, ALIKE)
+        made = theirs.animation_data.action
+        theirs.animation_data.action = own
+        bpy.data.actions.remove(made)
 
     return bake, nla
 
@@ -229,6 +261,9 @@ RATIOS = (
     # From 0.5 to 0.8, by what has used the process's memory before.
     Ratio("200 bones, Even, 1,000 targets : 10 bones, 20,000 targets", _growth_of_even, 1.5),
     Ratio("bake of ten chains of two bones : nla.bake", lambda: _bake(10, 2)),
+    Ratio("bake of ten chains of two bones, keys every 10 frames : nla.bake", lambda: _bake(10, 2, every=10)),
+    Ratio("bake of ten chains of two bones, keys on each frame : nla.bake", lambda: _bake(10, 2, every=1)),
+    Ratio("bake of a Rigify human's four limbs, 200 frames : nla.bake", lambda: _human(200)),
     Ratio("bake of one chain of ten bones : nla.bake", lambda: _bake(1, 10)),
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
     Ratio("bake of 20 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(20, 4, 100)),

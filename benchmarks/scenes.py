@@ -7,16 +7,21 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
+from ik2d_addon.chains import adopt
+
 # Frames from one key of a target to the next.
 KEY_EVERY = 50
 # What makes a mesh heavy: a Suzanne whose faces are divided twice before its armature bends it.
 SUBDIVISIONS = 2
 
 
-def chains(count: int, bones: int, frames: int) -> bpy.types.Object:
+def chains(
+    count: int, bones: int, frames: int, every: int = KEY_EVERY, rounds: float = 1.0
+) -> bpy.types.Object:
     """Empty the file, and add one armature with so many chains, each with an empty that circles in front.
 
-    Each chain has a reach of about 1, is slightly bent, and has its settings in `Object.ik2d`.
+    Each chain has a reach of about 1, is slightly bent, and has its settings in `Object.ik2d`. every: frames
+    from one key of an empty to the next; rounds: so many in 1,000 frames.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     armature = _armature(count, bones)
@@ -24,7 +29,10 @@ def chains(count: int, bones: int, frames: int) -> bpy.types.Object:
     for k in range(count):
         settings = armature.ik2d.chains.add()
         settings.name = settings.tip = f"{k}.{bones - 1}"
-        settings.bone_count, settings.target = bones, _circling_empty(k, frames, (0.0, 0.0, 0.5 * k))
+        settings.bone_count, settings.target = (
+            bones,
+            _circling_empty(k, frames, (0.0, 0.0, 0.5 * k), every, rounds),
+        )
     bpy.context.view_layer.update()
     return armature
 
@@ -43,6 +51,67 @@ def crowd(count: int, limbs: int, frames: int) -> list[bpy.types.Object]:
         armatures.append(armature)
     bpy.context.view_layer.update()
     return armatures
+
+
+def humans(frames: int) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Empty the file, and add Rigify's human twice, hands and feet moving; adopt the first one's limbs."""
+    import addon_utils  # which is there once bpy is
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    addon_utils.enable("rigify", default_set=True)
+    try:
+        rigs = [_human(frames) for _ in range(2)]
+    finally:
+        addon_utils.disable("rigify", default_set=True)
+    adopt(rigs[0])
+    for settings in rigs[0].ik2d.chains:
+        settings.live = False
+    bpy.context.scene.frame_set(1)
+    return rigs[0], rigs[1]
+
+
+def _human(frames: int) -> bpy.types.Object:
+    """Add Rigify's human in a collection of its own, its hands and feet keyed every ten frames."""
+    bpy.ops.object.armature_human_metarig_add()
+    metarig = bpy.context.object
+    bpy.ops.object.mode_set(mode='POSE')
+    bpy.ops.pose.rigify_generate()
+    bpy.ops.object.mode_set(mode='OBJECT')
+    rig = bpy.context.object
+    bpy.data.objects.remove(metarig)
+    own = bpy.data.collections.new("Human")
+    bpy.context.scene.collection.children.link(own)
+    for ob in bpy.context.scene.collection.objects:
+        bpy.context.scene.collection.objects.unlink(ob)
+        own.objects.link(ob)
+    for name, far in (("hand_ik.L", 0.15), ("hand_ik.R", 0.15), ("foot_ik.L", 0.2), ("foot_ik.R", 0.2)):
+        bone = rig.pose.bones[name]
+        for frame in range(1, frames + 1, 10):
+            turns = np.array((0.13, 0.11, 0.07)) * frame + (len(name), np.pi / 2.0, 0.0)
+            bone.location = far * np.sin(turns) * (1.0, 1.0, 0.5)
+            bone.keyframe_insert("location", frame=frame)
+    return rig
+
+
+@contextmanager
+def alone(armature: bpy.types.Object, limbs: bool = False) -> Iterator[None]:
+    """Have the scene hold one of the humans alone; limbs: with the bones of its arms and legs selected."""
+    layer = bpy.context.view_layer
+    others = [one for one in layer.layer_collection.children if armature.name not in one.collection.objects]
+    for one in others:
+        one.exclude = True
+    layer.objects.active = armature
+    armature.select_set(True)
+    bpy.ops.object.mode_set(mode='POSE')
+    for bone in armature.pose.bones:
+        on = limbs and bone.name.startswith(("thigh_ik.", "MCH-shin_ik.", "upper_arm_ik.", "MCH-forearm_ik."))
+        (bone if hasattr(bone, "select") else bone.bone).select = on
+    try:
+        yield
+    finally:
+        bpy.ops.object.mode_set(mode='OBJECT')
+        for one in others:
+            one.exclude = False
 
 
 def add_meshes(count: int, frames: int) -> None:
@@ -131,12 +200,14 @@ def _armature(count: int, bones: int) -> bpy.types.Object:
     return armature
 
 
-def _circling_empty(k: int, frames: int, root: tuple[float, float, float]) -> bpy.types.Object:
-    """Add an empty with keys on a circle in front of a chain's root, one round in 1,000 frames from k on."""
+def _circling_empty(
+    k: int, frames: int, root: tuple[float, float, float], every: int = KEY_EVERY, rounds: float = 1.0
+) -> bpy.types.Object:
+    """Add an empty with keys on a circle in front of a chain's root, from k on, as `chains` has them."""
     empty = bpy.data.objects.new(f"Target {k}", None)
     bpy.context.scene.collection.objects.link(empty)
-    for frame in range(1, frames + KEY_EVERY, KEY_EVERY):
-        turn = frame / 1000.0 * 2.0 * np.pi + k
+    for frame in range(1, frames + every, every):
+        turn = rounds * frame / 1000.0 * 2.0 * np.pi + k
         empty.location = (root[0] + 0.55 + 0.3 * np.cos(turn), root[1] + 0.3 * np.sin(turn), root[2])
         empty.keyframe_insert("location", frame=frame)
     return empty

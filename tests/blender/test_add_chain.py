@@ -5,7 +5,7 @@ import bpy
 import pytest
 from rigs import add_armature, add_leg, add_target, evaluated_place, evaluated_tip
 
-from ik2d_addon.features.setup import operators, selection
+from ik2d_addon.features.setup import adding, operators, selection
 from ik2d_addon.rig.animation import versions
 
 IN_REACH = (0, -0.6, 0.6)
@@ -118,3 +118,16 @@ def test_a_new_chain_is_live_unless_the_preferences_say_no(at_once, monkeypatch)
     bpy.context.view_layer.update()
     off = (evaluated_tip(armature, "shin") - evaluated_place(target)).length
     assert off < 1e-5 if at_once else off > 0.1
+
+
+def test_another_chain_is_offered_on_bones_without_one_that_carry_no_target():
+    armature = add_armature({**LEG, "mover": ((0, 1, 0), (0, 1, 1), "", 0.0)})
+    select(armature, tip="shin")
+    select_bone(armature, "foot_ctrl")
+    bpy.ops.ik2d.chain_add()
+    offered = []
+    for bone in armature.data.bones:
+        armature.data.bones.active = bone
+        if adding.offers_another(bpy.context):
+            offered.append(bone.name)
+    assert offered == ["hip", "foot", "mover"]

@@ -3,9 +3,21 @@
 
 from bpy.types import Context, UILayout
 
+from ...ui.context import active_armature
 from ...ui.text import draw_text
 from ..adopt.button import limb_here
+from .menus import chain_here
 from .selection import chosen_bones, plan_in_words, why_not_add
+
+
+def offers_another(context: Context) -> bool:
+    """Return whether the active bone is in no chain, and carries no chain's target: it can get a chain."""
+    if context.mode != 'POSE' or why_not_add(context) or chain_here(context) is not None:
+        return False
+    armature = active_armature(context)
+    bones, active = armature.data.bones, armature.data.bones.active
+    targets = [bones.get(chain.subtarget) for chain in armature.ik2d.chains if chain.target == armature]
+    return not any(bone and (bone == active or active in bone.parent_recursive) for bone in targets)
 
 
 def draw_add(layout: UILayout, context: Context) -> None:

@@ -17,9 +17,8 @@ from ..baking.live import draw_live
 from ..doctor.operators import draw_findings, problem_of
 from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
-from .adding import draw_add
+from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
-from .menus import chain_here
 from .selection import why_not_add
 from .straight_limb import draw_straight
 
@@ -57,7 +56,7 @@ class IK2D_PT_main(Sidebar, Panel):
         chain = shown_chain(context)
         if chain is not None:
             draw_live(layout, context, chain, problem_of(chain))
-        if context.mode == 'POSE' and not why_not_add(context) and chain_here(context) is None:
+        if offers_another(context):
             draw_add(layout, context)
 
     def _draw_start(self, context: Context, armature: Object | None) -> None:

@@ -83,14 +83,14 @@ def test_the_table_of_an_armature_with_such_a_name(tmp_path):
         assert {row["armature"] for row in csv.DictReader(file)} == {"'=cmd|' /C calc'!A0"}
 
 
-def test_numbers_are_in_one_line_and_a_long_report_of_two_bones_stays_under_200_bytes_a_frame():
+def test_numbers_are_in_one_line_and_a_long_report_of_two_bones_stays_under_220_bytes_a_frame():
     armature, _ = leg_with_target()
     reports_of = {frames: bake(armature, frame_start=1, frame_end=frames) for frames in (10, 210)}
     texts = {
         frames: reports.report_text("r.json", "leg.blend", [report]) for frames, report in reports_of.items()
     }
     assert len(texts[10].splitlines()) == len(texts[210].splitlines())
-    assert len(texts[210]) - len(texts[10]) < 200 * 200
+    assert len(texts[210]) - len(texts[10]) < 200 * 220  # with what is half-way
     content = {"file": "leg.blend", "armatures": [reports_of[210].to_dict()]}
     assert json.loads(texts[210]) == json.loads(json.dumps(content))
     rows = list(csv.DictReader(io.StringIO(reports.report_text("r.csv", "leg.blend", [reports_of[10]]))))
