@@ -22,9 +22,9 @@ MOMENTS = (
 SIDES = (("L", 0.36, 0), ("R", -0.36, PERIOD // 2))  # name, depth, frames ahead
 
 PRESS = """\
-The legs are live: press Space, and the walker walks. Move a pink ankle target with G: its leg follows,
-and the foot stays flat. Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys; Ctrl Z
-takes them away.
+The legs are live: press Space, and the walker walks. Move a pink ankle target with G, and its leg follows;
+rotate it with R, and the foot does. Press Bake in the sidebar's tab IK 2D (N shows the sidebar) for keys;
+Ctrl Z takes them away.
 """
 
 
@@ -114,10 +114,10 @@ def _step(rig, side: str, y: float, ahead: int) -> None:
         points += [(down, here, ANKLE[1]), (up, here, ANKLE[1]), (middle, here + STRIDE / 2, ANKLE[1] + 0.36)]
         pitch += [(down, 0.0), (up - 2, 0.0), (up + 3, -0.45), (down + PERIOD - 4, 0.18)]
     path(goal, points, y)
-    keys(rig.pose.bones[f"foot.{side}"], "rotation_euler", 0, pitch)
     # The knee eases towards straight, and the leg gets a little longer there: the ankle stays on its target.
     soft = {"softness": 0.15, "stretch": 1.1}
-    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal, hand_rotation='WORLD', **soft)
+    chain(rig, f"Leg.{side}", f"shin.{side}", 2, goal, hand_rotation='TARGET', **soft)
+    keys(goal, "rotation_euler", 1, [(frame, -angle) for frame, angle in pitch])  # the foot follows it
 
 
 def _travel(rig) -> None:

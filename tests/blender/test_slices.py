@@ -169,8 +169,9 @@ def test_a_bake_closed_in_the_middle_of_a_target_changes_nothing():
     for joint in chain.joints:
         joint.use_limit, joint.limit_min, joint.limit_max = True, -0.1, 0.1
     steps = bake_steps(armature, None, 1, 100)
-    for _ in range(150):
-        next(steps)
+    for done, total in steps:
+        if done > 0.6 * total:  # sampled, and amid the solving
+            break
     steps.close()
     assert armature.animation_data is None
     assert all(math.isclose(bone.rotation_quaternion.w, 1.0) for bone in armature.pose.bones)

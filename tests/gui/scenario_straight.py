@@ -74,4 +74,5 @@ def test():
     assert knee.y < -0.3 and abs(knee.x + 0.2) < 1e-4, knee
 
 
-ui.run(test)
+if __name__ == "__main__":
+    ui.run(test)

@@ -138,6 +138,7 @@ def play(
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
         pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),
         pytest.param("scenario_straight.py", ["--enable-event-simulate"], id="straight"),
+        pytest.param("scenario_biped.py", ["--enable-event-simulate"], id="biped"),
         pytest.param("scenario_tail.py", ["--enable-event-simulate"], id="tail"),
         pytest.param("scenario_rigify.py", ["--enable-event-simulate"], id="rigify"),
     ],
