@@ -106,7 +106,10 @@ def click_small_button(area, sidebar, wanted):
 
 def click_sub_panel(area, sidebar, name, wanted=""):
     """Click the header of a sub-panel of Chain, with those above it closed; then a button of it is there."""
-    x, y = yield from ui.find_button(area, sidebar, "].bend")
+    try:  # below it stands how a straight limb bends
+        x, y = yield from ui.find_button(area, sidebar, "ik2d.turn_plane")
+    except AssertionError:
+        x, y = yield from ui.find_button(area, sidebar, "].bend")
     below = FIRST + NEXT * SUB_PANELS.index(name)
     yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
     yield 0.8  # panels slide to their places

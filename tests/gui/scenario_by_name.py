@@ -20,7 +20,7 @@ def test():
     yield from ui.wait_until(lambda: [chain.tip for chain in arm.ik2d.chains] == ["fore"], "the chain")
 
     bpy.context.scene.frame_set(3)
-    yield from search("IK 2D Solve")
+    yield from search("IK 2D Pose This Frame")
     yield from ui.wait_until(lambda: arm.ik2d.chains[0].last_solve, "the solve")
     _root, tip, target = evaluated(3)
     assert (tip - target).length < 3e-5 and not keyed_frames(), (tip, target, keyed_frames())

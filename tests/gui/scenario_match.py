@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from arm_steps import evaluated, select_target_then_tip, ui
+from arm_steps import evaluated, scroll, select_target_then_tip, ui
 
 SHOTS = os.environ["IK2D_SHOTS"]
 
@@ -57,6 +57,7 @@ def test():
     yield from ui.click_button(area, sidebar, "ik2d.chain_add")
     yield from ui.wait_until(lambda: len(arm().ik2d.chains) == 1, "the chain")
     yield from show(sidebar, "1_live")
+    yield from scroll(sidebar, 'WHEELDOWNMOUSE')
     yield from switch(area, sidebar, 4, "ik2d.snap_fk")
     assert keyed("influence") == [3, 4] and keyed('"upper"') == [3, 4]
     assert (tip_on(15) - tip_on(4)).length < 1e-5  # its own keys hold it
