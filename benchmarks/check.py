@@ -286,6 +286,7 @@ RATIOS = (
             ("10 chains of ten bones within limits", (10, 10, True)),
         )
     ),
+    Ratio("live frames of a Rigify human, four adopted limbs : its own IK", frames.live_human, FRAMES_BOUND),
     *(
         Ratio(f"native frames of {what} : IK", partial(frames.native, *given), FRAMES_BOUND)
         for what, given in (

@@ -8,6 +8,7 @@ from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
 from ik2d_addon.ui.settings.joint_list import sync_joints
 
+from . import scenes
 from .live import live_handlers
 from .native import constrain, walk
 from .native_rigs import Drive, Rig, alike, build
@@ -34,6 +35,29 @@ def live(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
             _play(mine)
 
     return frames, lambda: _play(theirs)
+
+
+def live_human() -> tuple[Task, Task]:
+    """Return frames of Rigify's human with four live adopted limbs, and of one with its own constraints."""
+    ours, theirs = scenes.humans(FRAMES)
+    for chain in ours.ik2d.chains:
+        chain.live = True
+
+    def played(armature: bpy.types.Object) -> Task:
+        def frames() -> None:
+            with scenes.alone(armature):
+                for frame in range(1, FRAMES + 1):
+                    bpy.context.scene.frame_set(frame)
+
+        return frames
+
+    mine = played(ours)
+
+    def frames() -> None:
+        with live_handlers():
+            mine()
+
+    return frames, played(theirs)
 
 
 def native(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:

@@ -496,6 +496,6 @@ def length_text(length: float, unit_system: str) -> str:
     if length == 0.0 or any(digit in text for digit in "123456789"):
         return text
     nanometers = 1e9 * length
-    small = f"{nanometers:.0f}" if nanometers >= 10.0 else f"{nanometers:.2g}"
+    small = f"{nanometers:.0f}" if abs(nanometers) >= 10.0 else f"{nanometers:.2g}"
     finer = {'METRIC': f"{small} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
     return finer.get(unit_system, f"{length:.2g} units")

@@ -28,6 +28,7 @@ def test():
     if not right.live:
         right.live = True
     yield from drag_with_j("shin.L", (0.2, 0, 0.9))
+    yield from click_bone("shin.R")
     yield from drag_with_j("shin.R", (-0.2, 0, 1.1))
     yield from look('NUMPAD_3')
     yield from ui.shot(f"{SHOTS}/biped_dragged.png")

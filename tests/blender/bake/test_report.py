@@ -252,6 +252,7 @@ def test_what_is_no_number_is_never_reached(lost):
 
 def test_no_length_but_zero_is_said_to_be_zero():
     assert length_text(3e-7, 'METRIC') == "300 nm" and length_text(3e-9, 'METRIC') == "3 nm"
+    assert length_text(-3e-7, 'METRIC') == "-300 nm"
     assert length_text(3.048e-8, 'IMPERIAL') == "1e-07'"
     assert length_text(3e-7, 'NONE') == "3e-07 units"
 
