@@ -70,7 +70,7 @@ def middles(values: Floats) -> Floats:
 
 
 def between_frames(chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.intp]) -> Asked:
-    """Return what is asked of a solved chain half-way between frames, after some of them."""
+    """Return a solved chain as it is asked for half-way between frames, after some of them."""
     rows, times = gaps.tolist(), (gaps + 0.5).tolist()
     starts, samples = Pose(chain.angles[gaps], chain.solution.slides[gaps]), half_way.at(rows)
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
