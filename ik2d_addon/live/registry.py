@@ -79,13 +79,16 @@ class Rigs:
         self.known = set()
         self.problems, before = {}, self.problems
         for armature, index, settings in live_settings():
-            key = key_of(settings)
             self.known |= {armature, armature.data}
-            if settings.target is not None:
-                self.known.add(settings.target)
-            bones = bones_of(armature.data, settings.tip, settings.bone_count)
-            controls = state_of_controls(armature, bones) if armature.pose else []
-            fingerprints[key] = (index, fingerprint(armature, settings), controls)
+            try:
+                key = key_of(settings)
+                if settings.target is not None:
+                    self.known.add(settings.target)
+                bones = bones_of(armature.data, settings.tip, settings.bone_count)
+                controls = state_of_controls(armature, bones) if armature.pose else []
+                fingerprints[key] = (index, fingerprint(armature, settings), controls)
+            except UnicodeDecodeError:  # a name that is no text: the panel says so
+                continue
             is_same = fingerprints[key] == self._fingerprints.get(key)
             if is_same and (key in self.chains or key in before):
                 if key in self.chains:

@@ -61,11 +61,17 @@ TEXTS = {
 }
 
 
-def opened(mark, tmp_path, native=False):
+def drive_bone(armature):
+    name_other_bone(armature)
+    armature.driver_add(armature.pose.bones[MARK.decode()].path_from_id("location"), 0)
+
+
+def opened(mark, tmp_path, native=False, live=False):
     """Return the leg of a file in which what `mark` named has a byte that no UTF-8 has."""
     armature, _ = leg_with_target()
     if native:
         make_native(armature, armature.ik2d.chains[0])
+    armature.ik2d.chains[0].live = live
     mark(armature)
     path = tmp_path / "leg.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
@@ -126,3 +132,12 @@ def test_renamed_the_leg_is_whole_again(tmp_path):
     straighten(armature)
     assert [joint.name for joint in armature.ik2d.chains[0].joints] == ["thigh", "shin"]
     assert bake(armature, frame_start=1, frame_end=3).max_error < 1e-5
+
+
+@pytest.mark.parametrize("mark", [*NAMES, name_chain, drive_bone])
+def test_a_live_chain_with_such_a_name_stops_without_a_traceback(mark, tmp_path, capfd):
+    opened(mark, tmp_path, live=True)
+    for frame in (2, 5, 3):
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+    assert "Traceback" not in capfd.readouterr().err
