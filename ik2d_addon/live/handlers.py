@@ -7,6 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core import IK2DError
+from ..rig.chain.readable import in_words
 from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
 from ..rig.scene.bone_constraints import sentences
@@ -65,6 +66,8 @@ def _follow_all(
                 changed |= _follow(chain, scene, depsgraph, frame_changed)
             except IK2DError as error:
                 RIGS.problems[chain.key] = str(error)
+            except UnicodeDecodeError as error:  # a name that is no text
+                RIGS.problems[chain.key] = in_words(error)
             except (ReferenceError, LookupError, AttributeError) as error:
                 if chain.is_fresh:
                     _turn_off(chain, scene, error)
