@@ -108,7 +108,7 @@ def are_finite(values: Floats) -> NDArray[np.bool_]:
 
 
 def _is_thin(values: NDArray[Any]) -> bool:
-    return len(values) > 1 and values.strides[0] == 0
+    return values.strides[0] == 0 and len(values) > 1
 
 
 def unrepeated(values: NDArray[Any]) -> NDArray[Any]:
@@ -126,7 +126,14 @@ class Frames:
     def at(self, rows: Rows) -> Self:
         """Return some of the frames alone."""
         some = object.__new__(type(self))  # without checks: these have been made
-        some.__dict__.update({name: _at(values, rows) for name, values in self.__dict__.items()})
+        taken = some.__dict__
+        for name, values in self.__dict__.items():
+            if isinstance(values, np.ndarray):
+                taken[name] = picked(values, rows)
+            elif isinstance(values, list):
+                taken[name] = [picked(each, rows) for each in values]
+            else:
+                taken[name] = values.at(rows) if isinstance(values, Frames) else values
         return some
 
     @classmethod
@@ -136,12 +143,3 @@ class Frames:
             return parts[0]
         columns = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
         return cls(**{name: None if one[0] is None else np.concatenate(one) for name, one in columns.items()})
-
-
-def _at(values: Any, rows: Rows) -> Any:
-    """Return some of the frames of a field's value."""
-    if isinstance(values, Frames):
-        return values.at(rows)
-    if isinstance(values, list):
-        return [picked(each, rows) for each in values]
-    return picked(values, rows) if isinstance(values, np.ndarray) else values
