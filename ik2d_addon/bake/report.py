@@ -121,7 +121,7 @@ class ChainReport:
         """The largest known distance from the tip to its target, on the frames and between them."""
         return max(float(self.errors.max()), self.max_between)
 
-    @property
+    @cached_property
     def max_between(self) -> float:
         """The largest distance that was measured between the frames; 0 where none was."""
         return float(self.between.max(initial=0.0))
@@ -154,7 +154,7 @@ class ChainReport:
         """Whether the tip leaves its target too far half-way between frames."""
         return not self.max_between <= max(HALF_WAY * self.reach, self.bound) + self.tolerance
 
-    @property
+    @cached_property
     def misses(self) -> bool:
         """Whether the tip is known to be off its target on a frame, or too far from it between two."""
         return self.strays or bool(self.missed.any())
