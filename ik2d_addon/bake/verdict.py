@@ -271,8 +271,10 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
     turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
-    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     furthest = turns.max(axis=1, initial=0.0)
+    if not (furthest > FAR_TURN).any():
+        return
+    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
     by_cure: dict[str, list[int]] = {}
     for jump in jumps.tolist():

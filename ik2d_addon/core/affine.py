@@ -55,10 +55,10 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     return bool((values == values[0]).all())
 
 
-def repeated(one: Floats, frames: int) -> Floats:
+def repeated(one: NDArray[Any], frames: int) -> NDArray[Any]:
     """Return a read-only array (frames, ..) that repeats one value (..) without copying it."""
     whole = np.asarray(one, order="C")  # numpy's own broadcast_to takes ten times as long
-    values: Floats = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
+    values: NDArray[Any] = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
     values.flags.writeable = False
     return values
 
@@ -104,7 +104,7 @@ def are_finite(values: Floats) -> NDArray[np.bool_]:
     """Return the frames (frames,) at which all of values (frames, ..) are finite numbers."""
     one = unrepeated(values)
     found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
-    return found if len(one) == len(values) else np.broadcast_to(found, len(values))
+    return found if len(one) == len(values) else repeated(found[0], len(values))
 
 
 def _is_thin(values: NDArray[Any]) -> bool:
@@ -126,10 +126,10 @@ class Frames:
     def at(self, rows: Rows) -> Self:
         """Return some of the frames alone."""
         some = object.__new__(type(self))  # without checks: these have been made
-        taken = some.__dict__
+        taken, is_slice = some.__dict__, isinstance(rows, slice)
         for name, values in self.__dict__.items():
             if isinstance(values, np.ndarray):
-                taken[name] = picked(values, rows)
+                taken[name] = values[rows] if is_slice else picked(values, rows)
             elif isinstance(values, list):
                 taken[name] = [picked(each, rows) for each in values]
             else:

@@ -2,14 +2,14 @@
 """The plane that a chain bends in: fit, project, lift."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import frexp, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .affine import crossed, norms
 from .errors import IK2DError
-from .inputs import LONGEST, Floats, floats_within, frozen
+from .inputs import LONGEST, Floats, floats_within, frozen, largest
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
@@ -98,7 +98,10 @@ class Plane:
     def _through(cls, joints: Floats, sized: Floats, normal: Floats) -> "Plane":
         """Return the plane through the first of joints (n + 1, 3); sized: the same with a size of one."""
         x = _first_direction(sized[1:] - sized[:-1], normal)
-        return cls(origin=joints[0], x=x, y=crossed(normal, x), normal=normal)
+        plane = object.__new__(cls)  # without checks: the joints were checked
+        for name, vector in (("origin", joints[0]), ("x", x), ("y", crossed(normal, x)), ("normal", normal)):
+            object.__setattr__(plane, name, frozen(vector))
+        return plane
 
     def project(self, points: ArrayLike) -> Floats:
         """Return points (..., 3) in the plane's own x and y: (..., 2)."""
@@ -147,8 +150,8 @@ def _to_size_one(joints: Floats) -> Floats:
 
     The squares of very large and very small ones would overflow.
     """
-    extent = max((joints.max(axis=0) - joints.min(axis=0)).max(), 1e-300 * np.abs(joints).max())
-    return np.ldexp(joints, -int(np.frexp(extent)[1]))
+    extent = max(max(axis) - min(axis) for axis in joints.T.tolist())
+    return np.ldexp(joints, -frexp(max(extent, 1e-300 * largest(joints)))[1])
 
 
 def _extents(joints: Floats) -> tuple[Floats, Floats]:
@@ -180,10 +183,11 @@ def _bend_side(joints: Floats, normal: Floats) -> float:
 def _first_direction(bones: Floats, normal: Floats) -> Floats:
     """Return the unit direction in the plane of the first bone that is not perpendicular to it."""
     flat = _across(bones, normal)
-    lengths = norms(flat)
-    if not lengths.any():
+    lengths = norms(flat).tolist()
+    if not any(lengths):
         raise IK2DError("the chain stands at right angles to its plane; choose another plane")
-    first = int(np.argmax(lengths > STRAIGHT * lengths.max()))
+    least = STRAIGHT * max(lengths)
+    first = next(row for row, length in enumerate(lengths) if length > least)
     return _across(_unit(flat[first]), normal)
 
 
@@ -204,9 +208,9 @@ def _across(vectors: Floats, unit: Floats) -> Floats:
 
 
 def _unit(vector: Floats) -> Floats:
-    largest = float(np.abs(vector).max())
+    largest = max(map(abs, vector.tolist()))
     if largest == 0.0:
         raise IK2DError("a direction must not be zero")
-    scaled = np.ldexp(vector, -int(np.frexp(largest)[1]))  # or squares would overflow
+    scaled = np.ldexp(vector, -frexp(largest)[1])  # or squares would overflow
     unit: Floats = scaled / sqrt(scaled @ scaled)
     return unit
