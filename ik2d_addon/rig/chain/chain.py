@@ -13,7 +13,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
+from .joints import Joints, TipAngle, normal_in_bone, normals_in, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane
@@ -173,7 +173,7 @@ def bend_of(settings: bpy.types.PropertyGroup) -> float:
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
-    return [normal_in_bone(plane, bone) for bone in bones]
+    return list(normals_in(plane, np.array([bone.bone.matrix_local for bone in bones], np.float64)))
 
 
 def held_note(rig: RigChain) -> Iterator[str]:
