@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.inputs import Floats
 from ..rig.animation import key_faults, keys
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
 from ..rig.animation.times import animation_times, pace_of
@@ -22,12 +21,14 @@ from ..rig.chain.order import in_order
 from ..rig.pose.hand_rotations import own_turns
 from ..rig.pose.keyed_pose import (
     NeighborPoses,
+    OwnPose,
     keyed_pose_now,
     neighbor_poses,
+    pose_without_chain,
     replaced_notes,
-    turns_without_chain,
 )
 from ..rig.pose.rotations import bone_rotations, single_axis_notes
+from ..rig.pose.swings import eased_spins
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.between import sampled_between
 from ..rig.scene.live_pause import live_paused
@@ -284,13 +285,14 @@ def solve(
 
 def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSamples) -> KeyedChain:
     """Return the keyed chain that poses a solved one: its rotations, slides, scales and hands."""
-    rotations = [*bone_rotations(chain.rig, chain.turns), *slide_channels(chain.rig, chain.locations)]
+    turned = bone_rotations(chain.rig, chain.turns, swings=chain.swings)
+    rotations = [*turned, *slide_channels(chain.rig, chain.locations)]
     scales = (*scale_channels(chain.rig, chain.factors), *scales_back(chain.rig))
     hands = None
     if chain.rig.hands is not None:
         times = np.array([scene.frame_float])
-        turned = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
-        hands = KeyedHands(turned.rotations, turned, times)
+        found = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
+        hands = KeyedHands(found.rotations, found, times)
     return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, relative_turns(chain))
 
 
@@ -326,8 +328,8 @@ def solve_samples(
     samples = without_slides(scene, rig, samples, times)
     if fully:
         samples = samples.with_settings(influence=1.0)
-    other_turns = blended_turns(scene, rig, samples, times)
-    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_turns))
+    other_pose = blended_pose(scene, rig, samples, times)
+    return finished(solve_chain(rig, samples, times, neighbors, beyond, other_pose))
 
 
 def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> NeighborPoses:
@@ -339,11 +341,11 @@ def poses_around(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) 
     return neighbor_poses(scene, [rig], times[0], times[-1])[0]
 
 
-def blended_turns(
+def blended_pose(
     scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples, times: Sequence[float]
-) -> Floats | None:
-    """Return the turns (frames, n) that an influence below 1 blends with; None where it is 1."""
-    return turns_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
+) -> OwnPose | None:
+    """Return the pose that an influence below 1 blends with; None where it is 1."""
+    return pose_without_chain(scene, rig, times) if (samples.influence < 1.0).any() else None
 
 
 def _way_to(
@@ -418,8 +420,9 @@ def solve_frames(
             for rig, own, join in zip(rigs_there, owns, neighbors, strict=True):
                 samples = own.at(slice(len(times)))
                 there = own.at([sampled.index(beyond[rig.name])]) if rig.name in beyond else None
-                other_turns = blended_turns(scene, rig, samples, times)
-                asked.append(Asked(rig, samples, times, join, there, other_turns))
+                other_pose = blended_pose(scene, rig, samples, times)
+                spins = eased_spins(rig, samples, times) if options.ease_flips else None
+                asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
             part = before + len(times)
             chains = yield from _counted(solve_chains(asked), part, total, 1.0 / len(ready))
             keying = _keyed(scene, plan, options, asked, owns, chains, by_keys)

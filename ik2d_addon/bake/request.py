@@ -37,7 +37,8 @@ class BakeOptions:
     would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
     itself, and the first and the last frame. single_axis: give each bone that turns about its own X
     or Z one Euler angle curve; sets its rotation mode. force: bake chains too that depend on a driver
-    that does not run, or on a missing library; such a chain never counts as reached.
+    that does not run, or on a missing library; such a chain never counts as reached. ease_flips: turn
+    planes that follow a target or a pole smoothly where they might flip; the tips stay where they are.
     """
 
     verify: str = VERIFY_SAMPLE
@@ -45,6 +46,7 @@ class BakeOptions:
     on_target_keys: bool = False
     single_axis: bool = False
     force: bool = False
+    ease_flips: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.verify, str) or self.verify not in (VERIFY_SAMPLE, VERIFY_ALL, VERIFY_NOTHING):
@@ -55,7 +57,7 @@ class BakeOptions:
             raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce!r}")
         if not 0.0 <= self.reduce < np.inf:
             raise IK2DError(f"reduce must be a length of 0 or more, not {self.reduce}")
-        for name in ("on_target_keys", "single_axis", "force"):
+        for name in ("on_target_keys", "single_axis", "force", "ease_flips"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise IK2DError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.reduce and self.on_target_keys:

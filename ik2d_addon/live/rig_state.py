@@ -21,7 +21,7 @@ from ..rig.chain.chain import RigChain, rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.stretch import ALONG
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
-from ..rig.pose.keyed_pose import turns_of_hand_made
+from ..rig.pose.keyed_pose import pose_of_hand_made
 from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
@@ -248,9 +248,9 @@ class RigState:
         rig, times = self.rig, [frame.scene.frame_float]
         samples = samples_of(rig, frame)
         refuse_unsolvable(rig, samples, times)
-        other_turns = turns_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
+        other_pose = pose_of_hand_made(frame.scene, rig, times) if frame.influence < 1.0 else None
         samples = without_slides(frame.scene, rig, samples, times, copies=False)
-        solved = finished(solve_chain(rig, samples, times, other_turns=other_turns))
+        solved = finished(solve_chain(rig, samples, times, other_pose=other_pose))
         if self._changes_lengths:
             slides, scales = slide_channels(rig, solved.locations), scale_channels(rig, solved.factors)
             self._factors, self._locations = solved.factors, solved.locations

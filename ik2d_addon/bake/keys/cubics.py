@@ -2,7 +2,7 @@
 """Between two keys: the cubics that bring a chain's tip nearest to where it should be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,6 +87,7 @@ def read_played(
     known: Linkage | None = None,
 ) -> PlayedChain:
     """Return the played chain for its rotations and the locations after them. known: of other times."""
+    samples = replace(samples, swings=None)  # the first bone's channels hold them
     linkage = read_linkage(rig, samples, known)
     moved = [rotation for rotation in rotations if isinstance(rotation, BoneChannels)]
     by_bone = {rotation.bone: rotation for rotation in rotations if not isinstance(rotation, BoneChannels)}

@@ -74,7 +74,15 @@ def between_frames(chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.
     rows, times = gaps.tolist(), (gaps + 0.5).tolist()
     starts, samples = Pose(chain.angles[gaps], chain.solution.slides[gaps]), half_way.at(rows)
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
-    return Asked(chain.rig, samples, times, starts=starts, linkage=linkage)
+    spins = None if chain.spins is None else middle_values(chain.spins)[gaps]
+    return Asked(chain.rig, samples, times, starts=starts, linkage=linkage, spins=spins)
+
+
+def middle_values(values: Floats) -> Floats:
+    """Return smooth values (m,) half-way between frames (m - 1,), by the cubics through four of them."""
+    slopes = np.gradient(values)
+    found: Floats = (values[:-1] + values[1:]) / 2.0 + (slopes[:-1] - slopes[1:]) / 8.0
+    return found
 
 
 def shaped_rotations(
@@ -94,7 +102,10 @@ def shaped_rotations(
     together = np.insert(chain.turns, gaps + 1, turns, axis=0)
     middle = gaps + 1 + np.arange(len(gaps))
     on_frames = np.delete(np.arange(len(together)), middle)
-    rotations = bone_rotations(chain.rig, together, single_axis, before)
+    swings = None
+    if chain.swings is not None and found.swings is not None:
+        swings = np.insert(chain.swings, gaps + 1, found.swings, axis=0)
+    rotations = bone_rotations(chain.rig, together, single_axis, before, swings)
     locations, factors = chain.locations, None
     if locations is not None and found.locations is not None:
         locations = np.insert(locations, gaps + 1, found.locations, axis=0)

@@ -175,7 +175,7 @@ class Draft:
         before: Mapping[str, Floats] | None,
     ) -> "Draft":
         """Return the draft of a chain. single_axis: as in `bone_rotations`."""
-        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before)
+        rotations = bone_rotations(chain.rig, chain.turns, single_axis, before, chain.swings)
         rotations += slide_channels(chain.rig, chain.locations)
         gaps: Rows = np.empty(0, np.intp)
         if half_way is not None and (chain.influence == 1.0).all():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joints' angles of a solved chain, as the report has them."""
 
+from dataclasses import replace
+
 from ...core.inputs import Floats, wrapped
 from ...rig.pose.joint_angles import angles_from_rest
 from ...rig.pose.kinematics import bone_poses, rotations_of
@@ -21,7 +23,9 @@ def solved_angles(chain: SolvedChain, samples: ChainSamples) -> Floats:
         return relative_turns(chain)
     rows = slice(1) if plain else slice(None)
     shown = as_solved(chain.rig, samples, chain.factors, chain.locations).at(rows)
-    poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows]))
+    swings = None if chain.swings is None else chain.swings[rows]
+    shown = replace(shown, swings=swings)
+    poses = bone_poses(chain.rig, shown, rotations_of(chain.rig, chain.turns[rows], swings))
     turned = relative_turns(chain)
     begin = angles_from_rest(chain.rig, shown, poses)
     return turned + wrapped(begin - turned[rows])

@@ -4,6 +4,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,9 +17,10 @@ from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
-from ...rig.pose.keyed_pose import NeighborPoses
+from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
 from ...rig.pose.kinematics import Linkage, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
+from ...rig.pose.swings import blended_swings, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
@@ -60,6 +62,10 @@ class SolvedChain(Frames):
     turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
     linkage: Linkage | None = None  # the one of all frames, but for what holds the root; None: they have many
     angle_errors: Floats | None = None  # (frames,) radians of the last bone off its angle; None: it is free
+    # (frames, 3, 3) of a plane that follows its target, in rest space, blended by the influence; None: it is
+    # fixed. And its spins (frames,) where these were given.
+    swings: Floats | None = None
+    spins: Floats | None = None
 
     @property
     def joint_speed(self) -> Floats:
@@ -82,15 +88,21 @@ class Asked:
     times: Sequence[float]
     neighbors: NeighborPoses = NOTHING_TO_JOIN
     beyond: ChainSamples | None = None  # at the frame of `neighbors.after`, which the last frames join
-    # (frames, n) turns of the pose that an influence below 1 blends with; None for none
-    other_turns: Floats | None = None
+    other_pose: OwnPose | None = None  # the pose that an influence below 1 blends with; None for none
     starts: Pose | None = None  # poses to start each frame from, instead of the one before it
     linkage: Linkage | None = None  # that of the samples, where it was read before
+    spins: Floats | None = None  # (frames,) of a plane that follows its target, in place of its own
+
+    @cached_property
+    def ready(self) -> ChainSamples:
+        """The samples with the plane turned to the target."""
+        return swung(self.rig, self.samples, self.spins)
 
     def problem(self) -> Problem:
         """Return the problem of its solver."""
         with self.named():
-            return Problem.of(self.rig, self.samples, self.neighbors, self.linkage)
+            linkage = None if self.rig.swing is not None else self.linkage
+            return Problem.of(self.rig, self.ready, self.neighbors, linkage)
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -188,18 +200,26 @@ def _flipped(asked: Asked, problem: Problem, aimed: "_Aimed") -> Steps["_Aimed"]
 
 def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
     """Return the chain as it was aimed, blended by its influence, and what that misses."""
-    rig, samples, times = asked.rig, asked.samples, asked.times
-    solution, turns, other_turns = aimed.solution, aimed.turns, asked.other_turns
+    rig, samples, times = asked.rig, asked.ready, asked.times
+    solution, turns, other = aimed.solution, aimed.turns, asked.other_pose
     linkage, factors, slides = problem.linkage, problem.factors, problem.added(solution.slides)
-    if other_turns is not None:
-        turns = _blended(rig, turns, other_turns, samples.influence)
+    points = problem.points
+    if other is not None:
+        as_solved_turns, turns = turns[:, 0], _blended(rig, turns, other.turns, samples.influence)
         slides = None if slides is None else samples.influence[:, None] * slides
+        if samples.swings is not None and other.first is not None:
+            both = as_solved_turns, turns[:, 0]
+            swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
+            # The miss in the plane as it stands then.
+            back = swings.swapaxes(1, 2) @ samples.swings @ (points - rig.plane.origin)[..., None]
+            samples, points = replace(samples, swings=swings), back[..., 0] + rig.plane.origin
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
+        if factors is not None or samples.swings is not None:
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = product(samples.world, linkage.to_pose)
-    tips = aimed.tips if other_turns is None else None
-    miss = problem.points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
+    tips = aimed.tips if other is None else None
+    miss = points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
@@ -234,6 +254,8 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
         turning=turning,
         linkage=linkage.lasting,
         angle_errors=_angle_errors(problem, turns),
+        swings=samples.swings,
+        spins=asked.spins,
     )
 
 
@@ -453,6 +475,8 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
         if keyed_pose is None:
             continue
         apart = np.degrees(np.abs(wrapped(keyed_pose.turns - turns[at])))
+        if rig.swing is not None:  # its first bone turns with the plane
+            apart[0] = 0.0
         bone = int(np.argmax(apart))
         if apart[bone] > JUMP * abs(keyed_pose.frame - times[at]):
             yield (

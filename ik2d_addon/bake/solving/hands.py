@@ -42,7 +42,7 @@ class KeyedHands:
 
 def hands_of(chain: SolvedChain, samples: ChainSamples, own: OwnTurns) -> TurnedHands:
     """Return the rotations of the hands of a chain that was solved at the sampled frames."""
-    rotations = rotations_of(chain.rig, chain.turns)
+    rotations = rotations_of(chain.rig, chain.turns, chain.swings)
     return hands_held(chain.rig, samples, rotations, own, chain.factors, chain.locations)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import bpy
 import numpy as np
 
-from ...bake.pipeline import blended_turns
+from ...bake.pipeline import blended_pose
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
@@ -16,7 +16,7 @@ from ...rig.animation.bone_channels import BoneRotation, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
-from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, keyed_pose_now
+from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
 from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
 from ...rig.pose.rotations import bone_rotations
 from ...rig.pose.target_plane import facing_target
@@ -40,7 +40,7 @@ class HeldChain:
     rig: RigChain
     samples: ChainSamples  # of the current frame alone
     linkage: Linkage
-    other_turns: Floats | None  # (1, n) that an influence below 1 blends with
+    other_pose: OwnPose | None  # of one frame, that an influence below 1 blends with
     keyed_pose: KeyedPose
     bend: float  # +1 or -1
     written: Sequence[BoneRotation] = ()  # the channels that were written last
@@ -56,9 +56,9 @@ class HeldChain:
         rig = facing_target(rig, samples)
         samples = without_slides(scene, rig, samples, [scene.frame_float])
         linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), keyed_pose_now(scene, rig)
-        other_turns = blended_turns(scene, rig, samples, [scene.frame_float])
+        other_pose = blended_pose(scene, rig, samples, [scene.frame_float])
         bend = float(samples.bend[0]) if settled else _side(linkage, keyed_pose.turns)
-        return cls(scene, rig, samples, linkage, other_turns, keyed_pose, bend)
+        return cls(scene, rig, samples, linkage, other_pose, keyed_pose, bend)
 
     @property
     def tip(self) -> Floats:
@@ -99,8 +99,8 @@ class HeldChain:
             times = [times[0] - 1.0, times[0]]
         linkage = self.linkage if len(times) == 1 else None
         neighbors = NeighborPoses(self.keyed_pose)
-        other_turns = None if self.other_turns is None else np.repeat(self.other_turns, len(times), axis=0)
-        steps = solve_chain(self.rig, samples, times, neighbors, other_turns=other_turns, linkage=linkage)
+        other_pose = None if self.other_pose is None else self.other_pose.at([0] * len(times))
+        steps = solve_chain(self.rig, samples, times, neighbors, other_pose=other_pose, linkage=linkage)
         found = finished(steps).at([len(times) - 1])
         if not keep:
             self.bend = bend

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
+from ...core.swing import POLE, Swing
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
 from .joints import Joints, TipAngle, normal_in_bone, normals_in, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
-from .planes import choose_plane
+from .planes import choose_plane, read_swing, swing_note
 from .slides import Slides, read_slides
 from .stored_values import refuse_broken_rest, refuse_damaged
 from .stretch import Stretching, carried_note, read_stretching, refuse_unstretchable
@@ -56,6 +57,9 @@ class RigChain:
     hands: Hands | None = None  # None where the bones on the tip are left alone
     native: bpy.types.Object | None = None  # the empty that carries a native chain's controls
     tip_angle: TipAngle | None = None  # None where the last bone is free
+    swing: Swing | None = None  # None where the plane is the same on all frames
+    pole: Node | None = None  # an object, and its bone or "", that the plane goes through
+    aims: bool = False  # one bone that points at its target, however far that is
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -87,6 +91,11 @@ class RigChain:
         limited = self.solver == 'EVEN' and len(self.bones) > 2 and bool(self.joints.held.any())
         jumps = limited and self.tip_angle is None
         return (self.solver == 'CCD' or jumps) and not self.starts_from_rest
+
+    @property
+    def followed(self) -> list[Node]:
+        """Its target, then its pole if it has one, each an object with its bone or ""."""
+        return [(self.target, self.subtarget), *([self.pole] if self.pole else ())]
 
     @property
     def follows_rotation(self) -> bool:
@@ -127,6 +136,12 @@ def read_chain(
     hands, left_alone = read_hands(settings, bones[-1])
     sliding = slides is not None and slides.any
     tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
+    swing = read_swing(settings, bones, joints, plane)
+    if swing is not None and sliding and len(bones) == 1:
+        raise IK2DError(
+            f"Chain '{settings.name}': a single bone that slides stays in one plane; turn Slide off, or"
+            " choose another plane"
+        )
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     stand = controls_of(settings)
     softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
@@ -149,13 +164,16 @@ def read_chain(
         path=settings.path_from_id(),
         joints=turning,
         plane_taken=taken,
-        notes=(*carried, *left_alone),
+        notes=(*carried, *left_alone, *swing_note(settings, bones[0])),
         stretching=stretching,
         slides=slides,
         slide_weight=settings.slide_weight,
         hands=hands,
         native=stand,
         tip_angle=tip_angle,
+        swing=swing,
+        pole=(settings.pole, settings.pole_subtarget) if swing is not None and swing.rule == POLE else None,
+        aims=len(bones) == 1 and not (settings.aim_distance or stretching or sliding),
     )
 
 
@@ -204,6 +222,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
         _solver(settings, len(bones), slides)
         read_tip_angle(settings, len(bones), slides=slides is not None and slides.any)
+        read_swing(settings, bones, joints, plane)
     except IK2DError as error:
         return str(error)
     return ""
@@ -334,7 +353,26 @@ def _check_target(
             f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
             " choose another bone or none"
         )
-    refuse_own_target(settings.name, armature, [bone.name for bone in bones], _above_target(settings))
+    names = [bone.name for bone in bones]
+    refuse_own_target(settings.name, armature, names, _above_target(settings))
+    if settings.plane == POLE:
+        _check_pole(armature, settings, names)
+
+
+def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
+    """Raise IK2DError unless the pole exists and does not hang on the chain itself."""
+    pole, bone = settings.pole, settings.pole_subtarget
+    if pole is None:
+        raise IK2DError(
+            f"Chain '{settings.name}' has no pole; choose the object that its knee or elbow points at, or"
+            " another plane"
+        )
+    if bone and (pole.type != 'ARMATURE' or bone not in pose_bones_of(pole)):
+        raise IK2DError(
+            f"Chain '{settings.name}': its pole '{pole.name}' has no bone '{bone}';"
+            " choose another bone or none"
+        )
+    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
 
 
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
@@ -354,15 +392,22 @@ def _own(armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[No
 
 
 def refuse_own_target(
-    chain_name: str, armature: bpy.types.Object, bones: Sequence[str], moved_by: Sequence[Node]
+    chain_name: str,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    moved_by: Sequence[Node],
+    role: str = "target",
 ) -> None:
-    """Raise IK2DError where a bone of the chain is among the target's movers, the target first."""
+    """Raise IK2DError where a bone of the chain is among the movers of its target, itself the first.
+
+    role: the word for it, where it is another.
+    """
     own = _own(armature, bones, moved_by)
     if not own:
         return
     target, subtarget = moved_by[0]
     what = f"bone '{subtarget}'" if subtarget else f"'{target.name}'"
     raise IK2DError(
-        f"Chain '{chain_name}': its target {what} is moved by the chain itself: it depends on bone"
-        f" '{own[0]}'; choose a target that does not"
+        f"Chain '{chain_name}': its {role} {what} is moved by the chain itself: it depends on bone"
+        f" '{own[0]}'; choose a {role} that does not"
     )

@@ -12,12 +12,13 @@ from typing import Any
 
 import bpy
 
+from ...core.swing import POLE
 from ..animation.fcurves import column
 from .dependencies import parents, walk
 from .renames import bones_of
 
 # Whether a chain is solved at all, and names: bones may be renamed.
-_NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget"}
+_NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget", "pole_subtarget"}
 # Settings that live chains read on each frame.
 _EACH_FRAME = {"softness", "influence"}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
@@ -41,6 +42,9 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
         list(_hands(armature, chain, bones[-1]) if bones and chain.hand_rotation != 'NONE' else ()),
         _target_rest(chain) if chain.tip_rotation == 'TARGET' else None,
         list(_moved_by(chain.target, chain.subtarget)),
+        (chain.pole, chain.pole_subtarget, *_moved_by(chain.pole, chain.pole_subtarget))
+        if chain.plane == POLE
+        else (),
     )
 
 

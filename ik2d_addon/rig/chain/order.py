@@ -76,7 +76,7 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
             owners.setdefault((chain.armature, bone), []).append(chain)
 
     def found(chain: RigChain) -> Collection[RigChain]:
-        nodes = walk([(chain.armature, chain.bones[0]), (chain.target, chain.subtarget)], movers)
+        nodes = walk([(chain.armature, chain.bones[0]), *chain.followed], movers)
         return {owner for node in nodes for owner in owners.get(node, ())}
 
     return found
@@ -89,9 +89,10 @@ def _refuse_circle(what: str, names: Sequence[str]) -> None:
 
 
 def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
-    """Raise IK2DError for a chain that moves its own target in any way. movers: known ones."""
-    moved_by = walk([(chain.target, chain.subtarget)], movers or Movers())
-    refuse_own_target(chain.name, chain.armature, chain.bones, moved_by)
+    """Raise IK2DError for a chain that moves its own target or pole in any way. movers: known ones."""
+    movers = movers or Movers()
+    for node, role in zip(chain.followed, ("target", "pole"), strict=False):
+        refuse_own_target(chain.name, chain.armature, chain.bones, walk([node], movers), role)
 
 
 def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = None) -> None:

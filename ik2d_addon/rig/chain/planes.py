@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plane that a chain bends in: that of its rest pose, of its hinges, or one of the armature's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
 
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
+from ...core.swing import ARC, POLE, SWING, Swing
+from ...core.swing.swing import units
+from ..animation.bone_channels import locked_channels
 from .joints import HINGE, hinge_axis, is_held
 
 _AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
@@ -25,6 +28,8 @@ _CLEAR_SIDE = 0.1
 # The planes in words.
 BEND, HINGES, FIRST_X, FIRST_Z = "rest pose's bend", "the hinges' axis", "first bone's X", "first bone's Z"
 TARGET, CUSTOM = "through the target's path", "its own normal"
+# Choices of planes that follow their targets, in words.
+FOLLOWING = {SWING: "swings with the target", POLE: "towards the pole", ARC: "turns the shortest way"}
 
 
 def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
@@ -40,8 +45,10 @@ def choose_plane(
 ) -> tuple[Plane, str]:
     """Return the plane of a choice of `settings.plane`, and its words. Errors as in `bend_plane`."""
     try:
-        if choice == 'AUTO':
+        if choice == 'AUTO' or choice in FOLLOWING and _is_locked(bones[0]):
             return _automatic(bones, joints)
+        if choice in FOLLOWING:
+            return _followed(settings, choice, bones, joints), FOLLOWING[choice]
         if choice == 'HINGES':
             axes = _agreeing(_hinges(bones, joints))
             if not axes:
@@ -75,6 +82,75 @@ def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, 
     if np.linalg.norm(np.cross(x, line_of(joints))) > _CLEARLY_ASIDE:
         return Plane.fit(joints, straight_normal=x), FIRST_X
     return Plane.fit(joints, straight_normal=z), FIRST_Z
+
+
+def _followed(
+    settings: bpy.types.PropertyGroup, choice: str, bones: list[bpy.types.PoseBone], joints: Floats
+) -> Plane:
+    """Return the rest plane of a chain whose plane follows its target; joints: (n + 1, 3) in rest.
+
+    That of the bend. A straight chain bends towards its pole; without one by its own normal, if that was
+    set, else as an automatic one.
+    """
+    bend = Plane.of_bend(joints)
+    if bend is not None:
+        return bend
+    line = line_of(joints)
+    if choice == POLE:
+        normal = np.cross(pole_side(bones[0], settings.pole_angle), joints[-1] - joints[0])
+    else:
+        chosen = settings.is_property_set("plane_normal")
+        normal = np.array(settings.plane_normal if chosen else (0.0, 0.0, 0.0))
+    if np.linalg.norm(np.cross(normal, line)) > _CLEARLY_ASIDE * np.linalg.norm(normal):
+        return Plane.facing(joints, normal, along=line)
+    return _automatic(bones, joints)[0]
+
+
+def pole_side(first: bpy.types.PoseBone, angle: float) -> Floats:
+    """Return the side (3,) of a chain in rest that faces its pole, for a pole angle in radians.
+
+    As Blender's IK has it: of the first bone's X axis, turned about the bone.
+    """
+    axes = np.array(first.bone.matrix_local.to_3x3(), np.float64)
+    side: Floats = axes @ (np.cos(angle), 0.0, np.sin(angle))
+    return side
+
+
+def read_swing(
+    settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats, plane: Plane
+) -> Swing | None:
+    """Return the swing of a chain's plane, in rest space; None where it is fixed.
+
+    Raises IK2DError for later bones that do not take the rotation of those before them.
+    """
+    if settings.plane not in FOLLOWING or _is_locked(bones[0]):
+        return None
+    for bone in bones[1:]:
+        if not bone.bone.use_inherit_rotation:
+            raise IK2DError(
+                f"Chain '{settings.name}': '{bone.name}' inherits no rotation, so it does not turn with a"
+                " plane that follows its target; turn Inherit Rotation on, or choose another plane"
+            )
+    offsets = joints - joints[0]
+    flat = offsets - np.multiply.outer(offsets @ plane.normal, plane.normal)
+    along = units(flat[-1:], plane.x)[0]
+    if np.linalg.norm(flat[-1]) <= _LEVER * np.linalg.norm(flat, axis=1).max():
+        along = plane.x  # the tip is on the root
+    return Swing(settings.plane, plane.normal, along, pole_side(bones[0], settings.pole_angle))
+
+
+def _is_locked(bone: bpy.types.PoseBone) -> bool:
+    """Return whether locks keep a bone from any rotation."""
+    return any(bone.lock_rotation) or any(locked_channels(bone))
+
+
+def swing_note(settings: bpy.types.PropertyGroup, first: bpy.types.PoseBone) -> Iterator[str]:
+    """Yield a sentence where locks keep the first bone from turning with a plane that follows its target."""
+    if settings.plane in FOLLOWING and _is_locked(first):
+        yield (
+            f"Chain '{settings.name}': locks on the rotation of '{first.name}' keep its plane as it is in"
+            " rest; unlock it, so that the plane can follow"
+        )
 
 
 def line_of(joints: Floats) -> Floats:

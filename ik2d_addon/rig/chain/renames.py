@@ -50,12 +50,17 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
     orders: known orders of bones, to be used again. Returns whether a name was changed.
     """
     changed = follow_joints(chain, orders)
-    target = chain.target
-    if chain.subtarget and target is not None and target.type == 'ARMATURE' and _readable(target.data):
-        name = found_bone(target.data, chain.subtarget, chain.subtarget_place)
-        if name not in ("", chain.subtarget):
-            chain.subtarget, changed = name, True
-        remember(chain.subtarget_place, target.data, chain.subtarget, orders)
+    for role, setting, place in (
+        ("target", "subtarget", chain.subtarget_place),
+        ("pole", "pole_subtarget", chain.pole_place),
+    ):
+        target, bone = getattr(chain, role), getattr(chain, setting)
+        if bone and target is not None and target.type == 'ARMATURE' and _readable(target.data):
+            name = found_bone(target.data, bone, place)
+            if name not in ("", bone):
+                setattr(chain, setting, name)
+                bone, changed = name, True
+            remember(place, target.data, bone, orders)
     return changed
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion
 
 from ...core import IK2DError
 from ...core.inputs import Floats
@@ -18,15 +17,12 @@ from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
 from ..scene.samples import ChainSamples
+from .channels import blended, channels_of, is_held
 from .kinematics import bone_poses, posed, transforms
 
 # Under an uneven scale a turn shows as another angle: so many rounds, at most, add the remaining error, until
 # it is less than 32 bits hold.
 _ROUNDS, _FINE = 24, 1e-8
-# Rounds over the Euler angles that are not locked, each the best for the others.
-_SWEEPS = 30
-# A quaternion's vector that is shorter than this has no direction.
-_NO_AXIS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +106,11 @@ def turned_hands(
         bone = rig.armature.pose.bones[name]
         free = matrices(bone.rotation_mode, values)
         turned = _local(bone, held, _wanted(bone, samples, hands) @ free)
-        turned = _blended(free, turned, samples.influence)
-        channels = _channels(bone, turned, values, own.before.get(name))
+        turned = blended(free, turned, samples.influence)
+        channels = channels_of(bone, turned, values, own.before.get(name))
         wanted.append(_shown(bone, held, turned))
         shown.append(_shown(bone, held, matrices(bone.rotation_mode, channels)))
-        if not _is_held(bone):
+        if not is_held(bone):
             found.append(BoneRotation(name, rotation_property(bone.rotation_mode), channels))
     return TurnedHands(found, np.stack(wanted, axis=1), np.stack(shown, axis=1))
 
@@ -150,116 +146,6 @@ def _local(bone: bpy.types.PoseBone, held: Floats, wanted: Floats) -> Floats:
         if np.abs(missing - np.eye(3)).max() <= _FINE:
             break
     return turned
-
-
-def _blended(free: Floats, turned: Floats, influence: Floats) -> Floats:
-    """Return rotations (frames, 3, 3) a part of the way from the first to the second."""
-    if (influence == 1.0).all():
-        return turned
-    blended = turned.copy()
-    for i in np.flatnonzero(influence != 1.0):
-        one, other = (Matrix(each[i].tolist()).to_quaternion() for each in (free, turned))
-        blended[i] = one.slerp(other, float(influence[i])).to_matrix()
-    return blended
-
-
-# --- Channels ----------------------------------------------------------------
-
-
-def _is_held(bone: bpy.types.PoseBone) -> bool:
-    """Return whether locks keep a bone from turning at all."""
-    four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE') and bone.lock_rotations_4d
-    return all(bone.lock_rotation) or (four and bone.lock_rotation_w)
-
-
-def _channels(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
-    """Return the channels (frames, c) for rotations (frames, 3, 3), or the nearest that locks leave.
-
-    own: (frames, c) without the chain, for locked channels. before: (c,) to continue from.
-    """
-    if _is_held(bone):
-        return own
-    if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):
-        return _eulers(bone, turned, own, before)
-    values = _quaternions(turned, np.array(bone.lock_rotation))
-    go_on = _axis_angles if bone.rotation_mode == 'AXIS_ANGLE' else _alike
-    return np.where(locked_channels(bone), own, go_on(values, before))
-
-
-def _quaternions(turned: Floats, locks: Floats) -> Floats:
-    """Return quaternions (frames, 4) of rotations: the nearest that turn about no locked axis (3,)."""
-    found = np.array([Matrix(each).to_quaternion() for each in turned.tolist()], np.float64)
-    found[:, 1:][:, locks.astype(bool)] = 0.0
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.where(lengths > _NO_AXIS, found / np.maximum(lengths, _NO_AXIS), (1.0, 0.0, 0.0, 0.0))
-
-
-def _alike(quaternions: Floats, before: Floats | None) -> Floats:
-    """Return quaternions (frames, 4) with continuous signs."""
-    first = np.array(REST["rotation_quaternion"]) if before is None else before
-    along = (quaternions * np.vstack((first, quaternions[:-1]))).sum(axis=1)
-    alike: Floats = quaternions * np.cumprod(np.where(along < 0.0, -1.0, 1.0))[:, None]
-    return alike
-
-
-def _axis_angles(quaternions: Floats, before: Floats | None) -> Floats:
-    """Return continuous angles and axes (frames, 4)."""
-    first = None if before is None else np.array(Quaternion(before[1:], before[0]), np.float64)
-    found = _alike(quaternions, first)
-    sines = np.linalg.norm(found[:, 1:], axis=1)
-    known = np.flatnonzero(sines > _NO_AXIS)
-    values = np.zeros((len(found), 4))
-    axis = found[known[0], 1:] / sines[known[0]] if len(known) else np.array((0.0, 1.0, 0.0))
-    last = 0.0
-    if before is not None and before[1:].any():
-        last, axis = float(before[0]), before[1:]
-    for i, (quaternion, sine) in enumerate(zip(found, sines, strict=True)):
-        if sine > _NO_AXIS:
-            own = quaternion[1:] / sine
-            axis = own if own @ axis >= 0.0 else -own
-        angle = 2.0 * np.arctan2(quaternion[1:] @ axis, quaternion[0])
-        last = angle + 2.0 * np.pi * np.round((last - angle) / (2.0 * np.pi))
-        values[i] = last, *axis
-    return values
-
-
-def _eulers(bone: bpy.types.PoseBone, turned: Floats, own: Floats, before: Floats | None) -> Floats:
-    """Return continuous Euler angles (frames, 3); locked ones stay."""
-    order, locks = bone.rotation_mode, np.array(locked_channels(bone))
-    values = np.empty((len(turned), 3))
-    last = Matrix.Identity(3).to_euler(order)
-    if before is not None:
-        last[:] = before
-    for i, each in enumerate(turned.tolist()):
-        last = Matrix(each).to_euler(order, last)
-        values[i] = last
-    if not locks.any():
-        return values
-    values[:, locks] = own[:, locks]
-    free = [k for k in range(3) if not locks[k]]
-    for _ in range(_SWEEPS if len(free) > 1 else 1):
-        for k in free:
-            values[:, k] = _best_angle(order, values, k, turned)
-    start = np.zeros((1, 3)) if before is None else before[None]
-    going_on: Floats = np.unwrap(np.vstack((start, values)), axis=0)[1:]
-    return going_on
-
-
-def _best_angle(order: str, values: Floats, k: int, wanted: Floats) -> Floats:
-    """Return the angle (frames,) about one axis that brings Euler angles nearest to rotations.
-
-    With the parts before and after it, R = A R_k B, it is that of the largest trace of B W^T A R_k.
-    """
-    later, earlier = values.copy(), values.copy()
-    place = order.index('XYZ'[k])
-    for letter in order[: place + 1]:
-        later[:, 'XYZ'.index(letter)] = 0.0
-    for letter in order[place:]:
-        earlier[:, 'XYZ'.index(letter)] = 0.0
-    n = matrices(order, earlier) @ np.swapaxes(wanted, 1, 2) @ matrices(order, later)
-    i, j = (k + 1) % 3, (k + 2) % 3
-    angle: Floats = np.arctan2(n[:, i, j] - n[:, j, i], n[:, i, i] + n[:, j, j])
-    return angle
 
 
 # --- Keys made by hand -------------------------------------------------------
@@ -304,7 +190,7 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
 
 
 def _locks(bone: bpy.types.PoseBone) -> list[bool]:
-    return [True] * 4 if _is_held(bone) and len(_now(bone)) == 4 else locked_channels(bone)
+    return [True] * 4 if is_held(bone) and len(_now(bone)) == 4 else locked_channels(bone)
 
 
 def _before(scene: bpy.types.Scene, rig: RigChain, start: float, curves: Curves) -> dict[str, Floats]:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.affine import Frames
 from ...core.inputs import LARGEST_ANGLE, Floats
 from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
@@ -26,6 +27,14 @@ class KeyedPose:
     turns: Floats  # (n,) radians about each bone's local axis
     channels: dict[str, Floats]  # the values of each bone's rotation channels
     slides: Floats | None = None  # (n,) as locations have them; None where all bones are rigid
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPose(Frames):
+    """The pose of a chain's joints without the chain."""
+
+    turns: Floats  # (frames, n) radians about each bone's local axis
+    first: Floats | None = None  # (frames, 3, 3) the first bone's own rotation, where the plane is turned too
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +86,16 @@ def keyed_pose_now(scene: bpy.types.Scene, rig: RigChain) -> KeyedPose:
     return keyed_pose
 
 
-def turns_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
-    """Return the local turns (frames, n) by keys made by hand, else of the rest pose."""
+def pose_without_chain(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnPose:
+    """Return the pose at some frames by keys made by hand, else at rest."""
     with versions.channels_copied(rig.armature) as holder:
         found = _curves(rig, playing_curves(rig.armature, holder.fcurves if holder else ()))
         curves = {place: curve for place, curve in found.items() if keys.keep_hand_made(curve)}
-        return _turns_of(scene, rig, times, curves)
+        return _pose_of(scene, rig, times, curves)
 
 
-def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> Floats:
-    """Return the turns of `turns_without_chain` without a copy of the action.
+def pose_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float]) -> OwnPose:
+    """Return the pose of `pose_without_chain` without a copy of the action.
 
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
@@ -96,17 +105,20 @@ def turns_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[fl
         " them; clear the bake, or set the influence to 1"
     )
     by_hand = {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
-    return _turns_of(scene, rig, times, by_hand)
+    return _pose_of(scene, rig, times, by_hand)
 
 
-def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> Floats:
-    """Return the local turns (frames, n) by curves; bones without one are at rest."""
+def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curves: Curves) -> OwnPose:
+    """Return the pose at some frames by curves; bones without one are at rest."""
     turns = np.zeros((len(times), len(rig.bones)))
+    first = None if rig.swing is None else np.zeros((len(times), 3, 3)) + np.eye(3)
     if curves:
         shown = strip_times(rig.armature, animation_times(scene, times))
         for i, bone in enumerate(rig.pose_bones):
             values = _values(bone, curves, shown, _rest(bone))
             turns[:, i] = _turns(bone, rig.joints.axes[i], values)
+            if i == 0 and first is not None:
+                first = matrices(bone.rotation_mode, values)
     turns[:, rig.joints.fixed] = 0.0
     good = np.isfinite(turns).all(axis=1)
     if not good.all():
@@ -114,7 +126,7 @@ def _turns_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], cur
             f"Chain '{rig.name}': its influence blends with keys made by hand, which have no finite values"
             f" at frame {times[int(np.argmin(good))]:g}; delete these keys, or set the influence to 1"
         )
-    return turns
+    return OwnPose(turns, first)
 
 
 def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float) -> Iterator[str]:

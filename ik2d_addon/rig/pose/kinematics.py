@@ -14,8 +14,10 @@ from ...core.affine import Rotate, crossed, inverse, is_constant, repeated, unre
 from ...core.arithmetic import cos_and_sin, summed_up
 from ...core.inputs import Floats, unwrapped, wrapped
 from ..chain.chain import RigChain
+from ..chain.hands import orientations
 from ..chain.joints import normals_in
 from ..chain.slides import Slides
+from ..scene.by_curves import affine
 from ..scene.carried import posed_by_blender
 from ..scene.samples import ChainSamples
 
@@ -101,7 +103,9 @@ class Linkage:
         if self.blender_tips:
             return self.blender_tips(turns, offsets)
         if not self.planar or offsets is not None:
-            turned = [partial(_applied, _rotations(axis, turns[:, i])) for i, axis in enumerate(self.axes)]
+            turned = [
+                partial(_applied, rotations_about(axis, turns[:, i])) for i, axis in enumerate(self.axes)
+            ]
             return self.tips_in_space(turned, slice(None), offsets)
         return self.lifted(self.joints(turns)[:, -1])
 
@@ -229,7 +233,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
     """
     bases = _constant(samples.bases)
     if known is not None and known.bases is not None and np.array_equal(known.bases, bases):
-        still = samples.parent is None and samples.carried is None
+        still = samples.parent is None and samples.carried is None and rig.swing is None
         there = repeated(known.to_pose[0], len(samples.bases)) if still else rest_to_pose(rig, samples)
         return replace(known, to_pose=there)
     bones = rig.pose_bones
@@ -285,7 +289,10 @@ def _location_axes(bone: bpy.types.PoseBone, root: bool) -> Floats:
 
 
 def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
-    """Return the matrices (frames, 4, 4) from rest space to the armature's pose space, by the root."""
+    """Return the matrices (frames, 4, 4) from rest space to the armature's pose space, by the root.
+
+    Where the samples have swings, rest space is turned by them about the root.
+    """
     root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
     parent, rest = None if samples.parent is None else _constant(samples.parent), _rest(root)
     if _takes_all(root, location):
@@ -296,6 +303,8 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     if samples.carried is not None:
         held = _constant(samples.carried) @ held
     held, frames = held.reshape(-1, 4, 4), len(samples.targets)
+    if samples.swings is not None:  # about the chain's root
+        held = held @ affine(samples.swings, rig.plane.origin - samples.swings @ rig.plane.origin)
     return held if len(held) == frames else repeated(held[0], frames)
 
 
@@ -311,7 +320,10 @@ def _blender_tips(
     """Return the tips (frames, 3) in rest space by Blender's own functions. offsets: of bones' locations."""
     held = samples.parent
     for i, bone in enumerate(rig.pose_bones):
-        turned = transforms(_rotations(rig.joints.axes[i], turns[:, i]))
+        rotations = rotations_about(rig.joints.axes[i], turns[:, i])
+        if i == 0 and samples.swings is not None:
+            rotations = first_rotations(rig, turns[:, 0], samples.swings)
+        turned = transforms(rotations)
         location = locations[i] + offsets[i] if offsets and i in offsets else locations[i]
         pose = posed_by_blender(bone, held, _translation(bone, location) @ turned @ owns[i])
         pose = held = pose if i or samples.carried is None else samples.carried @ pose
@@ -343,9 +355,25 @@ def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Flo
     return parent @ (inverse(_rest(bone.parent)) @ _rest(bone)) @ bases
 
 
-def rotations_of(rig: RigChain, turns: Floats) -> list[Floats]:
-    """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n)."""
-    return [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+def rotations_of(rig: RigChain, turns: Floats, swings: Floats | None = None) -> list[Floats]:
+    """Return the local rotations, (frames, 3, 3) for each bone, of turns (frames, n).
+
+    swings: (frames, 3, 3) of the plane, in rest space.
+    """
+    found = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    if swings is not None:
+        found[0] = first_rotations(rig, turns[:, 0], swings)
+    return found
+
+
+def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
+    """Return the first bone's local rotations (frames, 3, 3) for its turns (frames,) and the plane's swings.
+
+    swings: (frames, 3, 3) in rest space.
+    """
+    rest = orientations(_rest(rig.pose_bones[0])[:3, :3])
+    found: Floats = rest.T @ swings @ rest @ rotations_about(rig.joints.axes[0], turns)
+    return found
 
 
 def transforms(rotation: Floats) -> Floats:
@@ -355,7 +383,7 @@ def transforms(rotation: Floats) -> Floats:
     return turned
 
 
-def _rotations(axis: Floats, turns: Floats) -> Floats:
+def rotations_about(axis: Floats, turns: Floats) -> Floats:
     """Return the matrices (frames, 3, 3) of turns (frames,) about a unit axis (3,)."""
     cross = np.cross(np.eye(3), axis)  # (3, 3): cross @ v is axis x v
     sines, cosines = np.sin(turns)[:, None, None], np.cos(turns)[:, None, None]

@@ -8,30 +8,44 @@ import numpy as np
 from mathutils import Euler, Quaternion
 
 from ...core.inputs import Floats
-from ..animation.bone_channels import BoneRotation
+from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain
 from ..chain.joints import CLOSE, EXACT, own_axis
+from .channels import channels_of
+from .kinematics import first_rotations
 
 # X or Z alone turn the same in all orders; this one is Blender's first, and locks for neither.
 SINGLE_AXIS_MODE = 'XYZ'
 
 
 def bone_rotations(
-    rig: RigChain, turns: Floats, single_axis: bool = False, before: Mapping[str, Floats] | None = None
+    rig: RigChain,
+    turns: Floats,
+    single_axis: bool = False,
+    before: Mapping[str, Floats] | None = None,
+    swings: Floats | None = None,
 ) -> list[BoneRotation]:
     """Return the rotation channels of all bones for their local turns (frames, n).
 
     Bones held by locked channels are left out. single_axis: one Euler channel for each bone that has the
     plane's normal as its X or Z, in another rotation mode than its own if need be. before: the bones'
-    channels that Euler angles continue from, if there are any.
+    channels that Euler angles continue from, if there are any. swings: (frames, 3, 3) of the plane, in rest
+    space, which the first bone turns by as well.
     """
     channels = _single_channel if single_axis else _channels
     last = before or {}
-    return [
+    found = [
         channels(bone, rig.joints.axes[i], turns[:, i], last.get(bone.name))
         for i, bone in enumerate(rig.pose_bones)
         if not rig.joints.fixed[i]
     ]
+    if swings is not None:
+        bone = rig.pose_bones[0]
+        turned = first_rotations(rig, turns[:, 0], swings)
+        prop = rotation_property(bone.rotation_mode)
+        own = np.array(getattr(bone, prop), np.float64)[None]
+        found[0] = BoneRotation(bone.name, prop, channels_of(bone, turned, own, last.get(bone.name)))
+    return found
 
 
 def _single_channel(
@@ -51,6 +65,11 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
     """Yield a sentence on rotation modes that Single Axis sets, and for each bone that it cannot key."""
     joints = zip(rig.pose_bones, rig.joints.axes, rig.joints.fixed, strict=True)
     turned = [(bone, axis) for bone, axis, fixed in joints if not fixed]
+    if rig.swing is not None:
+        turned = turned[1:]
+        yield (
+            f"Chain '{rig.name}': its plane follows its target, so Single Axis left '{rig.bones[0]}' as it is"
+        )
     slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]
     changed = [bone for bone, axis in turned if own_axis(axis, CLOSE) is not None and not _is_euler(bone)]
     if changed:

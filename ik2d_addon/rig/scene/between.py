@@ -58,6 +58,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats]:
         (samples.world[:, :3], np.where(np.arange(4) < 3, size + above, 1.0)),
         *((matrices[:, :3], sizes) for matrices in (parent, samples.carried) if matrices is not None),
         (samples.bases[:, :, :3], sizes),
+        *([(samples.poles, 1.0)] if samples.poles is not None else ()),
     ]
     moving = [(values * sizes).reshape(frames, -1) for values, sizes in counted if values.strides[0] != 0]
     bounds, starts = _smoothest(moving, frames)
@@ -72,6 +73,7 @@ def half_way(samples: ChainSamples, size: float) -> tuple[ChainSamples, Floats]:
         settings=settings[:-1],
         carried=None if samples.carried is None else _middles(samples.carried, starts),
         poses=None,
+        poles=None if samples.poles is None else _middles(samples.poles, starts),
     )
     return found, bounds
 

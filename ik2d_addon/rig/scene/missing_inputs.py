@@ -32,23 +32,27 @@ def with_inputs_checked(
     movers = movers or Movers()
     needed = _needed(rig, movers)
     rig = _noted(rig, (*_lost(rig, needed), *_failed_drivers(rig, needed, movers)), force)
-    target = rig.target
-    if target.users_scene if in_scenes is None else target in in_scenes:
-        return rig
+    for (target, _), role in zip(rig.followed, ("target", "pole"), strict=False):
+        if not (target.users_scene if in_scenes is None else target in in_scenes):
+            rig = replace(rig, notes=(*rig.notes, _in_no_scene(rig, target, role)))
+    return rig
+
+
+def _in_no_scene(rig: RigChain, target: bpy.types.Object, role: str) -> str:
+    """Say that a target, or a pole, is in no scene; raise IK2DError where it was deleted."""
     if not target.users_collection and not target.library:
         raise IK2DError(
-            f"Chain '{rig.name}': its target '{target.name}' was deleted: it is in no scene; choose another"
-            " target, or link it to the scene again"
+            f"Chain '{rig.name}': its {role} '{target.name}' was deleted: it is in no scene; choose another"
+            f" {role}, or link it to the scene again"
         )
     if target.users_collection:
         where = f"the collection '{target.users_collection[0].name}'"
     else:  # it came along with what was linked
         where = f"the library '{target.library.filepath}'"
-    warning = (
-        f"Chain '{rig.name}': its target '{target.name}' is in no scene, only in {where}: it is followed,"
+    return (
+        f"Chain '{rig.name}': its {role} '{target.name}' is in no scene, only in {where}: it is followed,"
         " but not seen; link it to the scene"
     )
-    return replace(rig, notes=(*rig.notes, warning))
 
 
 def with_drivers_checked(rigs: Sequence[RigChain], force: bool = False) -> list[RigChain]:
@@ -85,7 +89,7 @@ def _failed_drivers(rig: RigChain, needed: Sequence[Node], movers: Movers) -> It
 def _needed(rig: RigChain, movers: Movers) -> list[Node]:
     """Return all nodes that move a chain's target, and its armature or the bone above it."""
     above = rig.pose_bones[0].parent
-    return walk([(rig.armature, above.name if above else ""), (rig.target, rig.subtarget)], movers)
+    return walk([(rig.armature, above.name if above else ""), *rig.followed], movers)
 
 
 def _lost(rig: RigChain, needed: Sequence[Node]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of a scene at each time (bones, armature, targets, settings), and the samples in it."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,9 +107,10 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 
 
 def samples_of(
-    chain: RigChain, record: Record, target: int, settings: Floats, is_carried: bool = False
+    chain: RigChain, record: Record, numbers: Mapping[Target, int], settings: Floats, is_carried: bool = False
 ) -> ChainSamples:
-    """Return the samples of one chain in a record, by the number of its target."""
+    """Return the samples of one chain in a record. numbers: of its target there, and of its pole."""
+    target, *pole = (numbers[node] for node in chain.followed)
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
     parent = _widened(record.poses, record.bones[above.name]) if above else None
@@ -131,6 +132,7 @@ def samples_of(
         if is_carried
         else None,
         poses=np.broadcast_to(unrepeated(record.poses)[:, rows], (len(record.poses), len(rows), 4, 4)),
+        poles=record.places[:, pole[0]] if pole else None,
     )
 
 

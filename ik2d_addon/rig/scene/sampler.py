@@ -122,7 +122,7 @@ def watch(
 
 
 def _targets(chains: Sequence[RigChain]) -> list[Target]:
-    return list(dict.fromkeys((chain.target, chain.subtarget) for chain in chains))
+    return list(dict.fromkeys(node for chain in chains for node in chain.followed))
 
 
 def _forced(scene: bpy.types.Scene, chains: Sequence[RigChain]) -> list[Target]:
@@ -145,9 +145,7 @@ def _sampling(
     record = replace(record, world=thinned(record.world))
     span = min(times, default=0.0), max(times, default=0.0)
     samples = [
-        samples_of(chain, record, numbers[chain.target, chain.subtarget], own, is_carried(chain, *span)).at(
-            rows
-        )
+        samples_of(chain, record, numbers, own, is_carried(chain, *span)).at(rows)
         for chain, own in zip(chains, record.settings, strict=True)
     ]
     if checked:

@@ -34,6 +34,9 @@ class ChainSamples(Frames):
     # channels and parent, then moved by this, in pose space
     carried: Floats | None = None
     poses: NDArray[np.float32] | None = None  # (frames, n, 4, 4) the bones' matrices in pose space
+    poles: Floats | None = None  # (frames, 3) in the world, of a chain with a pole
+    # (frames, 3, 3) how the plane is turned about the root, in rest space; None where it is not, or not yet
+    swings: Floats | None = None
 
     @property
     def softness(self) -> Floats:
@@ -85,6 +88,8 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
     """Yield a mask (frames,) for each condition of a solve, and the message where it fails."""
     yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
+    if samples.poles is not None and chain.pole is not None:
+        yield are_finite(samples.poles), f"pole '{chain.pole[0].name}' has no finite position"
     held = samples.world if samples.parent is None else product(samples.world, samples.parent)
     above = f"armature '{chain.armature.name}', or a bone above the chain,"
     yield are_finite(held), f"{above} has no finite place"

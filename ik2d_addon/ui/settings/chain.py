@@ -23,6 +23,7 @@ from .chain_list import flip
 from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
+from .pole import PoleSettings
 from .tip_angle import TipAngleSettings
 
 
@@ -92,7 +93,7 @@ class IK2D_PG_ccd_walk(PropertyGroup):
 # --- The chains of a rig -----------------------------------------------------
 
 
-class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
+class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
     """One planar bone chain and the target that its tip follows.
 
     What a chain is solved by has an `update`, or a live chain would not notice that it changed.
@@ -252,6 +253,22 @@ class IK2D_PG_chain(TipAngleSettings, PropertyGroup):
             ('Y', "XZ", "The armature's XZ plane: bones turn about its Y axis", 2),
             ('Z', "XY", "The armature's XY plane: bones turn about its Z axis", 3),
             ('CUSTOM', "Custom", "The plane across the Normal in Advanced", 5),
+            (
+                'SWING',
+                "Swings with Target",
+                "The rest pose's plane, turned as little as brings it through the target",
+                6,
+            ),
+            ('POLE', "Towards Pole", "The plane of target and pole: knee or elbow points at the pole", 7),
+            (
+                'ARC',
+                "Shortest Way",
+                (
+                    "The rest pose's plane, turned as the line from root to tip turns the shortest way to the"
+                    " target"
+                ),
+                8,
+            ),
         ),
         default='AUTO',
         update=_plane_changed,

@@ -66,7 +66,7 @@ def test_settings_are_what_is_not_hidden():
     armature, chain, _target = leg()
     names = [name for name, _ in settings_of(chain)]
     assert names == [
-        *("tip_rotation", "tip_angle_offset", "tip_angle_first"),
+        *("tip_rotation", "tip_angle_offset", "tip_angle_first", "pole_angle", "aim_distance"),
         *("bone_count", "solver", "bend", "turn_over", "plane", "plane_normal", "softness", "stretch"),
         *("compress", "stretch_bones", "influence", "hand_rotation", "hand_offset", "start_from"),
         *("root_turns_freely", "slide_weight", "iterations", "tolerance"),

@@ -25,7 +25,7 @@ def angles_now(armature, rig):
     poses = [np.array([bone.matrix], np.float32) for bone in rig.pose_bones]
     bases = np.array([[bone.matrix_basis for bone in rig.pose_bones]], np.float64)
     parent = np.array([rig.pose_bones[0].parent.matrix], np.float64)
-    samples = SimpleNamespace(parent=parent, bases=bases, carried=None, targets=np.zeros((1, 3)))
+    samples = SimpleNamespace(parent=parent, bases=bases, carried=None, targets=np.zeros((1, 3)), swings=None)
     return angles_from_rest(rig, samples, poses)[0]
 
 

@@ -18,9 +18,9 @@ from ik2d_addon.rig.pose.keyed_pose import (
     _turns,
     keyed_pose_now,
     neighbor_poses,
+    pose_of_hand_made,
+    pose_without_chain,
     replaced_notes,
-    turns_of_hand_made,
-    turns_without_chain,
 )
 
 SLOTS = hasattr(bpy.types, "ActionSlot")
@@ -274,7 +274,7 @@ def test_without_keys_it_is_the_rest_pose_however_the_bones_stand(mode):
     rig = leg(mode)
     for i, bone in enumerate(rig.pose_bones):
         setattr(bone, path_of(bone), channels_of(bone, 0.5, rig.joints.axes[i]))
-    assert (turns_without_chain(scene(), rig, [1.0, 2.0, 5.0]) == np.zeros((3, 2))).all()
+    assert (pose_without_chain(scene(), rig, [1.0, 2.0, 5.0]).turns == np.zeros((3, 2))).all()
 
 
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])
@@ -285,7 +285,7 @@ def test_keys_made_by_hand_are_what_it_is_and_those_of_a_bake_are_not(mode):
         point = curve.keyframe_points.insert(5, 9.0)
         point.type = 'GENERATED'
         curve.update()
-    found = turns_without_chain(scene(), rig, [1.0, 5.0, 9.0])
+    found = pose_without_chain(scene(), rig, [1.0, 5.0, 9.0]).turns
     assert found[[0, 2]] == pytest.approx(np.array([[0.25] * 2, [0.75] * 2]), abs=CLOSE_TO)
     assert found[1] == pytest.approx([0.5, 0.5], abs=1e-2)
     curve = existing_fcurves(rig.armature)[0]
@@ -296,11 +296,11 @@ def test_keys_made_by_hand_are_what_it_is_and_those_of_a_bake_are_not(mode):
 def test_a_bone_whose_keys_are_all_of_a_bake_is_at_rest():
     rig = leg()
     key(rig, {1: 0.25, 9: 0.75}, generated=True)
-    assert not turns_without_chain(scene(), rig, [1.0, 9.0]).any()
+    assert not pose_without_chain(scene(), rig, [1.0, 9.0]).turns.any()
     rig = leg()
     key(rig, {1: 0.25}, bones=(1,))
     rig.pose_bones[0].rotation_euler = (0.5, 0, 0)
-    assert turns_without_chain(scene(), rig, [4.0])[0] == pytest.approx([0.0, 0.25], abs=CLOSE_TO)
+    assert pose_without_chain(scene(), rig, [4.0]).turns[0] == pytest.approx([0.0, 0.25], abs=CLOSE_TO)
 
 
 def test_an_angle_without_keys_is_at_rest_and_its_axis_where_it_stands():
@@ -308,11 +308,11 @@ def test_an_angle_without_keys_is_at_rest_and_its_axis_where_it_stands():
     for i, bone in enumerate(rig.pose_bones):
         bone.rotation_axis_angle = (0.5, *rig.joints.axes[i])
         bone.keyframe_insert("rotation_axis_angle", index=0, frame=3)
-    assert turns_without_chain(scene(), rig, [3.0])[0] == pytest.approx([0.5, 0.5], abs=CLOSE_TO)
+    assert pose_without_chain(scene(), rig, [3.0]).turns[0] == pytest.approx([0.5, 0.5], abs=CLOSE_TO)
     rig = leg('QUATERNION')
     rig.pose_bones[1].rotation_quaternion = channels_of(rig.pose_bones[1], 0.5, rig.joints.axes[1])
     rig.pose_bones[1].keyframe_insert("rotation_quaternion", index=1, frame=3)
-    found = turns_without_chain(scene(), rig, [3.0])[0, 1]  # with w at 1, as at rest
+    found = pose_without_chain(scene(), rig, [3.0]).turns[0, 1]  # with w at 1, as at rest
     part = math.sin(0.25) * rig.joints.axes[1][0] ** 2
     assert found == pytest.approx(2 * math.atan(part), abs=CLOSE_TO)
 
@@ -322,7 +322,7 @@ def test_without_the_chain_too_joints_that_are_held_do_not_turn():
     rig.armature.pose.bones["shin"].lock_rotation = (True, True, True)
     rig = read_chain(rig.armature, rig.armature.ik2d.chains[0])
     key(rig, {1: 0.25})
-    found = turns_without_chain(scene(), rig, [1.0])[0]
+    found = pose_without_chain(scene(), rig, [1.0]).turns[0]
     assert found == pytest.approx([0.25, 0.0], abs=CLOSE_TO)
 
 
@@ -333,19 +333,21 @@ def test_turns_are_read_in_the_time_that_the_scene_is_remapped_to():
         for point in curve.keyframe_points:
             point.interpolation = 'LINEAR'
     scene().render.frame_map_old, scene().render.frame_map_new = 100, 200
-    assert turns_without_chain(scene(), rig, [12.0])[0] == pytest.approx([0.5, 0.5], abs=1e-2)
+    assert pose_without_chain(scene(), rig, [12.0]).turns[0] == pytest.approx([0.5, 0.5], abs=1e-2)
 
 
 @pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'AXIS_ANGLE'])
 def test_without_a_copy_keys_made_by_hand_give_the_same_turns(mode):
     rig = leg(mode)
-    assert not turns_of_hand_made(scene(), rig, [3.0]).any()
+    assert not pose_of_hand_made(scene(), rig, [3.0]).turns.any()
     key(rig, {1: 0.25, 9: 0.75})
     times = [1.0, 4.0, 9.0]
-    assert (turns_of_hand_made(scene(), rig, times) == turns_without_chain(scene(), rig, times)).all()
+    assert (
+        pose_of_hand_made(scene(), rig, times).turns == pose_without_chain(scene(), rig, times).turns
+    ).all()
     rig = leg(mode)
     key(rig, {1: 0.25, 9: 0.75}, generated=True)
-    assert not turns_of_hand_made(scene(), rig, times).any()
+    assert not pose_of_hand_made(scene(), rig, times).turns.any()
 
 
 def test_without_a_copy_keys_of_a_bake_among_those_made_by_hand_are_refused():
@@ -353,7 +355,7 @@ def test_without_a_copy_keys_of_a_bake_among_those_made_by_hand_are_refused():
     key(rig, {1: 0.25, 9: 0.75})
     existing_fcurves(rig.armature)[0].keyframe_points[1].type = 'GENERATED'
     with pytest.raises(IK2DError, match="clear the bake, or set the influence to 1"):
-        turns_of_hand_made(scene(), rig, [1.0])
+        pose_of_hand_made(scene(), rig, [1.0])
 
 
 # --- What is replaced -----------------------------------------------------------------------------

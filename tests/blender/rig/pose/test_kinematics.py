@@ -20,9 +20,9 @@ from ik2d_addon.rig.pose.kinematics import (
     Link,
     Linkage,
     _applied,
-    _rotations,
     angles_before,
     read_linkage,
+    rotations_about,
 )
 from ik2d_addon.rig.pose.rotations import bone_rotations
 from ik2d_addon.rig.scene.sampler import sample_now, sample_steps
@@ -310,7 +310,7 @@ def test_bones_that_stretch_turn_as_blender_turns_them(inherit):
     bases = rig.stretching.scaled_bases(samples.bases, factors)
     linkage = read_linkage(rig, replace(samples, bases=bases))
     turns = np.random.default_rng(5).uniform(-1.0, 1.0, (3, 3))
-    rotations = [_rotations(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
+    rotations = [rotations_about(axis, turns[:, i]) for i, axis in enumerate(rig.joints.axes)]
     tips = linkage.tips_in_space(turning(rotations), slice(None))
     assert tips == pytest.approx(linkage.tips_turned(turns), abs=2e-6)
     lengths, _ = linkage.unturned()

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rotation of a chain's plane that brings it through its target, by rules that need no other frame.
+
+A chain in its rest plane ends at a point whose distance from the root is the target's. One rotation S about
+the root takes that point onto the target. S leaves one angle free, the spin about the line from root to
+target; each rule decides it, and fails for some direction of the target, as every rule without a memory does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..affine import crossed, norms
+from ..inputs import Floats
+
+# The rules: the normal turns the shortest way; one side of the chain faces a pole; the rest line turns the
+# shortest way.
+SWING, POLE, ARC = 'SWING', 'POLE', 'ARC'
+# Below this sine of the angle to a direction that leaves the side open, the rest's side is kept.
+_OPEN = 1e-9
+# The greatest sine of the angle between a plane and the line to a tip that is off it.
+_STEEPEST = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Swing:
+    """A rule, and the chain at rest: unit vectors (3,) in the space that holds its root."""
+
+    rule: str  # SWING, POLE or ARC
+    normal: Floats  # (3,) of the rest plane
+    along: Floats  # (3,) in the plane, from root to tip
+    side: Floats  # (3,) the side that faces the pole where the chain is at rest; for POLE alone
+
+    def rotations(
+        self,
+        points: Floats,
+        heights: Floats | float = 0.0,
+        poles: Floats | None = None,
+        spins: Floats | None = None,
+    ) -> Floats:
+        """Return the rotations S (m, 3, 3) for targets (m, 3) from the root.
+
+        heights: (m,) of the tip over the plane, which no turn in it changes. poles: (m, 3) from the root.
+        spins: (m,) radians, as `spins` has them, in place of the rule's own.
+        """
+        rest, line = self._lines(points, heights)
+        shortest = shortest_turns(rest, line, self.normal)
+        if spins is not None:
+            found = turns_about(line, spins) @ shortest
+        elif self.rule == ARC:
+            return shortest
+        else:
+            found = self._by_side(rest, line, shortest, poles)
+        if self.rule != SWING:
+            return found
+        # Of the rotations with the same plane the least, so that a target in the rest plane leaves it alone.
+        normals = np.broadcast_to(self.normal, line.shape)
+        return shortest_turns(normals, found @ self.normal, self.along)
+
+    def spins(self, points: Floats, heights: Floats | float = 0.0, poles: Floats | None = None) -> Floats:
+        """Return the spins (m,), radians about the line to the target, from where ARC has the plane."""
+        rest, line = self._lines(points, heights)
+        shortest = shortest_turns(rest, line, self.normal)
+        if self.rule == ARC:
+            return np.zeros(len(line))
+        found = self._by_side(rest, line, shortest, poles)
+        across = crossed(np.broadcast_to(self.normal, rest.shape), rest)
+        one, other = _applied(shortest, across), _applied(found, across)
+        spins: Floats = np.arctan2((line * crossed(one, other)).sum(axis=1), (one * other).sum(axis=1))
+        return spins
+
+    def sines(self, points: Floats, poles: Floats | None = None) -> Floats:
+        """Return the sines (m,) of the angles between targets and the direction in which the rule fails."""
+        line = units(points, self.along)
+        if self.rule == POLE and poles is not None:
+            return norms(crossed(line, units(poles, self.side)))
+        other = self.normal if self.rule == SWING else self.along
+        found: Floats = norms(crossed(line, np.broadcast_to(other, line.shape)))
+        if self.rule != SWING:
+            found[line @ self.along >= 0.0] = 1.0
+        return found
+
+    def _lines(self, points: Floats, heights: Floats | float) -> tuple[Floats, Floats]:
+        """Return unit vectors (m, 3) each: from root to tip in the rest plane, and to the target."""
+        distances = norms(points)
+        sines = np.clip(heights / np.where(distances > 0.0, distances, 1.0), -_STEEPEST, _STEEPEST)
+        cosines = np.sqrt(1.0 - sines * sines)
+        rest: Floats = np.multiply.outer(cosines, self.along) + np.multiply.outer(sines, self.normal)
+        return rest, units(points, self.along)
+
+    def _by_side(self, rest: Floats, line: Floats, shortest: Floats, poles: Floats | None) -> Floats:
+        """Return the rotations (m, 3, 3) that take the rest line onto the target's, one side to its own."""
+        if self.rule == POLE and poles is not None:
+            side, towards, kept = self.side, units(poles, self.side), _applied(shortest, self.side)
+        else:
+            side, towards = self.normal, np.broadcast_to(self.normal, line.shape)
+            kept = np.multiply.outer(-np.sign(line @ self.normal), self.along)
+        lost = norms(crossed(line, towards)) < _OPEN
+        towards = np.where(lost[:, None], kept, towards)
+        found: Floats = frames(line, towards) @ frames(rest, np.broadcast_to(side, rest.shape)).swapaxes(1, 2)
+        return found
+
+
+def units(vectors: Floats, otherwise: Floats) -> Floats:
+    """Return the unit vectors (m, 3) of vectors; `otherwise` (3,) for those that are zero."""
+    sizes = norms(vectors)[:, None]
+    return np.where(sizes > 0.0, vectors / np.where(sizes > 0.0, sizes, 1.0), otherwise)
+
+
+def frames(along: Floats, towards: Floats) -> Floats:
+    """Return axes (m, 3, 3), in columns: unit vectors `along`, and towards others as far as square to them.
+
+    Of a vector along the first any axis that is square to it.
+    """
+    across = towards - (towards * along).sum(axis=1, keepdims=True) * along
+    sizes = norms(across)[:, None]
+    if (sizes < _OPEN).any():
+        others = np.eye(3)[np.argmin(np.abs(along), axis=1)]
+        across = np.where(sizes < _OPEN, crossed(along, others), across)
+        sizes = norms(across)[:, None]
+    across /= sizes
+    return np.stack((along, across, crossed(along, across)), axis=2)
+
+
+def shortest_turns(ones: Floats, others: Floats, spare: Floats) -> Floats:
+    """Return the least rotations (m, 3, 3) of unit vectors (m, 3) onto others.
+
+    Of opposite ones half a turn about the part of `spare` (3,) that is square to them.
+    """
+    cosines = (ones * others).sum(axis=1)[:, None, None]
+    cross = _crosses(crossed(ones, others))
+    opposite = cosines[:, 0, 0] < -1.0 + 1e-12
+    sizes = np.where(opposite[:, None, None], 1.0, 1.0 + cosines)
+    turns: Floats = np.eye(3) + cross + cross @ cross / sizes
+    if opposite.any():
+        axes = frames(ones[opposite], np.broadcast_to(spare, ones[opposite].shape))[:, :, 1]
+        turns[opposite] = 2.0 * axes[:, :, None] * axes[:, None, :] - np.eye(3)
+    return turns
+
+
+def turns_about(axes: Floats, angles: Floats) -> Floats:
+    """Return the rotations (m, 3, 3) about unit vectors (m, 3) by angles (m,), radians."""
+    cross = _crosses(axes)
+    sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+    turns = np.eye(3) + sines * cross + (1.0 - cosines) * (cross @ cross)
+    return np.asarray(turns, np.float64)
+
+
+def _crosses(vectors: Floats) -> Floats:
+    """Return the matrices (m, 3, 3) whose products with a vector are the cross products with it."""
+    cross = np.zeros((len(vectors), 3, 3))
+    x, y, z = vectors.T
+    cross[:, 1, 0], cross[:, 2, 0], cross[:, 2, 1] = z, -y, x
+    return cross - cross.swapaxes(1, 2)
+
+
+def _applied(rotations: Floats, vectors: Floats) -> Floats:
+    """Return vectors (3,) or (m, 3) turned by rotations (m, 3, 3)."""
+    turned: Floats = rotations @ vectors if vectors.ndim == 1 else (rotations @ vectors[..., None])[..., 0]
+    return turned

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planes that follow a target or a pole on each frame, and single bones that aim."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.affine import inverse, product, turned
+from ...core.inputs import Floats
+from ...core.swing import eased
+from ..chain.chain import RigChain
+from ..chain.hands import orientations
+from ..scene.samples import ChainSamples
+from .channels import blended
+from .kinematics import Linkage, first_rotations, read_linkage, rotations_about
+
+# Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
+# of its spin from frame to frame above this, are worth a warning.
+NEAR, STEP = np.radians(5.0), np.radians(60.0)
+
+
+def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> ChainSamples:
+    """Return samples with the swings of a plane that follows its target, and targets that a bone aims at.
+
+    spins: (frames,) radians, in place of the plane's own. A single bone that aims has its target as far as
+    its tip; one on the root leaves it at rest.
+    """
+    if rig.swing is None and not rig.aims:
+        return samples
+    samples = replace(samples, swings=None)
+    linkage = read_linkage(rig, samples)
+    to_world = product(samples.world, linkage.to_pose)
+    points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
+    if rig.swing is not None:
+        swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+        samples = replace(samples, swings=swings)
+        points = _turned_back(swings, points)
+    return _aimed(rig, samples, linkage, to_world, points) if rig.aims else samples
+
+
+def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> Floats | None:
+    """Return the spins (frames,), radians, of a plane that follows its target, smooth where it may flip."""
+    if rig.swing is None:
+        return None
+    linkage, points, poles = _seen(rig, samples)
+    spins = rig.swing.spins(points, linkage.heights, poles)
+    return eased(spins, rig.swing.sines(points, poles), times)
+
+
+def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the angles (frames,) of targets to the direction that leaves the plane open, and spins' steps.
+
+    Radians; the first step is 0. spins: as in `swung`. Zeros and right angles for a fixed plane.
+    """
+    if rig.swing is None:
+        return np.full(len(samples.targets), np.pi / 2.0), np.zeros(len(samples.targets))
+    linkage, points, poles = _seen(rig, samples)
+    if spins is None:
+        spins = rig.swing.spins(points, linkage.heights, poles)
+    steps = np.abs(np.angle(np.exp(1j * np.diff(spins, prepend=spins[:1]))))
+    return np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps
+
+
+def blended_swings(
+    rig: RigChain, swings: Floats, first: Floats, turns: tuple[Floats, Floats], influence: Floats
+) -> Floats:
+    """Return swings (frames, 3, 3) such that the first bone is a part of the way to its solved rotation.
+
+    first: (frames, 3, 3) its own rotation without the chain. turns: (frames,) about its axis, as solved and
+    as they will be. influence: (frames,).
+    """
+    solved, axis = first_rotations(rig, turns[0], swings), rig.joints.axes[0]
+    rotations = blended(first, solved, influence)
+    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
+    return found
+
+
+def _seen(rig: RigChain, samples: ChainSamples) -> tuple[Linkage, Floats, Floats | None]:
+    """Return the linkage without swings, and targets and poles (frames, 3) from the root."""
+    linkage = read_linkage(rig, replace(samples, swings=None))
+    to_world = product(samples.world, linkage.to_pose)
+    return linkage, _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
+
+
+def _poles(rig: RigChain, to_world: Floats, samples: ChainSamples) -> Floats | None:
+    return None if samples.poles is None else _from_root(rig, to_world, samples.poles)
+
+
+def _from_root(rig: RigChain, to_world: Floats, places: Floats) -> Floats:
+    """Return places (frames, 3) of the world in rest space, from the chain's root."""
+    into = inverse(to_world)
+    found: Floats = turned(into[:, :3, :3], places) + into[:, :3, 3] - rig.plane.origin
+    return found
+
+
+def _turned_back(swings: Floats, points: Floats) -> Floats:
+    found: Floats = (swings.swapaxes(1, 2) @ points[..., None])[..., 0]
+    return found
+
+
+def _aimed(
+    rig: RigChain, samples: ChainSamples, linkage: Linkage, to_world: Floats, points: Floats
+) -> ChainSamples:
+    """Return samples of a single bone whose targets, in its plane, are as far as its tip.
+
+    points: (frames, 3) the targets from the root, in rest space without swings.
+    """
+    plane, lengths = rig.plane, linkage.unturned()[0][:, 0]
+    flat = np.stack((points @ plane.x, points @ plane.y), axis=1)
+    sizes = np.hypot(*flat.T)[:, None]
+    flat = np.where(sizes > 0.0, flat / np.where(sizes > 0.0, sizes, 1.0), (1.0, 0.0)) * lengths[:, None]
+    heights = points @ plane.normal
+    aimed = flat[:, :1] * plane.x + flat[:, 1:] * plane.y + heights[:, None] * plane.normal
+    if samples.swings is not None:
+        aimed = (samples.swings @ aimed[..., None])[..., 0]
+    targets = turned(to_world[:, :3, :3], aimed + plane.origin) + to_world[:, :3, 3]
+    return replace(samples, targets=targets)
