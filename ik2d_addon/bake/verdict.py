@@ -17,9 +17,11 @@ from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
+from .chain_report import ChainReport
 from .keys.keying import KeyedChain, KeyPlan
+from .lengths import length_text
 from .playback import Played
-from .report import BakeReport, ChainReport, length_text
+from .report import BakeReport
 from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
 
