@@ -138,6 +138,20 @@ def shortest_turns(ones: Floats, others: Floats, spare: Floats) -> Floats:
     return turns
 
 
+def spin_steps(lines: Floats, normals: Floats) -> Floats:
+    """Return the angles (m - 1,), radians, that planes turn about their lines from one to the next.
+
+    lines, normals: unit vectors (m, 3) each. What a line's own shortest turn carries along does not count.
+    """
+    carried = _applied(shortest_turns(lines[:-1], lines[1:], normals[0]), normals[:-1])
+    line, normal = lines[1:], normals[1:]
+    along = (carried * line).sum(axis=1) * (normal * line).sum(axis=1)
+    steps: Floats = np.arctan2(
+        (line * crossed(carried, normal)).sum(axis=1), (carried * normal).sum(axis=1) - along
+    )
+    return steps
+
+
 def turns_about(axes: Floats, angles: Floats) -> Floats:
     """Return the rotations (m, 3, 3) about unit vectors (m, 3) by angles (m,), radians."""
     cross = _crosses(axes)

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.affine import inverse, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
+from ...core.swing.swing import spin_steps, units
 from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
@@ -53,17 +54,20 @@ def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) ->
     return eased(spins, rig.swing.sines(points, poles), times)
 
 
-def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the angles (frames,) of targets to the direction that leaves the plane open, and spins' steps.
+def flips(
+    rig: RigChain, samples: ChainSamples, spins: Floats | None = None
+) -> tuple[Floats, Floats] | tuple[None, None]:
+    """Return the angles (frames,) of targets to the direction that leaves the plane open, and its steps.
 
-    Radians; the first step is 0. spins: as in `swung`. Zeros and right angles for a fixed plane.
+    A step (frames,) is what the plane turns about the line to the target from the frame before. Radians; the first is
+    0. spins: as in `swung`. None for a fixed plane.
     """
     if rig.swing is None:
-        return np.full(len(samples.targets), np.pi / 2.0), np.zeros(len(samples.targets))
+        return None, None
     linkage, points, poles = _seen(rig, samples)
-    if spins is None:
-        spins = rig.swing.spins(points, linkage.heights, poles)
-    steps = np.abs(np.angle(np.exp(1j * np.diff(spins, prepend=spins[:1]))))
+    swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+    steps = np.zeros(len(points))
+    steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
     return np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps
 
 
