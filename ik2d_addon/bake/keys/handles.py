@@ -40,6 +40,8 @@ def doubtful_gaps(
     """
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
+    if chain.swings is not None:  # its first bone turns about no axis of its own: everywhere
+        return np.flatnonzero(solvable(chain.rig, half_way))
     halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)

@@ -118,6 +118,10 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
     for name, values in columns.items():
         points.foreach_set(name, values.ravel())
     curve.update()
+    if "handle_left_type" in columns:
+        free = np.column_stack([columns[f"handle_{side}_type"] == FREE for side in ("left", "right")])
+        if (free[:, 0] != free[:, 1]).any():  # Blender may align a free handle with an automatic one
+            _set_exactly(curve, columns, free)
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
@@ -132,10 +136,13 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
     if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     add(curve, {name: values for name, values in columns.items() if name not in fresh})
-    if exact is False:
-        return
+    if exact is not False:
+        _set_exactly(curve, columns, np.broadcast_to(exact, (len(columns["co"]), 2)))
+
+
+def _set_exactly(curve: bpy.types.FCurve, columns: Columns, which: NDArray[np.bool_]) -> None:
+    """Set some of the left and right handles (m, 2) of an F-Curve as they are in columns."""
     points = curve.keyframe_points
-    which = np.broadcast_to(exact, (len(columns["co"]), 2))
     for side, given in zip(("handle_left", "handle_right"), which.T, strict=True):
         handles = np.empty_like(columns[side])
         points.foreach_get(side, handles.ravel())

@@ -213,4 +213,4 @@ def replace_keys(curve: bpy.types.FCurve, new: Columns, place: versions.Place, u
     order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
     whole = with_all_fields(new)
     columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
-    fill(curve, columns, (order < kept.sum())[:, None] & are_shaped(columns))
+    fill(curve, columns, are_shaped(columns))
