@@ -52,9 +52,11 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 def stray_note(keyed: KeyedChain, frames: Sequence[float], units: str) -> Iterator[str]:
     """Yield a sentence where Euler angles of the first bone do not keep to the way between two keys."""
     chain, gap, strayed = keyed.solved, *keyed.strayed
+    if chain.rig.swing is None:
+        return
     first = chain.rig.pose_bones[0]
     euler = first.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
-    if chain.rig.swing is not None and euler and strayed > STRAYED * chain.reach:
+    if euler and strayed > STRAYED * chain.reach:
         yield (
             f"Chain '{chain.rig.name}': between frames {frames[gap]:g} and {frames[gap + 1]:g} its tip may"
             f" stray by some {length_text(strayed, units)}: '{first.name}' turns by {first.rotation_mode}"

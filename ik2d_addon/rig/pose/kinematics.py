@@ -304,7 +304,8 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
         held = _constant(samples.carried) @ held
     held, frames = held.reshape(-1, 4, 4), len(samples.targets)
     if samples.swings is not None:  # about the chain's root
-        held = held @ affine(samples.swings, rig.plane.origin - samples.swings @ rig.plane.origin)
+        linear = carried_by_swings(rig, samples.swings)
+        held = held @ affine(linear, rig.plane.origin - linear @ rig.plane.origin)
     return held if len(held) == frames else repeated(held[0], frames)
 
 
@@ -371,8 +372,24 @@ def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
 
     swings: (frames, 3, 3) in rest space.
     """
+    return _own_swings(rig, swings) @ rotations_about(rig.joints.axes[0], turns)
+
+
+def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return the linear maps (frames, 3, 3) of rest space by which the first bone carries out swings.
+
+    swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
+    matrix from orthonormal.
+    """
+    rest = _rest(rig.pose_bones[0])[:3, :3]
+    found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
+    return found
+
+
+def _own_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
     rest = orientations(_rest(rig.pose_bones[0])[:3, :3])
-    found: Floats = rest.T @ swings @ rest @ rotations_about(rig.joints.axes[0], turns)
+    found: Floats = rest.T @ swings @ rest
     return found
 
 

@@ -55,7 +55,7 @@ def past(direction, by=0.0):
 
 CASES = [
     ('SWING', past((1, 0, 0)), None, "across its plane"),
-    ('ARC', past((0, 0, 1), by=0.5), None, "straight behind the chain"),
+    ('ARC', past((0, 0, 1), by=1.0), None, "straight behind the chain"),
     ('POLE', past((0, -1, 0)), lambda _: Vector((0, -4, 0)), "in line with its pole"),
 ]
 
