@@ -15,7 +15,7 @@ from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 from ...bake.keys.clearing import baked_paths
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.fingerprint import digest, holders_of, key_places, settings_of
+from ...rig.chain.fingerprint import digest, followed_by, holders_of, key_places, settings_of
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
@@ -32,8 +32,8 @@ _WORDS = {
     "options": "the frame range or the options",
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
-# Fingerprints of earlier versions begin with a part, and cannot be compared.
-_VERSION, _BEFORE = "2", ("settings:", "options:")
+# Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
+_VERSION, _BEFORE = "3", ("settings:", "options:", "2 ")
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,30 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, bones = chain.id_data, _bones(chain)
     animated = animated or AnimatedPaths.of(armature)
-    target = chain.target
-    matrix = target.matrix_world if target is not None else None
-    if target is not None and chain.subtarget and target.pose is not None:
-        bone = target.pose.bones.get(chain.subtarget)
-        matrix = matrix @ bone.matrix if bone else None
-    place = [] if matrix is None else list(matrix.translation)
-    if matrix is not None and 'TARGET' in (chain.hand_rotation, chain.tip_rotation):
-        place += [value for row in matrix.to_3x3() for value in row]
     return _joined(
         settings=_settings(chain, bones, animated),
         frame=scene.frame_current_final,
-        target=(target.name if target else "", [f"{value:.5g}" for value in place]),
+        target=list(_places(chain)),
         pose=[
             [f"{value:.5g}" for value in _posed(chain, bone)]
             for bone in _pose_bones(armature, [*bones, *posed_hands(chain)])
         ],
     )
+
+
+def _places(chain: PropertyGroup) -> Iterator[Any]:
+    """Yield the names of a chain's target and pole, each with where it is, and the target's rotation."""
+    turns = 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
+    for ob, bone in followed_by(chain):
+        matrix = ob.matrix_world if ob is not None else None
+        if ob is not None and bone and ob.pose is not None:
+            posed = ob.pose.bones.get(bone)
+            matrix = matrix @ posed.matrix if posed else None
+        place = [] if matrix is None else list(matrix.translation)
+        if matrix is not None and turns:
+            place += [value for row in matrix.to_3x3() for value in row]
+        yield ob.name if ob else "", [f"{value:.5g}" for value in place]
+        turns = False  # of a pole only the place counts
 
 
 def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
@@ -124,12 +131,17 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
     joints = [
         settings_of(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
     ]
-    data = chain.target.data if chain.target is not None and chain.subtarget else None
-    bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
     own = chain.id_data.data.bones
     places = [animated.bones[own[name].as_pointer()] for name in bones]
     settings = settings_of(chain, animated.settings)
-    return [settings, joints, places, chain.target and chain.target.name, bone, *_controls(chain)]
+    followed = [value for node in followed_by(chain) for value in _named(*node)]
+    return [settings, joints, places, *followed, *_controls(chain)]
+
+
+def _named(target: Object | None, subtarget: str) -> list[Any]:
+    """Return a target's name, and the place of its bone, which may be renamed."""
+    data = target.data if target is not None and subtarget else None
+    return [target and target.name, data.bones.find(subtarget) if hasattr(data, "bones") else subtarget]
 
 
 def _controls(chain: PropertyGroup) -> Iterator[Any]:
@@ -141,8 +153,8 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
 
 
 def _target(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield the keys of a chain's target and its parents; of channels without keys the values."""
-    for ob, bones in holders_of(chain.target, chain.subtarget):
+    """Yield the keys of a chain's target, its pole and their parents; of channels without keys the values."""
+    for ob, bones in [held for node in followed_by(chain) for held in holders_of(*node)]:
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
         own = [
             curve
