@@ -10,8 +10,8 @@ from ...core import Plane
 from ...core.inputs import Floats
 from ..chain.chain import bend_of, rest_joints
 
-# Sides whose part across the chain's line is shorter than this have no direction.
-_ALONG = 1e-9
+# Sides whose part across the line is smaller than this have no direction: rest poses are 32 bits.
+_ALONG = 1e-6
 
 
 def angle_to_bend(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.types.PoseBone]) -> float | None:
