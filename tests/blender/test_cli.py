@@ -354,7 +354,9 @@ def test_help_names_every_option(capsys):
     told = capsys.readouterr().out
     for (
         option
-    ) in "armature chain frames output report reduce target-keys single-axis verify max-error".split():
+    ) in (
+        "armature chain frames output report reduce target-keys single-axis ease-flips verify max-error".split()
+    ):
         assert f"--{option}" in told
 
 

@@ -26,6 +26,7 @@ from ..native.controls import NAMES
 _WORDS = {
     "settings": "the settings",
     "target": "the target",
+    "pole": "the pole",
     "keys": "the keys",
     "pose": "the pose",
     "frame": "the frame",
@@ -63,7 +64,8 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),
-        target=list(_target(chain)),
+        target=list(_movers(chain.target, chain.subtarget)),
+        pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
         keys=[key_places(curve) for _, curve in found],
     )
@@ -73,30 +75,17 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, bones = chain.id_data, _bones(chain)
     animated = animated or AnimatedPaths.of(armature)
+    turns = 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
     return _joined(
         settings=_settings(chain, bones, animated),
         frame=scene.frame_current_final,
-        target=list(_places(chain)),
+        target=_place(chain.target, chain.subtarget, turns),
+        pole=[_place(*node) for node in followed_by(chain)[1:]],
         pose=[
             [f"{value:.5g}" for value in _posed(chain, bone)]
             for bone in _pose_bones(armature, [*bones, *posed_hands(chain)])
         ],
     )
-
-
-def _places(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield the names of a chain's target and pole, each with where it is, and the target's rotation."""
-    turns = 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
-    for ob, bone in followed_by(chain):
-        matrix = ob.matrix_world if ob is not None else None
-        if ob is not None and bone and ob.pose is not None:
-            posed = ob.pose.bones.get(bone)
-            matrix = matrix @ posed.matrix if posed else None
-        place = [] if matrix is None else list(matrix.translation)
-        if matrix is not None and turns:
-            place += [value for row in matrix.to_3x3() for value in row]
-        yield ob.name if ob else "", [f"{value:.5g}" for value in place]
-        turns = False  # of a pole only the place counts
 
 
 def options_fingerprint(settings: PropertyGroup, scene: Scene) -> str:
@@ -152,9 +141,21 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
         yield [key_places(curve) for curve in existing_fcurves(controls)]
 
 
-def _target(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield the keys of a chain's target, its pole and their parents; of channels without keys the values."""
-    for ob, bones in [held for node in followed_by(chain) for held in holders_of(*node)]:
+def _place(target: Object | None, subtarget: str, turns: bool = False) -> tuple[str, list[str]]:
+    """Return the name of a target or a pole, and where it is. turns: whether its rotation counts too."""
+    matrix = target.matrix_world if target is not None else None
+    if target is not None and subtarget and target.pose is not None:
+        bone = target.pose.bones.get(subtarget)
+        matrix = matrix @ bone.matrix if bone else None
+    place = [] if matrix is None else list(matrix.translation)
+    if matrix is not None and turns:
+        place += [value for row in matrix.to_3x3() for value in row]
+    return target.name if target else "", [f"{value:.5g}" for value in place]
+
+
+def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
+    """Yield the keys of a target or a pole and its parents; of channels without keys the values."""
+    for ob, bones in holders_of(target, subtarget):
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
         own = [
             curve
