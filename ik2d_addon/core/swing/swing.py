@@ -16,10 +16,11 @@ from ..inputs import Floats
 # The rules: the normal turns the shortest way; one side of the chain faces a pole; the rest line turns the
 # shortest way.
 SWING, POLE, ARC = 'SWING', 'POLE', 'ARC'
-# Below this sine of the angle to a direction that leaves the side open, the rest's side is kept.
-_OPEN = 1e-9
 # Below this sine two directions are opposite: what remains is as small as the rounding of what divides by it.
 _OPPOSITE = 1e-8
+# Below this sine of the angle to a direction that leaves the side open, the rest's side is kept: places in
+# 32 bits are no nearer to a line.
+_OPEN = 1e-6
 # The greatest sine of the angle between a plane and the line to a tip that is off it.
 _STEEPEST = 1.0 - 1e-6
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.affine import inverse, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
-from ...core.swing.swing import spin_steps, units
+from ...core.swing.swing import spin_steps, turns_about, units
 from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
@@ -86,6 +86,26 @@ def blended_swings(
     rotations = blended(first, solved, influence)
     rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
     found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
+    return found
+
+
+def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
+    """Return the places (frames, 3), in the world, of a pole that turn the first bone by a rotation more.
+
+    off: (frames, 3, 3) that rotation in the bone's rest space, of which only the turn about the line from
+    root to target counts: the pole goes round that line.
+    """
+    assert rig.swing is not None
+    linkage, points, poles = _seen(rig, samples)
+    assert poles is not None
+    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    off, line = rest @ off @ rest.T, units(points, rig.swing.along)
+    axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
+    along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
+    spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
+    places = (turns_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
+    to_world = product(samples.world, linkage.to_pose)
+    found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
     return found
 
 
