@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.swing import ARC
 from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
@@ -33,7 +34,8 @@ def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
 def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
     """Raise IK2DError for a plane that follows its target in space that is scaled unevenly, or mirrored.
 
-    samples: at some frames, `times`.
+    samples: at some frames, `times`. Tracking constraints are wrong there; Damped Track alone does in a
+    mirrored one.
     """
     if rig.swing is None:
         return
@@ -41,14 +43,16 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
     squares = axes.swapaxes(1, 2) @ axes
     even = np.trace(squares, axis1=1, axis2=2)[:, None, None] / 3.0
     off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
-    if off.max() > _EVEN:
-        above = rig.pose_bones[0].parent
-        bone = "" if above is None else f", or a bone from '{above.name}' up,"
-        raise IK2DError(
-            f"Chain '{rig.name}' cannot be converted to drivers: '{rig.armature.name}'{bone} is scaled"
-            f" unevenly (frame {times[int(off.argmax())]:g}), where Blender's constraints cannot turn its"
-            " plane; apply the scale, or bake it instead"
-        )
+    mirrored = (np.linalg.det(axes) < 0.0) & (rig.swing.rule != ARC)
+    for found, what in ((off > _EVEN, "scaled unevenly"), (mirrored, "mirrored by a negative scale")):
+        if found.any():
+            above = rig.pose_bones[0].parent
+            bone = "" if above is None else f", or a bone from '{above.name}' up,"
+            raise IK2DError(
+                f"Chain '{rig.name}' cannot be converted to drivers: '{rig.armature.name}'{bone} is {what}"
+                f" (frame {times[int(found.argmax())]:g}), where Blender's constraints cannot turn its plane;"
+                " apply the scale, or bake it instead"
+            )
 
 
 def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
