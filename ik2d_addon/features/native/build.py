@@ -188,7 +188,7 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
     add_controls(empties.controls, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
     following = read_following(rig)
     if following is not None and isinstance(empties, SwungEmpties):
-        following.build(empties, plan.turns[0])
+        following.build(rig, empties, plan.turns[0])
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []

@@ -9,6 +9,10 @@ in the plane, tilted by t out of it where the tip is off the plane; s is the ang
 that faces the pole. For the rotation S of core/swing the swing has the axes  S P Z(a) Y(-t) X(s),  and the
 turn in these  X(-s) Y(t) Z(turn - a) P^-1 R.  If the plane swings with its target, a is the target's angle in
 the plane, to which a Locked Track brings the swing.
+
+The copy of the target is the swing's child as well, and has the target in the plane that follows it. It is
+the controls' child, and "x" and "y" are steps, where a rotation depends on the target's distance or on its
+angle in the rest plane: of a tip off the plane, and of limits in a plane that swings with its target.
 """
 
 from dataclasses import dataclass
@@ -41,36 +45,46 @@ class Following:
     angle: float  # radians in the plane, of the line from root to tip
     height: float  # of the tip off the plane, along its normal
     side: Floats  # (3,) the side that faces the pole: along this line, across it in the plane, and off it
+    limited: bool  # whether the first bone has limits, which count in the rest plane
     reach: float
     bone: Floats  # (3, 3) the first bone's axes in the plane's, in columns
 
-    def build(self, empties: SwungEmpties, turn: str) -> None:
+    @property
+    def is_direct(self) -> bool:
+        """Whether the copy of the target has it in the plane that follows it, without steps."""
+        return not self.height and not (self.rule == SWING and self.limited)
+
+    def build(self, rig: RigChain, empties: SwungEmpties, turn: str) -> None:
         """Add the constraints, steps and drivers; turn: the expression of the first bone's turn."""
-        self._constrain(empties)
-        self._drive_target(empties)
-        turned = empties.turned
+        swing, turned = empties.swing, empties.turned
+        self._constrain(swing, (rig.target, rig.subtarget) if self.is_direct else (empties.target_copy, ""))
+        if not self.is_direct:
+            self._drive_target(empties)
+        angle = f"-{num(self.angle)}"
+        if self.rule == SWING:
+            angle = "" if self.is_direct else "-atan2(ty,tx)"
+        else:
+            swing.rotation_euler.z = self.angle
         turned.rotation_mode = 'ZYX'
         turned.rotation_euler = Matrix(self.bone.tolist()).to_euler('ZYX')
-        if self.rule == SWING:
-            drive(turned, _ROTATION, f"{turn}-atan2(ty,tx)", empties, index=2)
-        else:
-            drive(turned, _ROTATION, f"{turn}-{num(self.angle)}", empties, index=2)
-            empties.swing.rotation_euler.z = self.angle
+        drive(turned, _ROTATION, f"{turn}{angle}", empties, index=2)
         if self.height:
             self._tilt(empties)
         elif self.rule == POLE:
             spin = atan2(self.side[2], self.side[1])
-            empties.swing.rotation_euler.x, turned.delta_rotation_euler.x = spin, -spin
+            swing.rotation_euler.x, turned.delta_rotation_euler.x = spin, -spin
+        if self.is_direct:
+            empties.target_copy.parent = swing
+            empties.target_copy.matrix_parent_inverse = swing.rotation_euler.to_matrix().to_4x4().transposed()
 
-    def _constrain(self, empties: SwungEmpties) -> None:
+    def _constrain(self, swing: bpy.types.Object, target: Node) -> None:
         """Have constraints turn the swing towards the target, and the pole if there is one."""
-        target = (empties.target_copy, "")
         if self.rule == SWING:
-            about = _track(empties.swing, 'LOCKED_TRACK', target)
+            about = _track(swing, 'LOCKED_TRACK', target)
             about.track_axis, about.lock_axis = 'TRACK_X', 'LOCK_Z'
-        _track(empties.swing, 'DAMPED_TRACK', target).track_axis = 'TRACK_X'
+        _track(swing, 'DAMPED_TRACK', target).track_axis = 'TRACK_X'
         if self.pole is not None:
-            towards = _track(empties.swing, 'LOCKED_TRACK', self.pole)
+            towards = _track(swing, 'LOCKED_TRACK', self.pole)
             towards.track_axis, towards.lock_axis = 'TRACK_Y', 'LOCK_X'
 
     def _drive_target(self, empties: SwungEmpties) -> None:
@@ -119,6 +133,7 @@ def read_following(rig: RigChain) -> Following | None:
         atan2(swing.along @ plane.y, swing.along @ plane.x),
         height if abs(height) > _IN_PLANE * reach else 0.0,
         line @ swing.side,
+        not np.isnan(rig.joints.limits[0]).any(),
         reach,
         np.array((plane.x, plane.y, plane.normal)) @ bone,
     )
