@@ -17,9 +17,11 @@ from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
+from .chain_report import ChainReport
 from .keys.keying import KeyedChain, KeyPlan
+from .lengths import length_text
 from .playback import Played
-from .report import BakeReport, ChainReport, length_text
+from .report import BakeReport
 from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
 
@@ -271,8 +273,10 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
     turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
-    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     furthest = turns.max(axis=1, initial=0.0)
+    if not (furthest > FAR_TURN).any():
+        return
+    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
     by_cure: dict[str, list[int]] = {}
     for jump in jumps.tolist():

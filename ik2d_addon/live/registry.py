@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bake.report import length_text
+from ..bake.lengths import length_text
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint

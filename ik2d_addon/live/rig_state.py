@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.report import BLENDED, EASED, TURNING, stopped_words
+from ..bake.causes import BLENDED, EASED, TURNING, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status

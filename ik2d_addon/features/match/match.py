@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
+from ...bake.lengths import length_text
 from ...bake.pipeline import key_as_by_hand, poses_around, solve, solve_samples
-from ...bake.report import BakeReport, length_text
+from ...bake.report import BakeReport
 from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError

@@ -28,12 +28,17 @@ def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     """
     if rig.swing is None and not rig.aims:
         return samples
-    samples = replace(samples, swings=None)
+    with np.errstate(all="ignore"):  # between two frames a rig may be scaled to nothing
+        return _swung(rig, replace(samples, swings=None), spins)
+
+
+def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainSamples:
     linkage = read_linkage(rig, samples)
     to_world = product(samples.world, linkage.to_pose)
     points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
     if rig.swing is not None:
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+        swings = np.where(np.isfinite(swings), swings, np.eye(3))
         samples = replace(samples, swings=swings)
         points = _turned_back(swings, points)
     return _aimed(rig, samples, linkage, to_world, points) if rig.aims else samples
@@ -142,4 +147,4 @@ def _aimed(
     if samples.swings is not None:
         aimed = (samples.swings @ aimed[..., None])[..., 0]
     targets = turned(to_world[:, :3, :3], aimed + plane.origin) + to_world[:, :3, 3]
-    return replace(samples, targets=targets)
+    return replace(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))

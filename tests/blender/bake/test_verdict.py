@@ -13,12 +13,12 @@ from rigs import leg_with_target
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
-from ik2d_addon.bake.report import PLAYED_BACK
 from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Plane, Solution, Status
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.chain.planes import HINGES
+from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 REACH = 2.0
 FRAMES = [10, 12, 13, 17]
