@@ -20,19 +20,19 @@ from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation
 from ..rig.chain.chain import RigChain, rest_joints
-from ..rig.chain.hands import orientations
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.stretch import ALONG
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
-from ..rig.pose.kinematics import first_rotations, read_linkage, rest_to_pose, rotations_of
+from ..rig.pose.kinematics import first_rotations, read_linkage, rotations_of
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .plain.hands import PlainHands, are_plain, turned_by
-from .plain.matrices import Affine, affine, inverse, moved, product, turned
+from .plain.matrices import inverse, moved, turned
 from .plain.solve import Plain, read_plain_solver
+from .plain.space import Space
 from .plain.tips import PlainTips
 from .status import Outcome
 from .writing import Turn, changes_lengths, writers_of
@@ -102,33 +102,28 @@ class RigState:
             self._prepare(samples)
 
     def _prepare(self, samples: ChainSamples) -> None:
-        """Keep the chain's plane, and the matrix from its own space to the space of the bone above it.
-
-        Its own space is rest space. Of a plane that follows its target it is that of the first bone at rest,
-        so that the plane's rotation is the bone's own.
-        """
-        rig = self.rig
+        """Keep the chain's plane in its own space: rest space, or the first bone's if the plane is turned."""
+        rig, plane = self.rig, self.rig.plane
         alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
         self._unturned = alone
         self._tip_height: float | None = None  # over the plane; calculated on request
-        plane, own, origin = rig.plane, np.eye(4), rig.plane.origin
+        self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
         self._swing: PlainSwing | None = None
         self._swung: Whole | None = None  # how the plane is turned
+        own, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
+        self._origin: list[float] = plane.origin.tolist()
         if rig.swing is not None:
-            rest = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)
-            own[:3, :3], own[:3, 3], origin = orientations(rest[:3, :3]), plane.origin, np.zeros(3)
+            own[:3, :3] = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+            own[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
             self._swing = PlainSwing(rig.swing, own[:3, :3])
             self._axis = rig.joints.axes[0].tolist()
-            self._tip_height = self._height()
-        self._base_to_own: Affine = tuple((rest_to_pose(rig, alone)[0, :3] @ own).ravel().tolist())
-        self._origin: list[float] = origin.tolist()
-        self._axes = tuple((axis @ own[:3, :3]).tolist() for axis in (plane.x, plane.y, plane.normal))
+            self._height = self._swing.scale * self._height_of_tip()
+        # Of a vector in the chain's own space its lengths along these are those in and over the plane; and
+        # these are the vectors that have such lengths.
+        self._along = (axes @ own[:3, :3]).tolist()
+        self._axes = (axes @ np.linalg.inv(own[:3, :3]).T).tolist()
         self._place = (0.0, 0.0, 0.0)  # that the tip of a bone that aims goes to, in the plane and over it
-        self._world: Matrix | None = None
-        self._base: Matrix | None = None
-        self._into: Affine = ()
-        self._to_world: Affine = ()
-        self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
+        self.space = Space(rig, alone, own)
 
     def holds(self, frame: FrameState) -> bool:
         """Return whether the bones have the same locations, scales and rotation modes."""
@@ -147,11 +142,11 @@ class RigState:
 
     def faces(self, target: Sequence[float]) -> bool:
         """Return whether the plane is still the same for a target in the world."""
-        return self._faces is None or self._faces.hold(*self._inside(target))
+        return self._faces is None or self._faces.hold(*self.space.inside(target))
 
     def faced(self, rig: RigChain, frame: FrameState) -> RigChain:
         """Return a straight chain in the plane of its target in rest space, as `facing_target` does."""
-        points = np.array([self._inside(frame.target)])
+        points = np.array([self.space.inside(frame.target)])
         plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
         return rig if plane is None else rig.in_plane(plane, TARGET)
 
@@ -185,8 +180,8 @@ class RigState:
     ) -> list[Turn] | None:
         """Return the turns (n,) for a target and a pole in the world; None where plain numbers have none."""
         assert self.plain is not None
-        x, y, z = self._inside(target)
-        faced = None if pole is None else self._inside(pole)
+        x, y, z = self.space.inside(target)
+        faced = None if pole is None else self.space.inside(pole)
         seen = x, y, z, faced, bend, softness
         if seen == self._seen:
             return self._turns
@@ -217,11 +212,11 @@ class RigState:
         ox, oy, oz = self._origin
         x, y, z = x - ox, y - oy, z - oz
         if self._swing is not None:
-            found = self._swing.turned(x, y, z, self._tip_height or 0.0, pole or ())
+            found = self._swing.turned(x, y, z, self._height, pole or ())
             if found is None:
                 return None
             self._swung, (x, y, z) = found
-        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._axes
+        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._along
         height = wx * x + wy * y + wz * z
         x, y = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
         if self.rig.aims:
@@ -244,7 +239,7 @@ class RigState:
         if self._swung is not None:
             place = rotated(self._swung, *place)
         ox, oy, oz = self._origin
-        return Vector(moved(self._to_world, place[0] + ox, place[1] + oy, place[2] + oz))
+        return Vector(moved(self.space.to_world, place[0] + ox, place[1] + oy, place[2] + oz))
 
     def _lengthen(self, answer: PlainAnswer) -> None:
         """Keep what an answer writes next to the rotations."""
@@ -254,28 +249,16 @@ class RigState:
 
     def settle(self, world: Matrix, base: Matrix | None) -> bool:
         """Follow the armature and the bone above a plain chain; return False where they are singular."""
-        if self._into and world == self._world and base == self._base:
-            return True
-        self._world, self._base = world.copy(), base and base.copy()
-        held = affine(self._world)
-        if self._base is not None:
-            held = product(held, affine(self._base))
-        self._to_world = product(held, self._base_to_own)
-        self._scales = None
-        found = inverse(self._to_world)
-        self._into = found or ()
-        if found is not None and self._tips is not None:
-            above = self._base_to_own
-            if self._base is not None:
-                above = product(affine(self._base), above)
-            self._tips.hold(self._base, inverse(above) or ())
-        return found is not None
+        before = self.space.to_world
+        if not self.space.settle(world, base):
+            return False
+        if self.space.to_world is not before:
+            self._scales = None
+            if self._tips is not None:
+                self._tips.hold(base, inverse(self.space.to_pose) or ())
+        return True
 
-    def _inside(self, place: Sequence[float]) -> tuple[float, float, float]:
-        """Return a place of the world in the chain's own space."""
-        return moved(self._into, *place)
-
-    def _height(self) -> float:
+    def _height_of_tip(self) -> float:
         """Return the height of the tip over the rest plane."""
         return float(np.ravel(read_linkage(self.rig, self._unturned).heights)[0])
 
@@ -286,11 +269,11 @@ class RigState:
         """
         in_plane, height = measures
         if self._tip_height is None:
-            self._tip_height = self._height()
+            self._tip_height = self._height_of_tip()
         if self._scales is None or self._swung is not None:
             along, _, normal = self._axes
             turn = self._swung or (1.0, 0.0, 0.0, 0.0)
-            in_world = [turned(self._to_world, *rotated(turn, *axis)) for axis in (along, normal)]
+            in_world = [turned(self.space.to_world, *rotated(turn, *axis)) for axis in (along, normal)]
             self._scales = hypot(*in_world[0]), hypot(*in_world[1])
         return in_plane * self._scales[0], abs(height - self._tip_height) * self._scales[1]
 

@@ -18,7 +18,7 @@ from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
-from ...rig.pose.kinematics import Linkage, read_linkage
+from ...rig.pose.kinematics import Linkage, carried_by_swings, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
 from ...rig.pose.swings import as_far, blended_swings, swung
 from ...rig.scene.rounding import reached_within
@@ -211,8 +211,9 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
             both = as_solved_turns, turns[:, 0]
             swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
             # The miss in the plane as it stands then.
-            back = swings.swapaxes(1, 2) @ samples.swings @ (points - rig.plane.origin)[..., None]
-            samples, points = replace(samples, swings=swings), back[..., 0] + rig.plane.origin
+            there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
+            points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
+            samples = replace(samples, swings=swings)
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
         if factors is not None or samples.swings is not None:

@@ -8,6 +8,8 @@ rest's side there.
 from collections.abc import Sequence
 from math import cos, sin, sqrt
 
+import numpy as np
+
 from ..inputs import Floats
 from .swing import ARC, POLE, Swing
 
@@ -26,9 +28,14 @@ class PlainSwing:
     """A rule for one target at a time."""
 
     def __init__(self, swing: Swing, axes: Floats) -> None:
-        """Keep a rule. axes: (3, 3) those of all vectors here, in columns, in the swing's own space."""
-        self.normal: list[float] = (swing.normal @ axes).tolist()
-        self.along: list[float] = (swing.along @ axes).tolist()
+        """Keep a rule. axes: (3, 3) those of all vectors here, in columns, in the swing's own space.
+
+        They are nearly orthonormal; heights here are `scale` times those there.
+        """
+        normal, along = swing.normal @ axes, np.linalg.solve(axes, swing.along)
+        self.scale = 1.0 / float(np.linalg.norm(normal))
+        self.normal: list[float] = (normal * self.scale).tolist()
+        self.along: list[float] = (along / np.linalg.norm(along)).tolist()
         self._side: list[float] = (swing.side @ axes).tolist()
         self._rule = swing.rule
         self._flat = _frame(self.along, self._side) if swing.rule == POLE else None

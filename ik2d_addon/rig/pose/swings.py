@@ -13,7 +13,14 @@ from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
 from .channels import blended
-from .kinematics import Linkage, first_rotations, read_linkage, rest_to_pose, rotations_about
+from .kinematics import (
+    Linkage,
+    carried_by_swings,
+    first_rotations,
+    read_linkage,
+    rest_to_pose,
+    rotations_about,
+)
 
 # Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
 # of its spin from frame to frame above this, are worth a warning.
@@ -38,9 +45,12 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
     points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
     if rig.swing is not None:
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+        # Once more, for what the first bone's rest matrix makes of them.
+        seen = turned(swings, _turned_back(rig, swings, points))
+        swings = rig.swing.rotations(seen, linkage.heights, poles, spins)
         swings = np.where(np.isfinite(swings), swings, np.eye(3))
         samples = replace(samples, swings=swings)
-        points = _turned_back(swings, points)
+        points = _turned_back(rig, swings, points)
     return _aimed(rig, samples, linkage, to_world, points) if rig.aims else samples
 
 
@@ -126,9 +136,9 @@ def _from_root(rig: RigChain, to_world: Floats, places: Floats) -> Floats:
     return found
 
 
-def _turned_back(swings: Floats, points: Floats) -> Floats:
-    found: Floats = (swings.swapaxes(1, 2) @ points[..., None])[..., 0]
-    return found
+def _turned_back(rig: RigChain, swings: Floats, points: Floats) -> Floats:
+    """Return points (frames, 3) from the root as the plane sees them that swings turn."""
+    return turned(np.linalg.inv(carried_by_swings(rig, swings)), points)
 
 
 def _aimed(
@@ -145,6 +155,6 @@ def _aimed(
     heights = points @ plane.normal
     aimed = flat[:, :1] * plane.x + flat[:, 1:] * plane.y + heights[:, None] * plane.normal
     if samples.swings is not None:
-        aimed = (samples.swings @ aimed[..., None])[..., 0]
+        aimed = turned(carried_by_swings(rig, samples.swings), aimed)
     targets = turned(to_world[:, :3, :3], aimed + plane.origin) + to_world[:, :3, 3]
     return replace(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))
