@@ -21,7 +21,7 @@ from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
 from ...rig.pose.kinematics import Linkage, carried_by_swings, first_rotations, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
-from ...rig.pose.swings import blended_swings, flips, swung
+from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
@@ -232,8 +232,9 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
         if factors is not None or samples.swings is not None:
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = product(samples.world, linkage.to_pose)
-    tips = aimed.tips if other is None else None
-    miss = points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
+    flat = aimed.tips if other is None else None
+    tips = linkage.tips_turned(turns, slides) if flat is None else linkage.lifted(flat)
+    miss = (as_far(rig, points, tips) if rig.aims else points) - tips
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal

@@ -14,7 +14,14 @@ from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
 from .channels import blended
-from .kinematics import Linkage, carried_by_swings, first_rotations, read_linkage, rotations_about
+from .kinematics import (
+    Linkage,
+    carried_by_swings,
+    first_rotations,
+    read_linkage,
+    rest_to_pose,
+    rotations_about,
+)
 
 # Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
 # of its spin from frame to frame above this, are worth a warning.
@@ -107,6 +114,32 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
     to_world = product(samples.world, linkage.to_pose)
     found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
     return found
+
+
+def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
+    """Return points (frames, 3) in rest space moved in the plane to the distance of tips from the root.
+
+    A rest matrix that is not quite a rotation leaves the tip of a bone that aims by 1e-5 nearer or farther.
+    """
+    flat, own = rig.plane.project(points), rig.plane.project(tips)
+    sizes = np.hypot(*flat.T)
+    share = np.where(sizes > 0.0, np.hypot(*own.T) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
+    height = (points - rig.plane.origin) @ rig.plane.normal
+    moved: Floats = rig.plane.lift(share[:, None] * flat) + np.multiply.outer(height, rig.plane.normal)
+    return moved
+
+
+def aimed_as_far(rig: RigChain, samples: ChainSamples) -> ChainSamples:
+    """Return swung samples whose targets, of a bone that aims, are as far from the root as its tips there."""
+    if not rig.aims:
+        return samples
+    to_world = product(samples.world, rest_to_pose(rig, samples))
+    into = inverse(to_world)
+    points, tips = (
+        turned(into[:, :3, :3], places) + into[:, :3, 3] for places in (samples.targets, samples.tips)
+    )
+    targets = turned(to_world[:, :3, :3], as_far(rig, points, tips)) + to_world[:, :3, 3]
+    return replace(samples, targets=targets)
 
 
 def _seen(rig: RigChain, samples: ChainSamples) -> tuple[Linkage, Floats, Floats | None]:
