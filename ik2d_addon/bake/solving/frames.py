@@ -249,8 +249,9 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     openness, plane_steps = flips(rig, asked.samples, asked.spins)
+    jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, asked.neighbors))),
+        rig=replace(rig, notes=(*rig.notes, *jumps)) if jumps else rig,
         turns=turns,
         angles=aimed.angles,
         solution=solution.within(distance <= tolerance),
