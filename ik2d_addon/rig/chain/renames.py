@@ -60,8 +60,7 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
             if name not in ("", bone):
                 setattr(chain, setting, name)
                 bone, changed = name, True
-            # Anew: another name gave it another place, and Blender has freed the one before.
-            remember(getattr(chain, place), target.data, bone, orders)
+            remember(getattr(chain, place), target.data, bone, orders)  # a new name unset it
     return changed
 
 
