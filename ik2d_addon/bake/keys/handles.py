@@ -46,15 +46,20 @@ def doubtful_gaps(
         return np.empty(0, np.intp)
     if chain.swings is not None and rotations[0].handles is None:  # automatic ones play no one axis
         return np.flatnonzero(solvable(chain.rig, half_way))
+    gaps = np.flatnonzero(strays(chain, rotations, half_way) > DOUBTFUL * chain.reach)
+    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+
+
+def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples) -> Floats:
+    """Return the misses (m - 1,) half-way between frames by the handles alone, as in `doubtful_gaps`."""
     between = [replace(rotation, values=halves(rotation)) for rotation in rotations]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
     played = read_played(chain.rig, half_way, between, times, chain.linkage)
     strayed = norms(played.tips_in_world() - half_way.targets)
-    on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    gaps = np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
-    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+    missed: Floats = strayed - np.maximum(chain.distance[:-1], chain.distance[1:])
+    return missed
 
 
 def halves(rotation: BoneRotation) -> Floats:
