@@ -19,7 +19,7 @@ ARM = {
     "fore": ((0.9, 0.35, 1.9), (1.7, 0, 1.8), "upper"),
 }
 REACH = 1.85
-# Of the reach: where the tip may be off its target, and the elbow off the side that faces the pole.
+# Where the tip may be off its target, of the reach, and the elbow off its side, in radians.
 ON_TARGET, ON_SIDE = 1e-5, 1e-3
 
 
@@ -55,14 +55,20 @@ def place(name):
     return bpy.data.objects[name].evaluated_get(graph).matrix_world.translation.copy()
 
 
-def check(where):
-    """The wrist is on the hand, and the elbow on the pole's side of the line to it."""
+def aside():
+    """Return the angle, about the line to the wrist, from the side of the pole to that of the elbow."""
     shoulder, elbow, wrist = joints()
-    assert (wrist - place("Hand")).length < ON_TARGET * REACH, (where, wrist, place("Hand"))
     line = (wrist - shoulder).normalized()
-    across = [point - point.dot(line) * line for point in (elbow - shoulder, place("Pole") - shoulder)]
-    off = (across[0] - across[0].length * across[1].normalized()).length
-    assert off < ON_SIDE * REACH, (where, off)
+    pole, side = place("Pole") - shoulder, elbow - shoulder
+    pole, side = pole - pole.dot(line) * line, side - side.dot(line) * line
+    return math.atan2(line.dot(pole.cross(side)), pole.dot(side))
+
+
+def check(where, angle):
+    """The wrist is on the hand, and the elbow as far from the pole's side as it was."""
+    wrist = joints()[2]
+    assert (wrist - place("Hand")).length < ON_TARGET * REACH, (where, wrist, place("Hand"))
+    assert abs(aside() - angle) < ON_SIDE, (where, aside(), angle)
 
 
 def adopt(area, sidebar):
@@ -84,7 +90,7 @@ def adopt(area, sidebar):
     yield from ui.shot(f"{SHOTS}/pole_3_adopted.png")
 
 
-def drag_object(name, to, steps=6):
+def drag_object(name, to, angle, steps=6):
     """Click an object, press G and move it to a place as seen; yields at each step."""
     x, y = at(place(name) + Vector((0.12, 0, 0)))
     yield from ui.click(x, y)
@@ -97,7 +103,7 @@ def drag_object(name, to, steps=6):
     for step in range(1, steps + 1):
         yield from ui.move(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps)
         yield 0.2
-        check(f"step {step} of {name}")  # live, while it is dragged
+        check(f"step {step} of {name}", angle)  # live, while it is dragged
     yield from ui.click(to_x, to_y)
     yield from ui.wait_until(lambda: not ui.window().modal_operators, "the end of the move")
     yield 0.3
@@ -111,11 +117,12 @@ def test():
     yield from look('NUMPAD_7')
     yield from click_bone("fore")
     yield from adopt(area, sidebar)
-    check("adopted")
+    angle = aside()
+    assert abs(angle) < math.radians(3.0), angle  # as the rig had it
 
     # The hand, from above: out of the plane that it was in.
     yield from drag_with_j("fore", (0.9, -0.9, 1.8))
-    check("the hand")
+    check("the hand", angle)
     elbow = joints()[1]
     yield from ui.shot(f"{SHOTS}/pole_4_hand.png")
 
@@ -124,8 +131,8 @@ def test():
     yield from ui.key('TAB', 'ctrl')
     yield from ui.wait_until(lambda: rig().mode == 'OBJECT', "Object Mode")
     hand = place("Hand")
-    yield from drag_object("Pole", (-1.0, -1.6, 1.9))
-    check("the pole")
+    yield from drag_object("Pole", (-1.0, -1.6, 1.9), angle)
+    check("the pole", angle)
     assert (place("Hand") - hand).length == 0.0 and (joints()[1] - elbow).length > 0.2
     yield from look('NUMPAD_1')
     area, sidebar = yield from ui.sidebar("IK 2D")  # it shows the chain of the pole
@@ -135,7 +142,7 @@ def test():
     yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('Z', 'ctrl')
     yield from ui.wait_until(lambda: (joints()[1] - elbow).length < ON_SIDE * REACH, "the undo")
-    check("undone")
+    check("undone", angle)
 
 
 if __name__ == "__main__":
