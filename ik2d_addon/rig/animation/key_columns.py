@@ -122,8 +122,9 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
     for name, values in columns.items():
         points.foreach_set(name, values.ravel())
     curve.update()
-    if "handle_left_type" in columns:
-        left, right = (columns[f"{side}_type"][:, 0] == FREE for side in _SIDES)
+    if any(f"{side}_type" in columns for side in _SIDES):
+        automatic = np.full((len(columns["co"]), 1), AUTO_CLAMPED)
+        left, right = (columns.get(f"{side}_type", automatic)[:, 0] == FREE for side in _SIDES)
         if (left != right).any():  # Blender may align a free handle with an automatic one
             _set_exactly(curve, columns, (left & ~right, right & ~left))
 

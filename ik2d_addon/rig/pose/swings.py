@@ -45,6 +45,8 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
     to_world = product(samples.world, linkage.to_pose)
     points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
     if rig.swing is not None:
+        if spins is None:
+            spins = rig.swing.spins(points, linkage.heights, poles)
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
         # Once more, for what the first bone's rest matrix makes of them.
         seen = turned(swings, _turned_back(rig, swings, points))
