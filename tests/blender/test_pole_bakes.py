@@ -4,6 +4,7 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Quaternion
 from pole_rigs import FRAMES, REACH, joints, leg
 from rigs import add_target, errors_on, override_from
 
@@ -107,6 +108,22 @@ def test_the_command_line_eases_flips(tmp_path):
         bpy.ops.wm.open_mainfile(filepath=out)
         steps.append(knee_steps(bpy.data.objects["Rig"]).max())
     assert steps[0] > 0.5 and steps[1] < 0.3 * steps[0], steps
+
+
+@pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
+def test_half_the_influence_turns_the_bones_half_way_and_is_no_miss_of_the_plane(plane):
+    turns = []
+    for influence in (1.0, 0.5):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        armature, chain = leg(influence=influence)
+        chain.plane = plane
+        report = bake(armature, None, 1, 12)
+        assert report.warnings == () and report.chains[0].plays_back_worse_by < ROUNDED
+        bpy.context.scene.frame_set(4)
+        turns.append(armature.pose.bones["thigh"].rotation_quaternion.copy())
+    assert "12 of 12 frames held back by influence, worst by" in report.sentence()
+    half = Quaternion().slerp(turns[0], 0.5)
+    assert turns[0].angle > 0.3 and half.rotation_difference(turns[1]).angle < 1e-3
 
 
 @pytest.mark.slow
