@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...bake.keys.clearing import baked_keys
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import versions
