@@ -22,7 +22,7 @@ _DRAGGED = 0.1
 
 
 def live(count: int, bones: int, limited: bool = False, poles: bool = False) -> tuple[Task, Task]:
-    """Return frames of so many live chains, and of as many IK constraints. poles: with one each that moves."""
+    """Return frames of so many live chains, and of as many IK constraints. poles: each has a moving one."""
 
     def drive(armature: bpy.types.Object) -> None:
         _set(armature, limited)
