@@ -25,11 +25,13 @@ from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import copy_animation, key_steps, levels_of
 from .compare import Apart, compare
+from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import Limb, limbs_meant, limbs_of
 from .muting import why_not_silence
-from .plan import Plan, animation_of, read_plan, targets_of
+from .plan import Plan, read_plan
 from .poses import MOST_FRAMES, Watched, frames_of, watched
+from .words import animation_of
 
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
@@ -66,22 +68,21 @@ def plan_adoption(
     if not limbs:
         raise IK2DError(_why_none(armature, names, found.idle))
     notes = []
-    for limb in [*limbs]:
-        reason = _why_not(limb)
-        if reason:
-            notes.append(f"Left alone: {reason}")
-            limbs.remove(limb)
-    if not limbs:
-        raise IK2DError(notes[0])
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets], most)
     seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
     plans = []
     for limb in limbs:
         try:
-            plans.append(read_plan(limb, seen))
+            plan = read_plan(limb, seen)
         except IK2DError as error:
             notes.append(f"Left alone: {error}")
+            continue
+        reason = _why_not(plan)
+        if reason:
+            notes.append(f"Left alone: {reason}")
+        else:
+            plans.append(plan)
     if not plans:
         raise IK2DError(notes[0])
     if names is None:
@@ -100,9 +101,11 @@ def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
     return f"No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all"
 
 
-def _why_not(limb: Limb) -> str:
-    reasons = (why_not_silence(limb.armature, constraint) for constraint in limb.ik_constraints)
-    return next(filter(None, reasons), "")
+def _why_not(plan: Plan) -> str:
+    """Return why a constraint of a plan cannot be muted; "" if all can."""
+    armature = plan.limb.armature
+    muted = (armature.pose.bones[bone].constraints[name] for bone, name in plan.muted)
+    return next(filter(None, (why_not_silence(armature, constraint) for constraint in muted)), "")
 
 
 def _idle(count: int) -> str:
@@ -185,8 +188,9 @@ def _name_for(armature: Object, plan: Plan) -> str:
 
 
 def _take_all(chain: PropertyGroup, plan: Plan) -> None:
-    for bone, constraint in zip(plan.limb.constraints, plan.limb.ik_constraints, strict=True):
-        take(chain, bone[0], constraint)
+    bones = plan.limb.armature.pose.bones
+    for bone, constraint in plan.muted:
+        take(chain, bone, bones[bone].constraints[constraint])
 
 
 def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) -> None:
@@ -197,9 +201,12 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.target, chain.subtarget = plan.target, plan.subtarget
     sync_joints(chain)
     chain.bend = _SIDES[plan.sides[0][1]]
-    chain.plane = 'AUTO' if plan.plane_normal is None else 'CUSTOM'
-    if plan.plane_normal is not None:
-        chain.plane_normal = plan.plane_normal
+    if plan.plane.normal is not None:
+        chain.plane_normal = plan.plane.normal
+    if plan.pole is not None:
+        chain.pole, chain.pole_subtarget = plan.pole
+        chain.pole_angle = plan.plane.pole_angle
+    chain.plane = plan.plane.choice
     for bone, locks in plan.locks.items():
         posed, joint = armature.pose.bones[bone], chain.joints[bone]
         posed.lock_rotation, posed.lock_rotations_4d = locks, False

@@ -10,7 +10,8 @@ from snapshots import differences
 from whole_rig import whole_rig
 
 from ik2d_addon.features.adopt.limbs import limbs_of
-from ik2d_addon.features.adopt.plan import read_plan, targets_of
+from ik2d_addon.features.adopt.course import targets_of
+from ik2d_addon.features.adopt.plan import read_plan
 from ik2d_addon.features.adopt.poses import frames_of, watched
 
 
