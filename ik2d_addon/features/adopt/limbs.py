@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
 import bpy
@@ -118,15 +119,16 @@ def _followed_alone(limbs: list[Limb]) -> list[Limb]:
 
 
 def _apart(limbs: Sequence[Limb]) -> list[Limb]:
-    """Return limbs that share no bone, in the same order: shared ones are of that which reaches furthest down.
+    """Return limbs that share no bone, in the same order.
 
-    One without any bone of its own is idle, as Blender's IK follows the other one.
+    Shared bones belong to the limb that reaches furthest down. One without any bone of its own is idle, as
+    Blender's IK follows the other one.
     """
     found: dict[int, Limb] = {}
     holders: dict[str, int] = {}
     for number in sorted(range(len(limbs)), key=lambda number: -_depth(limbs[number])):
         limb = limbs[number]
-        own = list(takewhile(lambda name: name not in holders, reversed(limb.bones)))
+        own = list(takewhile(partial(_is_free, holders), reversed(limb.bones)))
         if own:
             cut = limb.bones[-len(own) - 1] if len(own) < len(limb.bones) else ""
             found[number] = replace(limb, bones=tuple(reversed(own)), cut=cut)
@@ -135,6 +137,10 @@ def _apart(limbs: Sequence[Limb]) -> list[Limb]:
             holder = holders[limb.bones[-1]]
             found[holder] = replace(found[holder], idle=(*found[holder].idle, *limb.constraints))
     return [found[number] for number in sorted(found)]
+
+
+def _is_free(holders: dict[str, int], name: str) -> bool:
+    return name not in holders
 
 
 def _depth(limb: Limb) -> int:

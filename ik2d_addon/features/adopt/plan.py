@@ -88,6 +88,11 @@ class Plan:
         return [*self.limb.constraints, *self.limb.idle, *self.turning]
 
     @property
+    def has_choice(self) -> bool:
+        """Whether two solvers may pose the limb, neither of them just as the IK did."""
+        return self.plane.follows and len(self.limb.bones) > 2 and self.tip_offset is None
+
+    @property
     def gains(self) -> bool:
         """Whether a chain can do more than the IK did: not where one bone only points at its target."""
         free = not (self.limits or self.weights or any(any(locks) for locks in self.locks.values()))

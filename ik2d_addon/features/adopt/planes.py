@@ -145,7 +145,7 @@ def _mean_spin(angles: Floats, weights: Floats, reach: float) -> float | None:
 
 
 def _angle_for(first: bpy.types.PoseBone, along: Floats, normal: Floats, spin: float) -> float:
-    """Return the pole angle, radians, whose side is a spin before a normal (3,), about a line (3,) in rest."""
+    """Return the pole angle, radians, whose side is a spin about a rest line (3,) before a normal (3,)."""
     square = normal - (normal @ along) * along
     wanted = np.cos(spin) * square - np.sin(spin) * np.cross(along, square)
     across = np.cross(along, wanted)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Plane
 from ...core.inputs import Floats
-from ...core.swing import ARC, POLE, SWING
+from ...core.swing import ARC, SWING
 from ...core.words import listed, number_of
 from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of

@@ -93,6 +93,9 @@ class IK2D_PG_adopted(PropertyGroup):
     )
     angle: FloatProperty(name="Angle", description="Furthest that a bone is turned from where it was", **NOTE)
     tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **NOTE)
+    part: FloatProperty(
+        name="Part", description="Furthest that a joint is from where it was, as a part of the limb", **NOTE
+    )
 
 
 def is_adopted(chain: PropertyGroup) -> bool:

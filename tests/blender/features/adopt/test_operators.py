@@ -27,13 +27,21 @@ def armature():
     return armature
 
 
+class Ticks(list):
+    """The collection of an operator's ticks."""
+
+    def add(self) -> SimpleNamespace:
+        self.append(SimpleNamespace(name="", take=True))
+        return self[-1]
+
+
 def dialog(armature) -> SimpleNamespace:
     """Return the operator after its dialog was opened."""
 
     def plan(context, most):
         return adopt.plan_adoption(armature, context.scene, None, most)
 
-    operator = SimpleNamespace(_plan=plan)
+    operator = SimpleNamespace(_plan=plan, limbs=Ticks())
     manager = SimpleNamespace(invoke_props_dialog=lambda *_, **__: {'RUNNING_MODAL'})
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
     assert operators.IK2D_OT_adopt.invoke(operator, context, None) == {'RUNNING_MODAL'}
@@ -47,16 +55,18 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     found = dialog(armature)
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
-    apart, looked = found._notes
+    ((_, (_, apart)),), (looked,) = found._lines, found._notes
     assert looked == f"Looked at {len(frames)} frames from 1 to 90; OK looks at up to 500"
-    assert apart.startswith(f"shin: over {len(frames)} frames (every 5th looked at) its pose is up to 0.01°")
+    assert apart.startswith(f"Then over {len(frames)} frames (every 5th looked at) its pose is up to 0.01°")
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert list(shown[1]) == list(range(1, 91))
 
 
 def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
-    (apart,) = dialog(ik_rigs.from_the_tip())._notes
-    assert re.fullmatch(r"shin: over 20 frames its pose is up to 0\.0\d° .* and its tip 0\.\d+ mm .*", apart)
+    found = dialog(ik_rigs.from_the_tip())
+    ((_, (_, apart)),) = found._lines
+    assert found._notes == []
+    assert re.fullmatch(r"Then over 20 frames its pose is up to 0\.0\d° .* and its tip 0\.\d+ mm .*", apart)
 
 
 def test_the_dialog_leaves_the_rig_as_it_was(armature):
