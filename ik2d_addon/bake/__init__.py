@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From targets to keys: solve chains over frames, key them, play them back, and report the result."""
 
+from .chain_report import ChainReport
 from .keys.clearing import clear
 from .pipeline import bake, bake_steps, solve
-from .report import BakeReport, ChainReport
+from .report import BakeReport
 from .request import BakeOptions, check
 
 __all__ = ["BakeOptions", "BakeReport", "ChainReport", "bake", "bake_steps", "check", "clear", "solve"]

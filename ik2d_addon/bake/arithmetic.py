@@ -15,7 +15,7 @@ from ..core.inputs import Floats
 from ..rig.animation import versions
 from ..rig.animation.actions import KnownChannels
 from ..rig.animation.bone_channels import BoneRotation
-from ..rig.animation.fcurves import Singles, column
+from ..rig.animation.fcurves import Singles, column, row_from
 from ..rig.animation.key_faults import path_of
 from ..rig.animation.times import evaluated_times
 from ..rig.chain.chain import RigChain
@@ -97,11 +97,10 @@ def _with_tips(
 ) -> ChainSamples | None:
     """Return a chain's samples with the tips that its keys give; None where these are not as a bake's are."""
     rig, samples = chain.solved.rig, chain.samples
-    played = [_played(armature, known, one, times) for one in (*chain.rotations, *chain.scales)]
-    if samples is None or not all(played):
+    played = _played(armature, known, (*chain.rotations, *chain.scales), times)
+    if samples is None or played is None:
         return None
-    turning = [one for one in played if one is not None and one.property != "scale"]
-    scales = [one for one in played if one is not None and one.property == "scale"]
+    turning, scales = played[: len(chain.rotations)], played[len(chain.rotations) :]
     if scales:
         bases = samples.bases.copy()
         for one in scales:
@@ -113,45 +112,56 @@ def _with_tips(
 
 
 def _played(
-    armature: bpy.types.Object, known: KnownChannels, channels: BoneRotation, times: Singles
-) -> BoneRotation | None:
-    """Return the values that Blender plays of a bone's channels at times (m,), then half-way between these.
+    armature: bpy.types.Object, known: KnownChannels, channels: Sequence[BoneRotation], times: Singles
+) -> list[BoneRotation] | None:
+    """Return the values that Blender plays of bones' channels at times (m,), then half-way between these.
 
     None where the keys are at other times, or not as a bake leaves them.
     """
-    if channels.frames is not None:
-        return None
-    path, bone = path_of(armature, channels), armature.pose.bones[channels.bone]
-    values = np.empty((2 * len(times) - 1, channels.values.shape[1]), "f4")  # as Blender has them
-    values[:] = getattr(bone, channels.property)
-    for index in channels.unlocked(armature):
-        curve = known.fcurves.find(path, index=index)
-        if curve is None:
-            if channels.keys(index):
+    played, curves, filled = [], [], []
+    for one in channels:
+        path, bone = path_of(armature, one), armature.pose.bones[one.bone]
+        values = np.empty((2 * len(times) - 1, one.values.shape[1]), "f4")  # as Blender has them
+        values[:] = getattr(bone, one.property)
+        for index in one.unlocked(armature):
+            curve = known.fcurves.find(path, index=index)
+            if curve is not None:
+                curves.append(curve)
+                filled.append(values[:, index])
+            elif one.keys(index):
                 return None
-            continue
-        there = _at_keys(curve, times)
-        if there is None:
-            return None
-        values[:, index] = there
-    return replace(channels, values=values)
+        played.append(replace(one, values=values))
+    there = _at_keys(curves, times)
+    if there is None or any(one.frames is not None for one in channels):
+        return None
+    for values, own in zip(filled, there, strict=True):
+        values[:] = own
+    return played
 
 
-def _at_keys(curve: bpy.types.FCurve, times: Singles) -> Singles | None:
-    """Return an F-Curve's values at its keys (m,), then half-way between them; None for keys elsewhere.
+def _at_keys(curves: Sequence[bpy.types.FCurve], times: Singles) -> Singles | None:
+    """Return F-Curves' values (c, 2 m - 1) at their keys, at times (m,), then half-way between these.
 
     Half of the time is half of the way along a Bezier segment whose handles are as long on either side.
+    None for keys elsewhere.
     """
-    co = column(curve, "co")
-    first = int(np.searchsorted(co[:, 0], times[0]))
-    rows = slice(first, first + len(times))
-    x, y = co[rows].T
-    if len(x) < len(times) or (x != times).any() or len(curve.modifiers):
+    keys = np.empty((3, len(curves), len(times), 2), "f4")
+    flat = keys.reshape(3, len(curves), -1)
+    for row, curve in enumerate(curves):
+        points = curve.keyframe_points
+        extra = len(points) - len(times)
+        first = row_from(curve, times[0]) if extra > 0 else 0
+        if extra < first or len(curve.modifiers):
+            return None
+        for places, name in zip(flat, ("co", "handle_left", "handle_right"), strict=True):
+            if extra:
+                places[row] = column(curve, name)[first : first + len(times)].ravel()
+            else:
+                points.foreach_get(name, places[row])
+    x, y = np.moveaxis(keys[0], -1, 0)
+    left, right = keys[1, :, 1:], keys[2, :, :-1]
+    apart = np.abs((right[..., 0] - x[:, :-1]) - (x[:, 1:] - left[..., 0]))
+    if (x != times).any() or apart.max(initial=0.0) > _SYMMETRIC:
         return None
-    left, right = column(curve, "handle_left")[rows][1:], column(curve, "handle_right")[rows][:-1]
-    if np.abs((right[:, 0] - x[:-1]) - (x[1:] - left[:, 0])).max(initial=0.0) > _SYMMETRIC:
-        return None
-    values: Singles = np.empty(2 * len(times) - 1, "f4")
-    values[: len(times)] = y
-    values[len(times) :] = (y[:-1] + y[1:] + 3.0 * (right[:, 1].astype(np.float64) + left[:, 1])) / 8.0
-    return values
+    middles = (y[:, :-1] + y[:, 1:] + 3.0 * (right[..., 1].astype(np.float64) + left[..., 1])) / 8.0
+    return np.concatenate((y, middles), axis=1, dtype="f4")

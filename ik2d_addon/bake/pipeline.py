@@ -33,13 +33,14 @@ from ..rig.pose.target_plane import facing_target
 from ..rig.scene.between import sampled_between
 from ..rig.scene.live_pause import live_paused
 from ..rig.scene.missing_inputs import with_drivers_checked
-from ..rig.scene.sampler import STEP, Sampler, sample_alone, sample_now, sample_steps
-from ..rig.scene.samples import ChainSamples, finished
+from ..rig.scene.sampler import CURVES, STEP, Sampler, sample_alone, sample_now, sample_steps
+from ..rig.scene.samples import ChainSamples, finished, solvable
 from ..rig.scene.slide_locations import slide_channels, slides_remembered, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back, scales_remembered
 from .arithmetic import expected, turned_by_keys
 from .keys.clearing import release_hands, release_slides
 from .keys.hand_keys import with_hands
+from .keys.handles import THIRDS
 from .keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
 from .playback import (
     NOT_PLAYED,
@@ -425,7 +426,7 @@ def solve_frames(
                 asked.append(Asked(rig, samples, times, join, there, other_pose, spins=spins))
             part = before + len(times)
             chains = yield from _counted(solve_chains(asked), part, total, 1.0 / len(ready))
-            keying = _keyed(scene, plan, options, asked, owns, chains, by_keys)
+            keying = _keyed(scene, plan, options, asked, owns, chains, by_keys, sampler)
             new = yield from _counted(keying, part, total)
             yield (number + 1) * len(times), len(times) * len(rounds)
             solved += new
@@ -443,10 +444,12 @@ def _keyed(
     owns: Sequence[ChainSamples],
     chains: Sequence[SolvedChain],
     by_keys: bool,
+    sampler: Sampler | None,
 ) -> Generator[int, None, list[KeyedChain]]:
     """Turn solved chains into keys; yield the number of times done now and then.
 
     owns: samples at the plan's times, half-way between, and beyond. by_keys: whether keys alone turn bones.
+    sampler: that of the chains.
     """
     frames, drafts = len(plan.times), []
     known = slice(frames + len(plan.half_way))
@@ -455,13 +458,39 @@ def _keyed(
         last = one.neighbors.before.channels if one.neighbors.before else None
         drafts.append(Draft.of(chain, one.samples, half_way, options.single_axis, last))
         yield frames
-    keyed, found = (yield from key_chains(plan, drafts, options.single_axis)), []
+    thirds = _at_thirds(scene, plan, drafts, sampler) if sampler and sampler.by_curves else []
+    keyed, found = (yield from key_chains(plan, drafts, options.single_axis, thirds)), []
     for draft, own, alone in zip(drafts, owns, keyed, strict=True):
         whole = with_hands(scene, plan, alone, draft.samples, draft.half_way)
         angles = solved_angles(draft.chain, draft.samples)
         own = own.at(known)
         samples = replace(own, poses=None, tips=own.targets) if by_keys else None  # spare the memory
         found.append(replace(whole, angles=angles, samples=samples))
+    return found
+
+
+def _at_thirds(
+    scene: bpy.types.Scene, plan: KeyPlan, drafts: Sequence[Draft], sampler: Sampler
+) -> list[ChainSamples]:
+    """Return samples of each chain, which F-Curves place, at the thirds of the gaps where it needs handles.
+
+    None of any chain where one has no numbers there.
+    """
+    gaps = np.unique(np.concatenate([draft.gaps for draft in drafts]))
+    if not len(gaps) or any(draft.chain.factors is not None for draft in drafts):
+        return []
+    starts, parts = plan.frame_array[gaps], np.array(THIRDS)
+    times = (starts[:, None] + np.diff(plan.frame_array)[gaps, None] * parts).ravel().tolist()
+    rigs = [draft.chain.rig for draft in drafts]
+    found = []
+    steps = sample_steps(sampler, rigs, times, checked=False, way=CURVES)
+    for draft, samples in zip(drafts, finished(steps).chains, strict=True):
+        rows = np.searchsorted(gaps, draft.gaps)
+        own = without_slides(scene, draft.chain.rig, samples, times)
+        own = own.at(np.stack((2 * rows, 2 * rows + 1), axis=1).ravel().tolist())
+        if not solvable(draft.chain.rig, own).all():
+            return []
+        found.append(own)
     return found
 
 

@@ -17,11 +17,14 @@ from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
+from .chain_report import ChainReport
 from .keys.keying import KeyedChain, KeyPlan
+from .lengths import length_text
 from .playback import Played
-from .report import BakeReport, ChainReport, length_text
+from .report import BakeReport
 from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
+from .swing_notes import flip_notes, stray_note
 
 # A joint that turns by more than this many degrees in a frame is worth a warning; or by more than the second
 # number, where it is so many times what the target moves, in radians of the reach.
@@ -149,6 +152,8 @@ def _chain_warnings(
     yield from _turnings(chain, frames, units)
     yield from _off_angle(chain, frames)
     yield from _jumps(chain, frames)
+    yield from flip_notes(chain, frames)
+    yield from stray_note(keyed, plan.times, units)
     yield from _astray_hands(keyed, plan, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
@@ -270,9 +275,11 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
-    turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
-    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
+    turns = np.degrees(chain.steps[1:])
     furthest = turns.max(axis=1, initial=0.0)
+    if not (furthest > FAR_TURN).any():
+        return
+    ways = np.degrees(np.hypot(*np.diff(chain.aims, axis=0).T))
     jumps = np.flatnonzero((furthest > JUMP) | (furthest > np.maximum(FAR_TURN, TURNS_A_WAY * ways)))
     by_cure: dict[str, list[int]] = {}
     for jump in jumps.tolist():

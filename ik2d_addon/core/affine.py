@@ -55,10 +55,10 @@ def is_constant(values: NDArray[np.floating[Any]]) -> bool:
     return bool((values == values[0]).all())
 
 
-def repeated(one: Floats, frames: int) -> Floats:
+def repeated(one: NDArray[Any], frames: int) -> NDArray[Any]:
     """Return a read-only array (frames, ..) that repeats one value (..) without copying it."""
     whole = np.asarray(one, order="C")  # numpy's own broadcast_to takes ten times as long
-    values: Floats = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
+    values: NDArray[Any] = np.ndarray((frames, *whole.shape), whole.dtype, whole, 0, (0, *whole.strides))
     values.flags.writeable = False
     return values
 
@@ -104,11 +104,11 @@ def are_finite(values: Floats) -> NDArray[np.bool_]:
     """Return the frames (frames,) at which all of values (frames, ..) are finite numbers."""
     one = unrepeated(values)
     found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
-    return found if len(one) == len(values) else np.broadcast_to(found, len(values))
+    return found if len(one) == len(values) else repeated(found[0], len(values))
 
 
 def _is_thin(values: NDArray[Any]) -> bool:
-    return len(values) > 1 and values.strides[0] == 0
+    return values.strides[0] == 0 and len(values) > 1
 
 
 def unrepeated(values: NDArray[Any]) -> NDArray[Any]:
@@ -126,7 +126,14 @@ class Frames:
     def at(self, rows: Rows) -> Self:
         """Return some of the frames alone."""
         some = object.__new__(type(self))  # without checks: these have been made
-        some.__dict__.update({name: _at(values, rows) for name, values in self.__dict__.items()})
+        taken, is_slice = some.__dict__, isinstance(rows, slice)
+        for name, values in self.__dict__.items():
+            if isinstance(values, np.ndarray):
+                taken[name] = values[rows] if is_slice else picked(values, rows)
+            elif isinstance(values, list):
+                taken[name] = [picked(each, rows) for each in values]
+            else:
+                taken[name] = values.at(rows) if isinstance(values, Frames) else values
         return some
 
     @classmethod
@@ -136,12 +143,3 @@ class Frames:
             return parts[0]
         columns = {part.name: [getattr(one, part.name) for one in parts] for part in fields(cls)}
         return cls(**{name: None if one[0] is None else np.concatenate(one) for name, one in columns.items()})
-
-
-def _at(values: Any, rows: Rows) -> Any:
-    """Return some of the frames of a field's value."""
-    if isinstance(values, Frames):
-        return values.at(rows)
-    if isinstance(values, list):
-        return [picked(each, rows) for each in values]
-    return picked(values, rows) if isinstance(values, np.ndarray) else values

@@ -2,13 +2,14 @@
 """The plane that a chain bends in: fit, project, lift."""
 
 from dataclasses import dataclass
+from math import frexp, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .affine import crossed
+from .affine import crossed, norms
 from .errors import IK2DError
-from .inputs import LONGEST, Floats, floats_within, frozen
+from .inputs import LONGEST, Floats, floats_within, frozen, largest
 
 # A chain is straight if its joints leave their common line by less than this part of its extent.
 # Far above the rounding of Blender's 32-bit positions, so that all versions agree; far below a
@@ -96,8 +97,11 @@ class Plane:
     @classmethod
     def _through(cls, joints: Floats, sized: Floats, normal: Floats) -> "Plane":
         """Return the plane through the first of joints (n + 1, 3); sized: the same with a size of one."""
-        x = _first_direction(np.diff(sized, axis=0), normal)
-        return cls(origin=joints[0], x=x, y=crossed(normal, x), normal=normal)
+        x = _first_direction(sized[1:] - sized[:-1], normal)
+        plane = object.__new__(cls)  # without checks: the joints were checked
+        for name, vector in (("origin", joints[0]), ("x", x), ("y", crossed(normal, x)), ("normal", normal)):
+            object.__setattr__(plane, name, frozen(vector))
+        return plane
 
     def project(self, points: ArrayLike) -> Floats:
         """Return points (..., 3) in the plane's own x and y: (..., 2)."""
@@ -136,7 +140,7 @@ def _checked_joints(points: ArrayLike) -> Floats:
     joints = floats_within(points, "points", LONGEST)
     if joints.ndim != 2 or joints.shape[1] != 3 or len(joints) < 2:
         raise IK2DError(f"a chain's plane takes two or more joints of x, y, z, not shape {joints.shape}")
-    if not np.ptp(joints, axis=0).any():
+    if (joints == joints[0]).all():
         raise IK2DError("the joints of the chain all lie in one point: it has no plane")
     return joints
 
@@ -146,8 +150,8 @@ def _to_size_one(joints: Floats) -> Floats:
 
     The squares of very large and very small ones would overflow.
     """
-    extent = max(np.ptp(joints, axis=0).max(), 1e-300 * np.abs(joints).max())
-    return np.ldexp(joints, -int(np.frexp(extent)[1]))
+    extent = max(max(axis) - min(axis) for axis in joints.T.tolist())
+    return np.ldexp(joints, -frexp(max(extent, 1e-300 * largest(joints)))[1])
 
 
 def _extents(joints: Floats) -> tuple[Floats, Floats]:
@@ -170,7 +174,7 @@ def _bend_side(joints: Floats, normal: Floats) -> float:
     areas = crossed(spokes[:-1], spokes[1:]) @ normal
     if abs(areas.sum()) > ONE_SIDED * np.abs(areas).sum():
         return float(np.sign(areas.sum()))
-    bones = np.diff(joints, axis=0)
+    bones = joints[1:] - joints[:-1]
     turns = np.arctan2(crossed(bones[:-1], bones[1:]) @ normal, (bones[:-1] * bones[1:]).sum(axis=1))
     clear = np.abs(turns) >= 0.5 * np.abs(turns).max()
     return 1.0 if turns[np.argmax(clear)] >= 0.0 else -1.0
@@ -179,10 +183,11 @@ def _bend_side(joints: Floats, normal: Floats) -> float:
 def _first_direction(bones: Floats, normal: Floats) -> Floats:
     """Return the unit direction in the plane of the first bone that is not perpendicular to it."""
     flat = _across(bones, normal)
-    lengths = np.linalg.norm(flat, axis=1)
-    if not lengths.any():
+    lengths = norms(flat).tolist()
+    if not any(lengths):
         raise IK2DError("the chain stands at right angles to its plane; choose another plane")
-    first = int(np.argmax(lengths > STRAIGHT * lengths.max()))
+    least = STRAIGHT * max(lengths)
+    first = next(row for row, length in enumerate(lengths) if length > least)
     return _across(_unit(flat[first]), normal)
 
 
@@ -203,9 +208,9 @@ def _across(vectors: Floats, unit: Floats) -> Floats:
 
 
 def _unit(vector: Floats) -> Floats:
-    largest = float(np.abs(vector).max())
+    largest = max(map(abs, vector.tolist()))
     if largest == 0.0:
         raise IK2DError("a direction must not be zero")
-    scaled = np.ldexp(vector, -int(np.frexp(largest)[1]))  # or squares would overflow
-    unit: Floats = scaled / np.linalg.norm(scaled)
+    scaled = np.ldexp(vector, -frexp(largest)[1])  # or squares would overflow
+    unit: Floats = scaled / sqrt(scaled @ scaled)
     return unit

@@ -38,6 +38,11 @@ class Status(IntEnum):
     """The tip is on its target; its bone cannot have the angle asked for there, but the nearest to it."""
 
 
+# As arrays hold them: to compare an array with an IntEnum takes six times as long.
+_REACHED, _ANGLE = np.int8(Status.REACHED), np.int8(Status.ANGLE)
+_EASED, _STALLED = np.int8(Status.EASED), np.int8(Status.STALLED)
+
+
 @dataclass(frozen=True, eq=False)
 class Solution(Frames):
     """A solver's answer to targets of shape (...) for a chain of n bones.
@@ -90,18 +95,21 @@ class Solution(Frames):
     @property
     def arrived(self) -> NDArray[np.bool_]:
         """(...) True where the tip is where it was to be: on its target, or behind it by softness."""
-        arrived: NDArray[np.bool_] = self.reached | (self.status == Status.EASED)
+        arrived: NDArray[np.bool_] = self.reached | (self.status == _EASED)
         return arrived
 
     def within(self, reached: NDArray[np.bool_]) -> "Solution":
         """Return the solution with the tip on its target where `reached` (...) says so."""
-        return replace(self, status=np.where(reached & ~self.reached, np.int8(Status.REACHED), self.status))
+        gained = reached & ~self.reached
+        return replace(self, status=np.where(gained, _REACHED, self.status)) if gained.any() else self
 
     def missing(self, missed: NDArray[np.bool_], softness: Floats) -> "Solution":
         """Return the solution with EASED or STALLED, by softness (...), where the tip is off after all."""
         missed = missed & self.reached
-        status = np.where(missed, np.where(softness > 0.0, Status.EASED, Status.STALLED), self.status)
-        return replace(self, status=status.astype(np.int8))
+        if not missed.any():
+            return self
+        status = np.where(missed, np.where(softness > 0.0, _EASED, _STALLED), self.status)
+        return replace(self, status=status)
 
     @classmethod
     def of_rows(
@@ -136,7 +144,7 @@ def _none(shape: tuple[int, ...], kind: type) -> NDArray[Any]:
 
 def is_reached(status: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Return which statuses (...) have the tip on its target: REACHED, and ANGLE."""
-    reached: NDArray[np.bool_] = (status == Status.REACHED) | (status == Status.ANGLE)
+    reached: NDArray[np.bool_] = (status == _REACHED) | (status == _ANGLE)
     return reached
 
 

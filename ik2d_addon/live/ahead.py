@@ -14,7 +14,7 @@ from ..rig.chain.dependencies import Node
 from ..rig.scene.at_time import PlacesAtTime
 from ..rig.scene.by_curves import hindrance, nodes_on_way
 from .chain import LiveChain
-from .writing import PoseWriter
+from .writing import PoseWriter, Turn
 
 # A chain that was found elsewhere as often as this is left alone until something is edited.
 _MISSES = 3
@@ -67,10 +67,10 @@ class _Rig:
     def __init__(self, armature: bpy.types.Object, chains: list[LiveChain]) -> None:
         self.armature, self._chains = armature, chains
         self.above = [chain.above for chain in chains if chain.above]
-        self.targets = [(chain.rig.target, chain.rig.subtarget) for chain in chains]
+        self.targets = [node for chain in chains for node in chain.rig.followed]
         self._drivers = _drivers(armature)
         self._writer = PoseWriter(armature, [chain.writers for chain in chains])
-        self._posed: dict[int, list[float]] = {}  # the turns of those that were posed, by their numbers
+        self._posed: dict[int, list[Turn]] = {}  # the turns of those that were posed, by their numbers
 
     def pose(self, scene: int, places: PlacesAtTime) -> None:
         """Pose the chains at the places of a time. scene: its session UID."""
@@ -81,9 +81,8 @@ class _Rig:
         world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
             base = places.pose(armature, chain.above) if chain.above else None
-            found = chain.foreseen(
-                scene, settings[chain.index], world, base, places.place(*self.targets[number])
-            )
+            followed = [places.place(*node) for node in chain.rig.followed]
+            found = chain.foreseen(scene, settings[chain.index], world, base, followed)
             if found is not None:
                 self._posed[number] = found
         self._writer.write(self._posed)
@@ -116,7 +115,7 @@ def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Itera
         if any(path.startswith(own) for path in paths):
             continue
         above = [chain.above] if chain.above else []
-        if not hindrance(armature, above, [(chain.rig.target, chain.rig.subtarget)]):
+        if not hindrance(armature, above, chain.rig.followed):
             yield chain
 
 

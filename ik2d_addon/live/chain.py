@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
+from dataclasses import replace
 from math import hypot
 from typing import Any
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core import IK2DError, Status
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import bend_of, read_chain
+from ..rig.chain.dependencies import Node
 from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.renames import chain_named
+from ..rig.pose.swings import aimed_as_far, swung
+from ..rig.pose.target_plane import facing_target
 from ..rig.scene.bone_constraints import OtherControl, carry, not_followed, possible_controls
 from ..rig.scene.carried import carried_now
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
-from .plain_solve import Plain
+from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
-from .rig_state import FrameState, RigState
+from .rig_state import FrameState, RigState, samples_of
 from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
     BoneWriter,
     Shown,
+    Turn,
     write,
     write_hands,
     write_lengths,
@@ -62,16 +68,16 @@ class LiveChain:
         above = rig.pose_bones[0].parent
         self.above: str = above.name if above else ""
         self.missed_ahead = 0  # how often it was elsewhere than it was posed ahead
-        self._foreseen = Vector()  # the target's place on the frame that it was posed ahead for
+        self._foreseen: list[Vector] = []  # target and pole, on the frame that it was posed ahead for
         self._held: RigState | None = None
         self._frame: FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
         self._unseen: dict[tuple[Any, ...], bool] = {}  # by what hides it: kind, scene and view layer
         self._owner = 0  # the scene that posed it last
-        self._poses_in: dict[int, list[float]] = {}  # by scene
-        self._refreshed: list[float] = []  # the turns for which Blender was asked to evaluate the bones anew
+        self._poses_in: dict[int, list[Turn]] = {}  # by scene
+        self._refreshed: list[Turn] = []  # the turns for which Blender was asked to evaluate the bones anew
 
-    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[float] | None:
+    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> list[Turn] | None:
         """Return the turns (n,) that bring the tip to its target as a depsgraph shows it now.
 
         None if it does not show the armature. Raises IK2DError for a chain that cannot be solved.
@@ -103,39 +109,49 @@ class LiveChain:
         return [writer for writer in self._held.writers if writer] if self._held else []
 
     def foreseen(
-        self, scene: int, settings: Any, world: Matrix, base: Matrix | None, target: Vector
-    ) -> list[float] | None:
+        self, scene: int, settings: Any, world: Matrix, base: Matrix | None, places: list[Vector]
+    ) -> list[Turn] | None:
         """Return a light chain's turns (n,) for places on a frame to come; None where these are not enough.
 
         scene: its session UID. settings: those at the chain's index. world: the armature's matrix. base: the
-        pose matrix of the bone above. target: a place in the world.
+        pose matrix of the bone above. places: in the world, of the target and the pole, if it has one.
         """
         held = self._held
         if held is None or self._owner != scene or settings.name != self.name:
             return None
         bend = bend_of(settings)
-        if not (held.is_plain(bend, settings.influence) and held.settle(world, base) and held.faces(target)):
+        if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
             return None
-        turns = held.plain_turns(held.in_rest(target), bend, settings.softness)
+        if not held.faces(places[0]):
+            return None
+        pole = places[1] if len(places) > 1 else None
+        turns = held.plain_turns(places[0], pole, bend, settings.softness)
         if turns is not None:
-            self._foreseen, self.outcome = target, held.outcome
+            self._foreseen, self.outcome = places, held.outcome
             self._poses_in[scene] = turns
         return turns
 
     def is_shown_as_foreseen(self, world: Matrix, bones: Shown, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether a depsgraph shows the target, and the tip, where the last `foreseen` had them.
+        """Return whether a depsgraph shows target, pole and tip where the last `foreseen` had them.
 
         world, bones: the armature's matrix and bones as it is shown.
         """
         held, outcome, rig = self._held, self.outcome, self.rig
         if held is None or outcome is None:
             return False
-        place = shown_place(rig.target, rig.subtarget, depsgraph)
-        off = (world @ bones[rig.bones[-1]].tail - place).length - hypot(*outcome.lengths())
+        reach, fine = held.reach, 0.0
+        for node, foreseen in zip(rig.followed, self._foreseen, strict=True):
+            place = shown_place(*node, depsgraph)
+            fine = max(fine, _SAME * place.length)
+            if not (place - foreseen).length <= _SAME * reach + fine:
+                return False
+        goal = held.goal if rig.aims else self._foreseen[0]
+        if goal is None:
+            return False
+        off = (world @ bones[rig.bones[-1]].tail - goal).length
         # Where limits or the reach stop the chain, its tip is not aimed at again.
         near = _SAME if outcome.status == Status.REACHED else _ASTRAY
-        fine, reach = _SAME * place.length, held.reach
-        return (place - self._foreseen).length <= _SAME * reach + fine and abs(off) <= near * reach + fine
+        return abs(off - hypot(*outcome.lengths())) <= near * reach + fine
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""
@@ -162,14 +178,15 @@ class LiveChain:
             softness=settings.softness,
             influence=settings.influence,
             carried=carried_now(own[0]) if self._carried else None,
-            target=self.place_of_target(scene, depsgraph),
+            target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
+            pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
             aim=self._aim(scene, depsgraph) if self.rig.follows_rotation else None,
         )
 
     def _aim(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Matrix:
         """Return the target's axes (3x3) as a depsgraph shows them, or by its F-Curves."""
-        if self.is_unseen(depsgraph):
-            return turn_by_curves(self.rig, scene)
+        if self.is_unseen(self.rig.target, depsgraph):
+            return turn_by_curves(self.rig.target, scene)
         target, subtarget = self.rig.target.evaluated_get(depsgraph), self.rig.subtarget
         own = target.pose.bones[subtarget].matrix if subtarget else Matrix()
         return (target.matrix_world @ own).to_3x3()
@@ -209,19 +226,33 @@ class LiveChain:
         bones = [shown[name] for name in self.rig.bones]
         return write(self.armature, bones, writers_of(self.rig), [0.0] * len(bones))
 
-    def place_of_target(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
-        """Return the target's place as a depsgraph shows it, or by its F-Curves if that hides it."""
-        if self.is_unseen(depsgraph):
-            return place_by_curves(self.rig, scene, depsgraph)
-        return shown_place(self.rig.target, self.rig.subtarget, depsgraph)
+    def goal(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
+        """Return the place that the tip has to be at as a depsgraph shows the scene.
 
-    def is_unseen(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return the cached `is_unseen` of the target: whether a depsgraph may not move it."""
-        target = self.rig.target
+        The target's, or where a single bone that aims at it has its tip.
+        """
+        frame = self._frame_now(scene, depsgraph, self.armature.evaluated_get(depsgraph))
+        if not self.rig.aims:
+            return frame.target
+        samples = samples_of(self.rig, frame)
+        rig, tip = facing_target(self.rig, samples), frame.world @ frame.own[-1].tail
+        samples = replace(swung(rig, samples), tips=np.array([tip], np.float64))
+        return Vector(aimed_as_far(rig, samples).targets[0])
+
+    def _place_of(
+        self, node: Node, role: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+    ) -> Vector:
+        """Return the place of a target or pole as a depsgraph shows it, or by its F-Curves if hidden."""
+        if self.is_unseen(node[0], depsgraph):
+            return place_by_curves(node, f"Chain '{self.rig.name}': its {role}", scene, depsgraph)
+        return shown_place(*node, depsgraph)
+
+    def is_unseen(self, target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return the cached `is_unseen` of a target or pole: whether a depsgraph may not move it."""
         if not target.evaluated_get(depsgraph).is_evaluated:
             return True
         layer = depsgraph.scene.session_uid, depsgraph.view_layer.name
-        own = target.hide_viewport, target.hide_render, depsgraph.mode, *layer
+        own = target.session_uid, target.hide_viewport, target.hide_render, depsgraph.mode, *layer
         if own not in self._unseen:
             self._unseen[own] = is_unseen(target, depsgraph)
         return self._unseen[own]
@@ -230,7 +261,7 @@ class LiveChain:
         """Forget which targets may not move: collections have changed."""
         self._unseen.clear()
 
-    def may_pose(self, scene: bpy.types.Scene, turns: list[float], frame_changed: bool) -> bool:
+    def may_pose(self, scene: bpy.types.Scene, turns: list[Turn], frame_changed: bool) -> bool:
         """Return whether a scene may pose the chain: of several that show it, the one where it moved last.
 
         Otherwise each would pose it again after another, for ever. One that no window shows does not count.
@@ -247,7 +278,7 @@ class LiveChain:
         self._owner = own
         return True
 
-    def write(self, turns: list[float]) -> bool:
+    def write(self, turns: list[Turn]) -> bool:
         """Write the turns where the last frame shows others; return whether there were any."""
         frame, self._frame = self._frame, None
         if frame is None or self._held is None:
@@ -261,14 +292,17 @@ class LiveChain:
             self._refresh(frame, turns)
         return written
 
-    def _refresh(self, frame: FrameState, turns: list[float]) -> None:
+    def _refresh(self, frame: FrameState, turns: list[Turn]) -> None:
         """Have the bones evaluated anew, once, where their channels are right and the tip is elsewhere.
 
         After a file was opened, Blender may show a stored pose until something moves the armature.
         """
-        if self.outcome is None or turns == self._refreshed:
+        if self.outcome is None or self._held is None or turns == self._refreshed:
             return
-        distance = (frame.world @ frame.own[-1].tail - frame.target).length
+        goal = self._held.goal if self.rig.aims else frame.target
+        if goal is None:
+            return
+        distance = (frame.world @ frame.own[-1].tail - goal).length
         solved = hypot(*self.outcome.lengths())
         if abs(distance - solved) > _ASTRAY * shown_reach(frame.world, frame.own):
             self._refreshed = list(turns)

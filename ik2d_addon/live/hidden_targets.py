@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The place of a target that Blender does not evaluate: it is disabled in viewports or in renders."""
+"""The place of a target or pole that Blender does not evaluate: it is disabled in viewports or in renders."""
 
 import bpy
 from mathutils import Matrix, Vector
@@ -7,7 +7,7 @@ from mathutils import Matrix, Vector
 from ..core import IK2DError
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_fcurves, plays
-from ..rig.chain.chain import RigChain
+from ..rig.chain.dependencies import Node
 
 
 def is_unseen(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -37,19 +37,22 @@ def _is_in(layer: bpy.types.ViewLayer, target: bpy.types.Object, disabled: str) 
     return False
 
 
-def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
-    """Return a target's place by its location and its F-Curves; raise IK2DError if more moves it."""
-    target = rig.target
+def place_by_curves(node: Node, name: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
+    """Return an object's place by its location and its F-Curves; raise IK2DError if more moves it.
+
+    name: in words, as "Chain 'Leg': its target".
+    """
+    target, subtarget = node
     animation = target.animation_data
     if (
-        rig.subtarget
+        subtarget
         or target.parent
         or len(target.constraints)
         or animation
         and (len(animation.drivers) or len(animation.nla_tracks))
     ):
         raise IK2DError(
-            f"Chain '{rig.name}': its target '{target.name}' is disabled in"
+            f"{name} '{target.name}' is disabled in"
             f" {'renders' if depsgraph.mode == 'RENDER' else 'viewports'}, where Blender does not move it;"
             " enable it there, or bake the chain"
         )
@@ -61,9 +64,8 @@ def place_by_curves(rig: RigChain, scene: bpy.types.Scene, depsgraph: bpy.types.
     return place
 
 
-def turn_by_curves(rig: RigChain, scene: bpy.types.Scene) -> Matrix:
+def turn_by_curves(target: bpy.types.Object, scene: bpy.types.Scene) -> Matrix:
     """Return the axes (3 x 3) of a target by its rotation and its F-Curves."""
-    target = rig.target
     mode = target.rotation_mode
     values = getattr(target, rotation_property(mode))
     values = Vector(values) if mode == 'AXIS_ANGLE' else values.copy()

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bake.report import length_text
+from ..bake.lengths import length_text
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
@@ -82,8 +82,7 @@ class Rigs:
             self.known |= {armature, armature.data}
             try:
                 key = key_of(settings)
-                if settings.target is not None:
-                    self.known.add(settings.target)
+                self.known.update(node for node in (settings.target, settings.pole) if node is not None)
                 bones = bones_of(armature.data, settings.tip, settings.bone_count)
                 controls = state_of_controls(armature, bones) if armature.pose else []
                 fingerprints[key] = (index, fingerprint(armature, settings), controls)
@@ -173,7 +172,7 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
             shown.pose.bones[name] for name in bones_of(armature.data, settings.tip, settings.bone_count)
         ]
         if chain is not None:
-            place = chain.place_of_target(bpy.context.scene, depsgraph)
+            place = chain.goal(bpy.context.scene, depsgraph)
         else:
             place = shown_place(settings.target, settings.subtarget, depsgraph)
         distance = (shown.matrix_world @ bones[-1].tail - place).length

@@ -8,31 +8,34 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
-from ..bake.report import BLENDED, EASED, TURNING, stopped_words
+from ..bake.causes import BLENDED, EASED, TURNING, stopped_words
 from ..bake.solving.frames import solve_chain
 from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.plain import PlainAnswer, PlainSolver
+from ..core.swing.plain import PlainSwing, about, multiplied, rotated
+from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation
 from ..rig.chain.chain import RigChain, rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.stretch import ALONG
 from ..rig.pose.hand_rotations import own_curves, own_turns_now
 from ..rig.pose.keyed_pose import pose_of_hand_made
-from ..rig.pose.kinematics import read_linkage, rest_to_pose, rotations_of
+from ..rig.pose.kinematics import first_rotations, read_linkage, rotations_of
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
-from .plain_hands import PlainHands, are_plain, turned_by
-from .plain_matrices import Affine, affine, inverse, moved, product, turned
-from .plain_solve import Plain, read_plain_solver
-from .plain_tips import PlainTips
+from .plain.hands import PlainHands, are_plain, turned_by
+from .plain.matrices import inverse, moved, turned
+from .plain.solve import Plain, read_plain_solver
+from .plain.space import Space
+from .plain.tips import PlainTips
 from .status import Outcome
-from .writing import changes_lengths, writers_of
+from .writing import Turn, changes_lengths, writers_of
 
 # A target is in the plane of a straight chain if it is off it by less than this part of its distance from the
 # chain's line: 32 bits hold no more.
@@ -53,6 +56,7 @@ class FrameState:
     influence: float
     carried: Any  # as ChainSamples.carried
     target: Vector
+    pole: Vector | None
     aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
 
 
@@ -93,25 +97,33 @@ class RigState:
         if keeps and self.plain is not None and are_plain(rig, rig.hands):
             self.plain_hands = PlainHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
-        self._turns: list[float] = []
+        self._turns: list[Turn] = []
         if self.plain is not None:
             self._prepare(samples)
 
     def _prepare(self, samples: ChainSamples) -> None:
-        """Keep the chain's plane, and the matrix from its rest space to the space of the bone above it."""
-        rig = self.rig
+        """Keep the chain's plane in its own space: rest space, or the first bone's if the plane is turned."""
+        rig, plane = self.rig, self.rig.plane
         alone = replace(samples, parent=None if samples.parent is None else np.eye(4)[None])
         self._unturned = alone
         self._tip_height: float | None = None  # over the plane; calculated on request
-        self._base_to_rest: Affine = tuple(rest_to_pose(rig, alone)[0, :3].ravel().tolist())
-        plane = rig.plane
-        self._origin: list[float] = plane.origin.tolist()
-        self._axes = (plane.x.tolist(), plane.y.tolist(), plane.normal.tolist())
-        self._world: Matrix | None = None
-        self._base: Matrix | None = None
-        self._into: Affine = ()
-        self._to_world: Affine = ()
         self._scales: tuple[float, float] | None = None  # of lengths along the plane and along its normal
+        self._swing: PlainSwing | None = None
+        self._swung: Whole | None = None  # how the plane is turned
+        own, axes = np.eye(4), np.array((plane.x, plane.y, plane.normal))
+        self._origin: list[float] = plane.origin.tolist()
+        if rig.swing is not None:
+            own[:3, :3] = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+            own[:3, 3], self._origin = plane.origin, [0.0, 0.0, 0.0]
+            self._swing = PlainSwing(rig.swing, own[:3, :3])
+            self._axis = rig.joints.axes[0].tolist()
+            self._height = self._swing.scale * self._height_of_tip()
+        # Of a vector in the chain's own space its lengths along these are those in and over the plane; and
+        # these are the vectors that have such lengths.
+        self._along = (axes @ own[:3, :3]).tolist()
+        self._axes = (axes @ np.linalg.inv(own[:3, :3]).T).tolist()
+        self._place = (0.0, 0.0, 0.0)  # that the tip of a bone that aims goes to, in the plane and over it
+        self.space = Space(rig, alone, own)
 
     def holds(self, frame: FrameState) -> bool:
         """Return whether the bones have the same locations, scales and rotation modes."""
@@ -130,20 +142,20 @@ class RigState:
 
     def faces(self, target: Sequence[float]) -> bool:
         """Return whether the plane is still the same for a target in the world."""
-        return self._faces is None or self._faces.hold(*self.in_rest(target))
+        return self._faces is None or self._faces.hold(*self.space.inside(target))
 
     def faced(self, rig: RigChain, frame: FrameState) -> RigChain:
         """Return a straight chain in the plane of its target in rest space, as `facing_target` does."""
-        points = np.array([self.in_rest(frame.target)])
+        points = np.array([self.space.inside(frame.target)])
         plane = plane_through(rest_joints(rig.pose_bones), points, rig.plane)
         return rig if plane is None else rig.in_plane(plane, TARGET)
 
-    def turns(self, frame: FrameState) -> list[float]:
+    def turns(self, frame: FrameState) -> list[Turn]:
         """Return the turns (n,), by the plain solver if it can solve the chain."""
         found = None
         if self.is_plain(frame.bend, frame.influence) and frame.carried is None:
             if self.settle(frame.world, frame.base):
-                found = self.plain_turns(self.in_rest(frame.target), frame.bend, frame.softness)
+                found = self.plain_turns(frame.target, frame.pole, frame.bend, frame.softness)
         return self._whole(frame) if found is None else found
 
     def is_plain(self, bend: float, influence: float) -> bool:
@@ -164,25 +176,70 @@ class RigState:
         return self.outside((self.plain.bones.outer, 0.0))[0]
 
     def plain_turns(
-        self, target: tuple[float, float, float], bend: float, softness: float
-    ) -> list[float] | None:
-        """Return the turns (n,) for a target in rest space; None where the plain solver has none."""
+        self, target: Sequence[float], pole: Sequence[float] | None, bend: float, softness: float
+    ) -> list[Turn] | None:
+        """Return the turns (n,) for a target and a pole in the world; None where plain numbers have none."""
         assert self.plain is not None
-        seen = (target, bend, softness)
+        x, y, z = self.space.inside(target)
+        faced = None if pole is None else self.space.inside(pole)
+        seen = x, y, z, faced, bend, softness
         if seen == self._seen:
             return self._turns
-        x, y, z = target
-        ox, oy, oz = self._origin
-        a, b, c = x - ox, y - oy, z - oz
-        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._axes
-        answer = self.plain.solve(ux * a + uy * b + uz * c, vx * a + vy * b + vz * c, bend, softness)
-        if answer is None:
+        found = self._flat(x, y, z, faced)
+        answer = None if found is None else self.plain.solve(*found[:2], bend, softness)
+        if found is None or answer is None:
             return None
-        measures = answer.residual, wx * a + wy * b + wz * c
+        measures = answer.residual, found[2]
         self.outcome = Outcome(answer.status, self.outside, measures, EASED if answer.softened else "")
-        self._seen, self._turns = seen, answer.turns
+        turns: list[Turn] = [*answer.turns]
+        self._place = found
+        if self.rig.aims and isinstance(self.plain, PlainSolver):
+            part = hypot(*self.plain.bones.tip(answer.turns)) / self.plain.bones.lengths[0]
+            self._place = part * found[0], part * found[1], found[2]
+        if self._swung is not None:
+            turns[0] = multiplied(self._swung, about(self._axis, answer.turns[0]))
+        self._seen, self._turns = seen, turns
         self._lengthen(answer)
-        return answer.turns
+        return turns
+
+    def _flat(
+        self, x: float, y: float, z: float, pole: Sequence[float] | None
+    ) -> tuple[float, float, float] | None:
+        """Return a target of the chain's own space in its plane, and over it; None where the arrays have to.
+
+        The plane follows it, and a single bone that aims has it as far as its tip.
+        """
+        ox, oy, oz = self._origin
+        x, y, z = x - ox, y - oy, z - oz
+        if self._swing is not None:
+            found = self._swing.turned(x, y, z, self._height, pole or ())
+            if found is None:
+                return None
+            self._swung, (x, y, z) = found
+        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._along
+        height = wx * x + wy * y + wz * z
+        x, y = ux * x + uy * y + uz * z, vx * x + vy * y + vz * z
+        if self.rig.aims:
+            assert isinstance(self.plain, PlainSolver)
+            size = hypot(x, y)
+            if not size > 0.0:
+                return None
+            (length,) = self.plain.bones.lengths
+            x, y = x * length / size, y * length / size
+        return x, y, height
+
+    @property
+    def goal(self) -> Vector | None:
+        """The place in the world where a bone that aims has its tip; None where the arrays solved it."""
+        if not self._seen:
+            return None
+        x, y, height = self._place
+        (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = self._axes
+        place = ux * x + vx * y + wx * height, uy * x + vy * y + wy * height, uz * x + vz * y + wz * height
+        if self._swung is not None:
+            place = rotated(self._swung, *place)
+        ox, oy, oz = self._origin
+        return Vector(moved(self.space.to_world, place[0] + ox, place[1] + oy, place[2] + oz))
 
     def _lengthen(self, answer: PlainAnswer) -> None:
         """Keep what an answer writes next to the rotations."""
@@ -192,26 +249,18 @@ class RigState:
 
     def settle(self, world: Matrix, base: Matrix | None) -> bool:
         """Follow the armature and the bone above a plain chain; return False where they are singular."""
-        if self._into and world == self._world and base == self._base:
-            return True
-        self._world, self._base = world.copy(), base and base.copy()
-        held = affine(self._world)
-        if self._base is not None:
-            held = product(held, affine(self._base))
-        self._to_world = product(held, self._base_to_rest)
-        self._scales = None
-        found = inverse(self._to_world)
-        self._into = found or ()
-        if found is not None and self._tips is not None:
-            above = self._base_to_rest
-            if self._base is not None:
-                above = product(affine(self._base), above)
-            self._tips.hold(self._base, inverse(above) or ())
-        return found is not None
+        before = self.space.to_world
+        if not self.space.settle(world, base):
+            return False
+        if self.space.to_world is not before:
+            self._scales = None
+            if self._tips is not None:
+                self._tips.hold(base, inverse(self.space.to_pose) or ())
+        return True
 
-    def in_rest(self, target: Sequence[float]) -> tuple[float, float, float]:
-        """Return a target in the world in the chain's rest space."""
-        return moved(self._into, *target)
+    def _height_of_tip(self) -> float:
+        """Return the height of the tip over the rest plane."""
+        return float(np.ravel(read_linkage(self.rig, self._unturned).heights)[0])
 
     def outside(self, measures: tuple[float, float]) -> tuple[float, float]:
         """Return lengths in the world's units: in the plane, and from the tip along its normal.
@@ -220,14 +269,15 @@ class RigState:
         """
         in_plane, height = measures
         if self._tip_height is None:
-            self._tip_height = float(read_linkage(self.rig, self._unturned).heights)
-        if self._scales is None:
+            self._tip_height = self._height_of_tip()
+        if self._scales is None or self._swung is not None:
             along, _, normal = self._axes
-            in_world = [turned(self._to_world, *axis) for axis in (along, normal)]
+            turn = self._swung or (1.0, 0.0, 0.0, 0.0)
+            in_world = [turned(self.space.to_world, *rotated(turn, *axis)) for axis in (along, normal)]
             self._scales = hypot(*in_world[0]), hypot(*in_world[1])
         return in_plane * self._scales[0], abs(height - self._tip_height) * self._scales[1]
 
-    def hands_turned(self, frame: FrameState, turns: list[float]) -> list[BoneRotation]:
+    def hands_turned(self, frame: FrameState, turns: list[Turn]) -> list[BoneRotation]:
         """Return the hands' rotations for turns (n,) of the bones, by plain matrices where that is enough."""
         rig = self.rig
         if rig.hands is None:
@@ -237,12 +287,14 @@ class RigState:
             found = self.plain_hands.rotations(turns, frame.own, frame.base, turned)
             if found is not None:
                 return found
-        own = own_turns_now(frame.scene, rig)
-        rotations = rotations_of(rig, np.array([turns]))
+        own, first = own_turns_now(frame.scene, rig), turns[0]
+        rotations = rotations_of(rig, np.array([[0.0 if isinstance(one, tuple) else one for one in turns]]))
+        if isinstance(first, tuple):
+            rotations[0] = np.array([Quaternion(first).to_matrix()], np.float64)
         samples = samples_of(rig, frame)
         return hands_held(rig, samples, rotations, own, self._factors, self._locations).rotations
 
-    def _whole(self, frame: FrameState) -> list[float]:
+    def _whole(self, frame: FrameState) -> list[Turn]:
         """Return the turns (n,) as a bake solves them."""
         self._seen = ()
         rig, times = self.rig, [frame.scene.frame_float]
@@ -266,7 +318,11 @@ class RigState:
             bool(solved.uneven_scale),
             float(solved.angle_errors[0]) if cannot and solved.angle_errors is not None else 0.0,
         )
-        return solved.turns[0].tolist()
+        turns: list[Turn] = solved.turns[0].tolist()
+        if solved.swings is not None:
+            (first,) = first_rotations(rig, solved.turns[:, 0], solved.swings)
+            turns[0] = tuple(Matrix(first.tolist()).to_quaternion())
+        return turns
 
 
 def _as_it_is(measures: tuple[float, float]) -> tuple[float, float]:
@@ -309,4 +365,5 @@ def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
         settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
         aims=None if frame.aim is None else np.array([frame.aim], np.float64),
         carried=frame.carried,
+        poles=None if frame.pole is None else np.array([frame.pole], np.float64),
     )

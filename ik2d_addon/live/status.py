@@ -8,7 +8,7 @@ from math import hypot
 import bpy
 from mathutils import Matrix
 
-from ..bake.report import LIMITED, cause_of
+from ..bake.causes import LIMITED, cause_of
 
 MEMORY = (
     "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"

@@ -2,7 +2,7 @@
 """Writing the turns of one frame to the bones' rotation channels, only where these show others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import cos, sin
+from math import atan2, cos, isfinite, pi, sin, sqrt
 from typing import TypeAlias
 
 import bpy
@@ -10,6 +10,7 @@ import numpy as np
 from mathutils import Euler, Quaternion, Vector
 from numpy.typing import NDArray
 
+from ..core.swing.plain import Quaternion as Whole
 from ..rig.animation.bone_channels import (
     BoneRotation,
     Value,
@@ -25,6 +26,12 @@ from ..rig.scene.slide_locations import slides_remembered
 from ..rig.scene.stretch_scales import scales_remembered
 
 Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
+# A turn about a bone's own axis, in radians, or all of its rotation: of the first bone of a chain whose plane
+# follows its target.
+Turn: TypeAlias = float | Whole
+
+# A quaternion's vector that is shorter than this has no direction.
+_NO_AXIS = 1e-9
 
 
 class BoneWriter:
@@ -40,15 +47,17 @@ class BoneWriter:
         self.unlocked = [index for index, locked in enumerate(locks) if not locked]
         self.all_unlocked = not any(locks)
 
-    def channels(self, turn: float) -> Quaternion | Euler | Vector:
-        """Return the rotation channels for a turn about the bone's axis, by the values nearest to rest."""
-        values = self.values(turn)
+    def channels(self, turn: Turn, shown: Sequence[float]) -> Quaternion | Euler | Vector:
+        """Return the rotation channels for a turn. shown: the channels' values before."""
+        values = self.values(turn, shown)
         if self.mode == 'QUATERNION':
             return Quaternion(values)
         return Vector(values) if self.mode == 'AXIS_ANGLE' else Euler(values, self.mode)
 
-    def values(self, turn: float) -> Sequence[float]:
-        """Return the numbers of these channels."""
+    def values(self, turn: Turn, shown: Sequence[float]) -> Sequence[float]:
+        """Return the numbers of these channels: nearest to rest, or of a whole rotation to those shown."""
+        if isinstance(turn, tuple):
+            return self._whole(turn, shown)
         x, y, z = self.axis
         if self.mode == 'QUATERNION':
             sine = sin(0.5 * turn)
@@ -61,6 +70,28 @@ class BoneWriter:
         angles[self.own] = turn if self.axis[self.own] > 0.0 else -turn
         return angles
 
+    def _whole(self, turn: Whole, shown: Sequence[float]) -> Sequence[float]:
+        """Return the numbers of a whole rotation that are nearest to those shown."""
+        if not isfinite(sum(shown)):
+            shown = (1.0, 0.0, 0.0, 0.0) if self.mode == 'QUATERNION' else (0.0,) * len(shown)
+        if self.mode == 'QUATERNION':
+            w, x, y, z = turn
+            a, b, c, d = shown
+            return turn if a * w + b * x + c * y + d * z >= 0.0 else (-w, -x, -y, -z)
+        if self.mode != 'AXIS_ANGLE':
+            return tuple(Quaternion(turn).to_euler(self.mode, Euler(shown, self.mode)))
+        w, x, y, z = turn
+        before, a, b, c = shown
+        sine = sqrt(x * x + y * y + z * z)
+        if sine > _NO_AXIS:
+            sign = -1.0 if a * x + b * y + c * z < 0.0 else 1.0
+            a, b, c = sign * x / sine, sign * y / sine, sign * z / sine
+            sine *= sign
+        elif not (a or b or c):
+            b = 1.0
+        angle = 2.0 * atan2(sine, w)
+        return angle + 2.0 * pi * round((before - angle) / (2.0 * pi)), a, b, c
+
 
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
     """Return the writers of the bones' turns, root to tip; None for a bone that locks hold."""
@@ -72,7 +103,7 @@ def write(
     armature: bpy.types.Object,
     shown: list[bpy.types.PoseBone],
     writers: list[BoneWriter | None],
-    turns: list[float],
+    turns: Sequence[Turn],
 ) -> bool:
     """Write the turns (n,) to the armature where its bones `shown` have others; return whether any had.
 
@@ -83,7 +114,8 @@ def write(
     for writer, turn, bone in zip(writers, turns, shown, strict=True):
         if writer is None:
             continue
-        wanted, standing = writer.channels(turn), getattr(bone, writer.property)
+        standing = getattr(bone, writer.property)
+        wanted = writer.channels(turn, standing)
         if writer.mode == 'AXIS_ANGLE':
             standing = Vector(standing)  # in 32 bits, as what is wanted
         if not writer.all_unlocked:
@@ -123,20 +155,24 @@ class PoseWriter:
                 found[writer.property] += places
         return {name: np.array(places, np.intp) for name, places in found.items()}
 
-    def write(self, turns: Mapping[int, Sequence[float]]) -> None:
+    def write(self, turns: Mapping[int, Sequence[Turn]]) -> None:
         """Write turns of some of the chains, by their numbers, where the pose is another."""
         bones = self._armature.pose.bones
         if not turns or len(bones) != self._size:
             return
         values: dict[str, list[float]] = {name: [] for name in self._buffers}
+        for name, buffer in self._buffers.items():
+            bones.foreach_get(name, buffer)
         for number, own in turns.items():
-            for writer, turn in zip(self._chains[number], own, strict=True):
-                values[writer.property] += writer.values(turn)
+            for writer, place, turn in zip(self._chains[number], self._places[number], own, strict=True):
+                shown: list[float] = []
+                if isinstance(turn, tuple):
+                    shown = self._buffers[writer.property][place.start : place.stop].tolist()
+                values[writer.property] += writer.values(turn, shown)
         places = self._whole if len(turns) == len(self._chains) else self._gathered(turns)
         changed = False
         for name, buffer in self._buffers.items():
             wanted = np.array(values[name], np.float32)
-            bones.foreach_get(name, buffer)
             if buffer[places[name]].tobytes() != wanted.tobytes():
                 buffer[places[name]] = wanted
                 bones.foreach_set(name, buffer)

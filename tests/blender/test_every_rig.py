@@ -14,10 +14,11 @@ from rigify_rigs import add_metarig, rigify
 from rigs import add_target, evaluated_place, evaluated_tip
 
 from ik2d_addon.bake import bake
-from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK
+from ik2d_addon.bake.chain_report import HALF_WAY
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain, rest_joints
+from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 CHAINS = int(os.environ.get("IK2D_CHAINS", "5"))  # of each rig; 0: all
 METARIGS = ("basic_human", "basic_quadruped", "bird", "cat", "horse", "human", "shark", "wolf")

@@ -270,6 +270,7 @@ def test_bake_takes_the_range_asked_for_then_the_rigs_then_the_scenes(custom, as
         ({"use_reduce": False, "reduce_error": 0.01}, {}),
         ({"on_target_keys": True}, {"on_target_keys": True}),
         ({"single_axis": True}, {"single_axis": True}),
+        ({"ease_flips": True}, {"ease_flips": True}),
     ],
 )
 def test_bake_takes_the_options_that_the_sidebar_shows(chosen, options):

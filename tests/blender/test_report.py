@@ -10,8 +10,9 @@ import pytest
 from rigs import leg_with_target
 
 from ik2d_addon.bake import BakeReport, ChainReport, bake
-from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK
+from ik2d_addon.bake.chain_report import HALF_WAY
 from ik2d_addon.core import Status
+from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 
 @pytest.fixture

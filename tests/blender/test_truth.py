@@ -17,7 +17,8 @@ from rigs import (
 )
 
 from ik2d_addon.bake import BakeOptions, bake, solve
-from ik2d_addon.bake.report import HALF_WAY, PLAYED_BACK
+from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 
 def distance_at(armature, chain, time: float) -> float:

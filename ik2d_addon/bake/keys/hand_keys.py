@@ -14,7 +14,7 @@ from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
 from ...rig.scene.samples import ChainSamples, finished, solvable
 from ..solving.hands import KeyedHands, hands_held
 from .cubics import hermite, solved_normal
-from .handles import middles, with_parabolas
+from .handles import halves, middles, shaped
 from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of, keyed_at
 
 # Where a hand would be further off its rotation than this half-way between frames, in radians, its handles
@@ -89,7 +89,7 @@ def _keyed_on_all(
     order = np.argsort(np.concatenate((np.arange(frames), np.arange(frames - 1) + 0.5)))
     together = ChainSamples.joined([samples, known]).at(order.tolist())
     own = own_turns(scene, rig, np.concatenate((plan.times, plan.half_way))[order].tolist())
-    channels = {each.bone: _woven(each.values, _halves(each)) for each in _turning(chain)}
+    channels = {each.bone: _woven(each.values, halves(each)) for each in _turning(chain)}
     factors, locations = (
         None if each is None else _woven(each, middles(each)) for each in (solved.factors, solved.locations)
     )
@@ -113,17 +113,7 @@ def _with_handles(
     gaps = np.flatnonzero(good & (astray > ASTRAY))
     if not len(gaps):
         return replace(rotation, values=on_frames)
-    return with_parabolas(rotation, np.arange(0, len(rotation.values), 2), 2 * gaps + 1, gaps)
-
-
-def _halves(rotation: BoneRotation) -> Floats:
-    """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
-    found = middles(rotation.values)
-    if rotation.handles is None:
-        return found
-    arriving, leaving = rotation.handles
-    shaped = (rotation.values[:-1] + 3.0 * (leaving[:-1] + arriving[1:]) + rotation.values[1:]) / 8.0
-    return np.where(np.isnan(shaped), found, shaped)
+    return shaped(rotation, np.arange(0, len(rotation.values), 2), 2 * gaps + 1, gaps)
 
 
 def _woven(on_frames: Floats, between: Floats) -> Floats:

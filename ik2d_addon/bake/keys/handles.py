@@ -2,12 +2,14 @@
 """Between two frames: handles that keep the tip on its target's way where automatic ones would not.
 
 Automatic handles round off what changes suddenly: a foot that is planted slides before it leaves the
-ground, and where joints turn fast the tip swings past. There the chain is solved half-way, too, and
-the curves go from key to key as the parabolas through that third point.
+ground, and where joints turn fast the tip swings past. There the chain is solved between the frames, too:
+at the thirds, through which the curves go as cubics from key to key; half-way, as parabolas, where that
+misses the way between, as at a step, and where each time has to be stepped to.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,12 @@ from ...rig.scene.stretch_scales import scale_channels
 from ..solving.frames import Asked, SolvedChain
 from ..solving.problem import with_scale
 from ..solving.solvers import Pose
-from .cubics import read_played
+from .cubics import hermite, read_played
 
 # Where the tip may be further off its target half-way than this part of the reach, handles are shaped.
 DOUBTFUL = 1e-4
+# Where a chain is solved between two frames: the curve goes through there.
+HALF_WAY, THIRDS = (0.5,), (1.0 / 3.0, 2.0 / 3.0)
 # The length of an automatic handle, as a part of the time to the next key.
 AUTOMATIC = 1.0 / 2.5614
 
@@ -34,21 +38,38 @@ AUTOMATIC = 1.0 / 2.5614
 def doubtful_gaps(
     chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples
 ) -> NDArray[np.intp]:
-    """Return the frames after which automatic handles would let the tip miss its target.
+    """Return the frames after which the handles let the tip miss its target half-way to the next.
 
     chain: solved at all frames (m), with its rotations; half_way: samples between these (m - 1).
     """
     if len(chain.turns) < 2 or not rotations:
         return np.empty(0, np.intp)
-    halves = [replace(rotation, values=middles(rotation.values)) for rotation in rotations]
+    if chain.swings is not None and rotations[0].handles is None:  # automatic ones play no one axis
+        return np.flatnonzero(solvable(chain.rig, half_way))
+    gaps = np.flatnonzero(strays(chain, rotations, half_way) > DOUBTFUL * chain.reach)
+    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+
+
+def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: ChainSamples) -> Floats:
+    """Return the misses (m - 1,) half-way between frames by the handles alone, as in `doubtful_gaps`."""
+    between = [replace(rotation, values=halves(rotation)) for rotation in rotations]
     factors = None if chain.factors is None else middles(chain.factors)
     half_way = with_scale(chain.rig, half_way, factors)
     times = np.arange(len(half_way.targets)) + 0.5
-    played = read_played(chain.rig, half_way, halves, times, chain.linkage)
+    played = read_played(chain.rig, half_way, between, times, chain.linkage)
     strayed = norms(played.tips_in_world() - half_way.targets)
-    on_frames = np.maximum(chain.distance[:-1], chain.distance[1:])
-    gaps = np.flatnonzero(strayed - on_frames > DOUBTFUL * chain.reach)
-    return gaps[solvable(chain.rig, half_way.at(gaps))] if len(gaps) else gaps
+    missed: Floats = strayed - np.maximum(chain.distance[:-1], chain.distance[1:])
+    return missed
+
+
+def halves(rotation: BoneRotation) -> Floats:
+    """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
+    found = middles(rotation.values)
+    if rotation.handles is None:
+        return found
+    arriving, leaving = rotation.handles
+    shaped = (rotation.values[:-1] + 3.0 * (leaving[:-1] + arriving[1:]) + rotation.values[1:]) / 8.0
+    return np.where(np.isnan(shaped), found, shaped)
 
 
 def middles(values: Floats) -> Floats:
@@ -69,62 +90,93 @@ def middles(values: Floats) -> Floats:
     return middles
 
 
-def between_frames(chain: SolvedChain, half_way: ChainSamples, gaps: NDArray[np.intp]) -> Asked:
-    """Return a solved chain as it is asked for half-way between frames, after some of them."""
-    rows, times = gaps.tolist(), (gaps + 0.5).tolist()
-    starts, samples = Pose(chain.angles[gaps], chain.solution.slides[gaps]), half_way.at(rows)
+def between_frames(
+    chain: SolvedChain, samples: ChainSamples, gaps: NDArray[np.intp], times: Sequence[float] = HALF_WAY
+) -> Asked:
+    """Return a solved chain as it is asked for after some of its frames.
+
+    times: of HALF_WAY or THIRDS. samples: at these times after each of the frames in turn.
+    """
+    after = np.repeat(gaps, len(times))
+    starts = Pose(chain.angles[after], chain.solution.slides[after])
     linkage = None if chain.linkage is None else read_linkage(chain.rig, samples, chain.linkage)
-    spins = None if chain.spins is None else middle_values(chain.spins)[gaps]
-    return Asked(chain.rig, samples, times, starts=starts, linkage=linkage, spins=spins)
+    parts = np.tile(times, len(gaps))
+    spins = None if chain.spins is None else _between(chain.spins, after, parts)
+    return Asked(chain.rig, samples, (after + parts).tolist(), starts=starts, linkage=linkage, spins=spins)
 
 
-def middle_values(values: Floats) -> Floats:
-    """Return smooth values (m,) half-way between frames (m - 1,), by the cubics through four of them."""
+def _between(values: Floats, after: NDArray[np.intp], parts: Floats) -> Floats:
+    """Return values (m,) at parts (k,) of the way from some frames (k,) to the next, on a smooth curve."""
     slopes = np.gradient(values)
-    found: Floats = (values[:-1] + values[1:]) / 2.0 + (slopes[:-1] - slopes[1:]) / 8.0
+    at_ends, at_slopes = hermite(parts)
+    ends, speeds = (np.stack((each[after], each[after + 1]), axis=1) for each in (values, slopes))
+    found: Floats = (at_ends * ends).sum(axis=1) + (at_slopes * speeds).sum(axis=1)
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A solved chain between its frames: at `times`, of HALF_WAY or THIRDS, after each of some frames."""
+
+    gaps: NDArray[np.intp]  # (k,) the frames
+    times: Sequence[float]
+    solved: SolvedChain  # (k times,) by `between_frames`
+
+    def without(self, gaps: NDArray[np.intp]) -> "Between":
+        """Return the same without some of the gaps."""
+        kept = ~np.isin(self.gaps, gaps)
+        rows = np.flatnonzero(np.repeat(kept, len(self.times)))
+        return Between(self.gaps[kept], self.times, self.solved.at(rows.tolist()))
+
+
 def shaped_rotations(
-    chain: SolvedChain,
-    found: SolvedChain,
-    gaps: NDArray[np.intp],
-    single_axis: bool,
-    before: Mapping[str, Floats] | None,
+    chain: SolvedChain, found: Sequence[Between], single_axis: bool, before: Mapping[str, Floats] | None
 ) -> list[BoneRotation]:
     """Return a solved chain's rotations, then its stretched scales, with handles in some of the gaps.
 
-    found: as it was solved there, by `between_frames`. gaps: after which frames. single_axis and before: as
-    in `bone_rotations`.
+    found: as it was solved there, each gap in one of them. single_axis and before: as in `bone_rotations`.
     """
-    turns = found.turns + 2.0 * np.pi * np.round((chain.turns[gaps] - found.turns) / (2.0 * np.pi))
+    after = np.concatenate([np.repeat(one.gaps, len(one.times)) for one in found])
+    order = np.lexsort((np.concatenate([np.tile(one.times, len(one.gaps)) for one in found]), after))
+    after = after[order]
+
+    def woven(name: str) -> Any:
+        own, parts = getattr(chain, name), [getattr(one.solved, name) for one in found]
+        if own is None or any(part is None for part in parts):
+            return own
+        inside = np.concatenate(parts)[order]
+        if name == "turns":
+            inside = inside + 2.0 * np.pi * np.round((own[after] - inside) / (2.0 * np.pi))
+        return np.insert(own, after + 1, inside, axis=0)
+
     # All in one sequence, so that the channels are continuous too.
-    together = np.insert(chain.turns, gaps + 1, turns, axis=0)
-    middle = gaps + 1 + np.arange(len(gaps))
-    on_frames = np.delete(np.arange(len(together)), middle)
-    swings = None
-    if chain.swings is not None and found.swings is not None:
-        swings = np.insert(chain.swings, gaps + 1, found.swings, axis=0)
-    rotations = bone_rotations(chain.rig, together, single_axis, before, swings)
-    locations, factors = chain.locations, None
-    if locations is not None and found.locations is not None:
-        locations = np.insert(locations, gaps + 1, found.locations, axis=0)
-    if chain.factors is not None and found.factors is not None:
-        factors = np.insert(chain.factors, gaps + 1, found.factors, axis=0)
-    channels = (*rotations, *slide_channels(chain.rig, locations), *scale_channels(chain.rig, factors))
-    return [with_parabolas(each, on_frames, middle, gaps) for each in channels]
+    together = woven("turns")
+    inside = after + 1 + np.arange(len(after))
+    on_frames = np.delete(np.arange(len(together)), inside)
+    rotations = bone_rotations(chain.rig, together, single_axis, before, woven("swings"))
+    slides = slide_channels(chain.rig, woven("locations"))
+    scales = scale_channels(chain.rig, woven("factors"))
+    return [shaped(one, on_frames, inside, after) for one in (*rotations, *slides, *scales)]
 
 
-def with_parabolas(
-    rotation: BoneRotation, on_frames: NDArray[np.intp], middle: NDArray[np.intp], gaps: NDArray[np.intp]
+def shaped(
+    rotation: BoneRotation, on_frames: NDArray[np.intp], inside: NDArray[np.intp], after: NDArray[np.intp]
 ) -> BoneRotation:
-    """Return the rotation on the frames alone, each parabola through a middle as handles at thirds.
+    """Return the rotation on the frames alone, with the curves through the values inside gaps as handles.
 
-    Through v0, vm half-way, and v1 a parabola has the slopes 4 vm - 3 v0 - v1 and 3 v1 + v0 - 4 vm.
+    on_frames, inside: rows of its values. after: the frames before those inside, one or two after each.
+    Handles at thirds of the time: of the parabola through v0, vm half-way, v1, which has the slopes
+    4 vm - 3 v0 - v1 and 3 v1 + v0 - 4 vm, or of the cubic through v0, va and vb at the thirds, and v1.
     """
-    values, between = rotation.values[on_frames], rotation.values[middle]
-    first, last = values[gaps], values[gaps + 1]
+    values, between = rotation.values[on_frames], rotation.values[inside]
     handles: Floats = np.full((2, *values.shape), np.nan)
-    handles[1, gaps] = first + (4.0 * between - 3.0 * first - last) / 3.0
-    handles[0, gaps + 1] = last - (3.0 * last + first - 4.0 * between) / 3.0
+    gaps, rows, counts = np.unique(after, return_index=True, return_counts=True)
+    gap, row = gaps[counts == 1], rows[counts == 1]
+    first, last, middle = values[gap], values[gap + 1], between[row]
+    handles[1, gap] = first + (4.0 * middle - 3.0 * first - last) / 3.0
+    handles[0, gap + 1] = last - (3.0 * last + first - 4.0 * middle) / 3.0
+    gap, row = gaps[counts == 2], rows[counts == 2]
+    first, last, one, other = values[gap], values[gap + 1], between[row], between[(row + 1) % len(between)]
+    handles[1, gap] = (18.0 * one - 9.0 * other - 5.0 * first + 2.0 * last) / 6.0
+    handles[0, gap + 1] = (18.0 * other - 9.0 * one - 5.0 * last + 2.0 * first) / 6.0
     return replace(rotation, values=values, handles=handles)

@@ -21,8 +21,18 @@ from ...rig.scene.stretch_scales import scale_channels, scales_back
 from ..solving.frames import SolvedChain, solve_chains
 from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
+from ..solving.solvers import Steps
 from .cubics import Cubics, hermite, read_played
-from .handles import between_frames, doubtful_gaps, shaped_rotations
+from .handles import (
+    DOUBTFUL,
+    HALF_WAY,
+    THIRDS,
+    Between,
+    between_frames,
+    doubtful_gaps,
+    shaped_rotations,
+    strays,
+)
 from .target_keys import target_key_frames
 
 Rows = NDArray[np.intp]
@@ -111,6 +121,8 @@ class KeyedChain:
     angles: Floats | None = None
     # What it was solved from, at the plan's times and then half-way between; None where that is not known
     samples: ChainSamples | None = None
+    # The frame after which curves through the thirds miss the way half-way most, and by how much in the world
+    strayed: tuple[int, float] = (0, 0.0)
 
     @property
     def channels(self) -> list[BoneRotation]:
@@ -184,31 +196,55 @@ class Draft:
 
 
 def key_chains(
-    plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool
+    plan: KeyPlan, drafts: Sequence[Draft], single_axis: bool, thirds: Sequence[ChainSamples] = ()
 ) -> Generator[int, None, list[KeyedChain]]:
-    """Choose the frames to key, and the handles, of chains. Yields the number of times done now and then."""
-    asked = [
-        between_frames(one.chain, one.half_way, one.gaps)
-        for one in drafts
-        if one.half_way is not None and len(one.gaps)
-    ]
-    solved = iter((yield from solve_chains(asked)))
+    """Choose the frames to key, and the handles, of chains. Yields the number of times done now and then.
+
+    thirds: samples at the thirds of each chain's gaps; none to go by those half-way.
+    """
+    shaped: list[list[BoneRotation]] = [[] for _ in drafts]
+    between: list[list[Between]] = [[] for _ in drafts]
+    left, strayed = [one.gaps for one in drafts], [(0, 0.0)] * len(drafts)
+    for times in (THIRDS, HALF_WAY) if thirds else (HALF_WAY,):
+        asked = []
+        numbers = [number for number, gaps in enumerate(left) if len(gaps)]
+        for number in numbers:
+            one, gaps = drafts[number], left[number]
+            assert one.half_way is not None
+            samples = thirds[number] if times is THIRDS else one.half_way.at(gaps.tolist())
+            asked.append(between_frames(one.chain, samples, gaps, times))
+        solved = yield from _within(len(plan.times), solve_chains(asked))
+        for number, found in zip(numbers, solved, strict=True):
+            one, gaps = drafts[number], left[number]
+            between[number] = [each.without(gaps) for each in between[number]] + [Between(gaps, times, found)]
+            shaped[number] = shaped_rotations(one.chain, between[number], single_axis, one.before)
+            if times is THIRDS and one.half_way is not None:
+                missed = strays(one.chain, shaped[number][: len(one.rotations)], one.half_way)[gaps]
+                left[number] = gaps[missed > DOUBTFUL * one.chain.reach]
+                worst = int(np.argmax(missed))
+                strayed[number] = int(gaps[worst]), float(missed[worst])
     keyed = []
-    for one in drafts:
-        between = next(solved) if len(one.gaps) else None
-        keyed.append((yield from _key_chain(plan, one, between, single_axis)))
+    for one, own, stray in zip(drafts, shaped, strayed, strict=True):
+        keyed.append(replace((yield from _key_chain(plan, one, own)), strayed=stray))
         yield len(plan.times)
     return keyed
 
 
-def _key_chain(
-    plan: KeyPlan, draft: Draft, between: SolvedChain | None, single_axis: bool
-) -> Generator[int, None, KeyedChain]:
-    """Choose the frames to key, and the handles, of one chain. between: as it was solved in the gaps."""
+def _within(most: int, steps: Steps[list[SolvedChain]]) -> Steps[list[SolvedChain]]:
+    """Run steps and yield the number of times that they have done, but no more than `most`."""
+    while True:
+        try:
+            yield min(next(steps), most)
+        except StopIteration as finished:
+            found: list[SolvedChain] = finished.value
+            return found
+
+
+def _key_chain(plan: KeyPlan, draft: Draft, shaped: list[BoneRotation]) -> Generator[int, None, KeyedChain]:
+    """Choose the frames to key, and the handles, of one chain. shaped: with handles in the gaps, if any."""
     chain, samples, rotations, gaps = draft.chain, draft.samples, draft.rotations, draft.gaps
     scales: list[BoneRotation] = [*scale_channels(chain.rig, chain.factors)]
-    if between is not None:
-        shaped = shaped_rotations(chain, between, gaps, single_axis, draft.before)
+    if shaped:
         rotations, scales = shaped[: len(rotations)], shaped[len(rotations) :]
     if chain.rig.name in plan.own:
         rows = np.searchsorted(plan.time_array, plan.own[chain.rig.name])

@@ -17,10 +17,11 @@ from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
+from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
-from ...rig.pose.kinematics import Linkage, read_linkage
+from ...rig.pose.kinematics import Linkage, carried_by_swings, first_rotations, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
-from ...rig.pose.swings import blended_swings, swung
+from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
@@ -66,12 +67,24 @@ class SolvedChain(Frames):
     # fixed. And its spins (frames,) where these were given.
     swings: Floats | None = None
     spins: Floats | None = None
+    # (frames,) radians each: between the target and the direction that leaves the plane open, and of the
+    # plane from the frame before; None: it is fixed
+    openness: Floats | None = None
+    plane_steps: Floats | None = None
+
+    @property
+    def steps(self) -> Floats:
+        """(frames, n) radians that each joint turns from the frame before; the first one with its plane."""
+        steps: Floats = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
+        if self.swings is not None and len(steps) > 1:
+            turned = first_rotations(self.rig, self.turns[:, 0], self.swings)
+            steps[1:, 0] = angles_between(turned[:-1], turned[1:])
+        return steps
 
     @property
     def joint_speed(self) -> Floats:
         """(frames,) degrees that the fastest joint turns from the frame before."""
-        steps = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
-        speed: Floats = np.degrees(steps.max(axis=1))
+        speed: Floats = np.degrees(self.steps.max(axis=1))
         return speed
 
 
@@ -211,15 +224,17 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
             both = as_solved_turns, turns[:, 0]
             swings = blended_swings(rig, samples.swings, other.first, both, samples.influence)
             # The miss in the plane as it stands then.
-            back = swings.swapaxes(1, 2) @ samples.swings @ (points - rig.plane.origin)[..., None]
-            samples, points = replace(samples, swings=swings), back[..., 0] + rig.plane.origin
+            there, now = (carried_by_swings(rig, each) for each in (samples.swings, swings))
+            points = turned(np.linalg.inv(now) @ there, points - rig.plane.origin) + rig.plane.origin
+            samples = replace(samples, swings=swings)
         if factors is not None:
             factors = 1.0 + samples.influence[:, None] * (factors - 1.0)
         if factors is not None or samples.swings is not None:
             linkage = read_linkage(rig, with_scale(rig, samples, factors))
     to_world = product(samples.world, linkage.to_pose)
-    tips = aimed.tips if other is None else None
-    miss = points - (linkage.tips_turned(turns, slides) if tips is None else linkage.lifted(tips))
+    flat = aimed.tips if other is None else None
+    tips = linkage.tips_turned(turns, slides) if flat is None else linkage.lifted(flat)
+    miss = (as_far(rig, points, tips) if rig.aims else points) - tips
     height = miss @ rig.plane.normal
     linear = to_world[:, :3, :3]
     in_plane = miss - height[:, None] * rig.plane.normal
@@ -233,6 +248,7 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
     residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
+    openness, plane_steps = flips(rig, asked.samples, asked.spins)
     return SolvedChain(
         rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, asked.neighbors))),
         turns=turns,
@@ -256,6 +272,8 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
         angle_errors=_angle_errors(problem, turns),
         swings=samples.swings,
         spins=asked.spins,
+        openness=openness,
+        plane_steps=plane_steps,
     )
 
 

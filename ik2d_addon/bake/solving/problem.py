@@ -380,9 +380,10 @@ class Problem:
 
             change = J^T (J J^T)^-1 missed
 
-        and a mask of the frames (frames,) that they correct: where they are small and no joint is held.
+        and a mask of the frames (frames,) that they correct: where they are small and no joint is held. One
+        joint cannot correct both coordinates.
         """
-        if not self.is_flat or self.rig.joints.held.any():
+        if not self.is_flat or self.rig.joints.held.any() or len(self.rig.bones) == 1:
             return np.zeros_like(self.lengths), np.zeros(len(joints), np.bool_)
         arms = (joints[:, -1:] - joints[:, :-1]).transpose(2, 1, 0)  # (2, n, frames)
         along, across = arms[0], -arms[1]  # how the tip moves with each joint, in y and in x

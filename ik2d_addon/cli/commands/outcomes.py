@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from ...bake import BakeReport
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 
 _OUTCOME = "ik2d: outcome: "
 

@@ -11,7 +11,7 @@ from bpy.types import Object, PropertyGroup, Scene
 
 from ...bake import solve
 from ...bake.keys.clearing import baked_keys
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
 from ...core.words import listed, number_of

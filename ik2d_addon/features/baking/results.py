@@ -196,6 +196,8 @@ def _target_name(chain: PropertyGroup) -> str:
 
 def missed_runs(result: ChainReport) -> list[tuple[int, int]]:
     """Return the first and last frame of each run of baked frames that missed the target."""
+    if not result.missed.any():
+        return []
     edges = np.flatnonzero(np.diff(np.concatenate(([False], result.missed, [False]))))
     frames = result.frames
     return [(int(frames[a]), int(frames[b - 1])) for a, b in edges.reshape(-1, 2)]

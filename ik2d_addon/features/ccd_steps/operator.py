@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy.types import Operator, PropertyGroup
 
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 from ...bake.request import scene_of
 from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ...core.ccd.step import ccd_joint

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup, Scene
 
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats

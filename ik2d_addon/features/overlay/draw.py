@@ -16,7 +16,7 @@ from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...bake.report import length_text
+from ...bake.lengths import length_text
 from ...core import IK2DError
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.fingerprint import settings_of

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The keys of an F-Curve as columns: new ones, and reading and writing them in bulk."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -16,6 +17,9 @@ Columns = dict[str, NDArray[Any]]
 # Blender's numbers for these, the same in all versions; bulk access takes no names.
 BEZIER, FREE, ALIGNED, AUTO_CLAMPED, GENERATED = 2, 0, 3, 4, 5
 CONSTANT, BY_HAND = 0, 0
+_SIDES = ("handle_left", "handle_right")
+# One by one, handles take as long as so many of an F-Curve that are read and written in bulk.
+_PRICE = 32
 # The values of new keys: such columns need no writing, each of which costs as much as update().
 _ADDED = {
     "handle_left_type": AUTO_CLAMPED,
@@ -118,6 +122,11 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
     for name, values in columns.items():
         points.foreach_set(name, values.ravel())
     curve.update()
+    if any(f"{side}_type" in columns for side in _SIDES):
+        automatic = np.full((len(columns["co"]), 1), AUTO_CLAMPED)
+        left, right = (columns.get(f"{side}_type", automatic)[:, 0] == FREE for side in _SIDES)
+        if (left != right).any():  # Blender may align a free handle with an automatic one
+            _set_exactly(curve, columns, (left & ~right, right & ~left))
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
@@ -132,11 +141,19 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
     if fresh >= {"handle_left_type", "handle_right_type"} and len(columns["co"]) > 1:
         fresh |= {"handle_left", "handle_right"}  # update() places automatic handles
     add(curve, {name: values for name, values in columns.items() if name not in fresh})
-    if exact is False:
-        return
+    if exact is not False:
+        _set_exactly(curve, columns, list(np.broadcast_to(exact, (len(columns["co"]), 2)).T))
+
+
+def _set_exactly(curve: bpy.types.FCurve, columns: Columns, which: Sequence[NDArray[np.bool_]]) -> None:
+    """Set some of the left, then of the right handles (m,) of an F-Curve as they are in columns."""
     points = curve.keyframe_points
-    which = np.broadcast_to(exact, (len(columns["co"]), 2))
-    for side, given in zip(("handle_left", "handle_right"), which.T, strict=True):
+    for side, given in zip(_SIDES, which, strict=True):
+        rows = np.flatnonzero(given).tolist()
+        if len(rows) * _PRICE <= len(points):
+            for row, place in zip(rows, columns[side][rows].tolist(), strict=True):
+                setattr(points[row], side, place)
+            continue
         handles = np.empty_like(columns[side])
         points.foreach_get(side, handles.ravel())
         handles[given] = columns[side][given]

@@ -205,7 +205,10 @@ def replace_keys(curve: bpy.types.FCurve, new: Columns, place: versions.Place, u
         return
     old = columns_of(curve) if len(curve.keyframe_points) else {}
     undo.callback(made.unless_gone, _put_keys_back, *channel, old)
-    x = old["co"][:, 0] if old else times[:0]
+    if not old:
+        add(curve, new)
+        return
+    x = old["co"][:, 0]
     kept = (x < times[0] - SAME_FRAME) | (x > times[-1] + SAME_FRAME)
     if not kept.any():
         add(curve, new)
@@ -213,4 +216,4 @@ def replace_keys(curve: bpy.types.FCurve, new: Columns, place: versions.Place, u
     order = np.argsort(np.concatenate((x[kept], times)), kind="stable")
     whole = with_all_fields(new)
     columns = {name: np.concatenate((old[name][kept], whole[name]))[order] for name in old}
-    fill(curve, columns, (order < kept.sum())[:, None] & are_shaped(columns))
+    fill(curve, columns, are_shaped(columns))

@@ -14,7 +14,7 @@ from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
+from .joints import Joints, TipAngle, normal_in_bone, normals_in, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane, read_swing, swing_note
@@ -191,7 +191,7 @@ def bend_of(settings: bpy.types.PropertyGroup) -> float:
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
-    return [normal_in_bone(plane, bone) for bone in bones]
+    return list(normals_in(plane, np.array([bone.bone.matrix_local for bone in bones], np.float64)))
 
 
 def held_note(rig: RigChain) -> Iterator[str]:
@@ -373,6 +373,15 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
             " choose another bone or none"
         )
     refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
+
+
+def pole_problem(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> str:
+    """Return the error that a chain's pole raises; "" for a good one."""
+    try:
+        _check_pole(armature, settings, bones)
+    except IK2DError as error:
+        return str(error)
+    return ""
 
 
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:

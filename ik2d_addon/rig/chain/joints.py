@@ -92,6 +92,8 @@ def _joints(
     found = [turning_axis(bone, normal) for bone, normal in zip(bones, normals, strict=True)]
     fixed = np.array([axis is None for axis in found])
     axes = np.array([n if axis is None else axis for axis, n in zip(found, normals, strict=True)])
+    if not any(axis is not n for axis, n in zip(found, normals, strict=True)):
+        return Joints(limits, weights, fixed, axes, np.zeros(len(axes)))
     # By the sine: the cosine is inexact for small angles.
     slants = np.arcsin(np.linalg.norm(crossed(axes, np.array(normals)), axis=1).clip(max=1.0))
     return Joints(limits, weights, fixed, axes, np.where(slants <= EXACT, 0.0, slants))
@@ -104,8 +106,8 @@ def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
     """
     if is_held(bone):
         return None
-    locks = np.array(bone.lock_rotation)
-    if not locks.any():
+    locks = bone.lock_rotation[:]
+    if not any(locks):
         return normal
     axis = np.where(locks, 0.0, normal)
     if bone.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE'):  # Euler angles: one alone, or all three
@@ -116,17 +118,17 @@ def turning_axis(bone: bpy.types.PoseBone, normal: Floats) -> Floats | None:
 
 def hinge_axis(bone: bpy.types.PoseBone) -> int | None:
     """Return the number (0..2) of the one own axis that locks leave a bone; None for none."""
-    free = np.flatnonzero(~np.array(bone.lock_rotation))
-    if len(free) != 1:
-        return None
-    index = int(free[0])
-    return None if is_held(bone) else index
+    free = [index for index, locked in enumerate(bone.lock_rotation) if not locked]
+    return None if len(free) != 1 or is_held(bone) else free[0]
 
 
 def is_held(bone: bpy.types.PoseBone) -> bool:
     """Return whether locks keep the bone from turning about any axis alone."""
+    locked = locked_channels(bone)
+    if not any(locked):
+        return False
     four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE')
-    return all(bone.lock_rotation) or (four and locked_channels(bone)[0]) or _astray(bone)
+    return all(bone.lock_rotation) or (four and locked[0]) or _astray(bone)
 
 
 def _astray(bone: bpy.types.PoseBone) -> bool:

@@ -116,11 +116,11 @@ def read_slides(
     whether locks hold the last bone. Raises IK2DError where a bone cannot slide, or its carrier not move.
     """
     ranges = np.zeros((len(bones), 2))
-    lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
     for i, bone in enumerate(bones):
         joint = settings.joints.get(bone.name)
         if joint is not None and joint.use_slide:
-            ranges[i] = _checked_range(settings.name, joint, float(lengths[i]))
+            length = float(np.linalg.norm(joints[i + 1] - joints[i]))
+            ranges[i] = _checked_range(settings.name, joint, length)
     slid = {i: channels for i, bone in enumerate(bones) if (channels := _slid(settings, bone))}
     if not ranges.any() and not slid:
         return None

@@ -269,7 +269,7 @@ def read_linkage(rig: RigChain, samples: ChainSamples, known: Linkage | None = N
             links[-1] = replace(links[-1], frame=_location_axes(bone, root=i == 0))
         local, upright = following, above @ following
     # For bones that do not simply follow their parents, Blender removes noise in the matrices on the way.
-    exact = all(map(_takes_all, bones[1:], locations[1:]))
+    exact = all(map(takes_all, bones[1:], locations[1:]))
     tips = None if exact else partial(_blender_tips, rig, samples, locations, owns, inverse(to_pose))
     last = links[-1].upright @ links[-1].own
     heights = (last[..., :3, :3] @ tail + last[..., :3, 3] - rig.plane.origin) @ rig.plane.normal
@@ -295,7 +295,7 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
     """
     root, location = rig.pose_bones[0], _constant(samples.bases[:, 0, :3, 3])
     parent, rest = None if samples.parent is None else _constant(samples.parent), _rest(root)
-    if _takes_all(root, location):
+    if takes_all(root, location):
         moved = _translation(root, location @ rest[:3, :3].T)
         held = moved if parent is None else parent @ (inverse(_rest(root.parent)) @ moved)
     else:
@@ -304,7 +304,8 @@ def rest_to_pose(rig: RigChain, samples: ChainSamples) -> Floats:
         held = _constant(samples.carried) @ held
     held, frames = held.reshape(-1, 4, 4), len(samples.targets)
     if samples.swings is not None:  # about the chain's root
-        held = held @ affine(samples.swings, rig.plane.origin - samples.swings @ rig.plane.origin)
+        linear = carried_by_swings(rig, samples.swings)
+        held = held @ affine(linear, rig.plane.origin - linear @ rig.plane.origin)
     return held if len(held) == frames else repeated(held[0], frames)
 
 
@@ -348,7 +349,7 @@ def bone_poses(rig: RigChain, samples: ChainSamples, rotations: Sequence[Floats]
 
 def posed(bone: bpy.types.PoseBone, parent: Floats | None, bases: Floats) -> Floats:
     """Return a bone's pose matrices of its own and its parent's, (frames, 4, 4) each."""
-    if not _takes_all(bone, bases[:, :3, 3]):
+    if not takes_all(bone, bases[:, :3, 3]):
         return posed_by_blender(bone, parent, bases)
     if parent is None:
         return _rest(bone) @ bases
@@ -371,8 +372,24 @@ def first_rotations(rig: RigChain, turns: Floats, swings: Floats) -> Floats:
 
     swings: (frames, 3, 3) in rest space.
     """
+    return _own_swings(rig, swings) @ rotations_about(rig.joints.axes[0], turns)
+
+
+def carried_by_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return the linear maps (frames, 3, 3) of rest space by which the first bone carries out swings.
+
+    swings: (frames, 3, 3) in rest space. They differ from these by as much as 32 bits leave the bone's rest
+    matrix from orthonormal.
+    """
+    rest = _rest(rig.pose_bones[0])[:3, :3]
+    found: Floats = rest @ _own_swings(rig, swings) @ np.linalg.inv(rest)
+    return found
+
+
+def _own_swings(rig: RigChain, swings: Floats) -> Floats:
+    """Return swings (frames, 3, 3) of rest space as rotations in the first bone's own space."""
     rest = orientations(_rest(rig.pose_bones[0])[:3, :3])
-    found: Floats = rest.T @ swings @ rest @ rotations_about(rig.joints.axes[0], turns)
+    found: Floats = rest.T @ swings @ rest
     return found
 
 
@@ -399,7 +416,7 @@ def _local(
     carried: (4, 4) that in rest; above: the parent's matrix in rest space. It is constant where the bone
     takes all of its parent's transforms; else Blender's own function computes it.
     """
-    if _takes_all(bone, location):
+    if takes_all(bone, location):
         return carried @ _translation(bone, location)
     parent = to_pose @ above
     return inverse(parent) @ _held(bone, parent, location)
@@ -427,7 +444,7 @@ def _held(bone: bpy.types.PoseBone, parent: Floats | None, location: Floats) -> 
     return posed_by_blender(bone, np.broadcast_to(parent, shape), np.broadcast_to(moved, shape))
 
 
-def _takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
+def takes_all(bone: bpy.types.PoseBone, location: Floats) -> bool:
     """Return whether the bone takes all of its parent's transforms, and its location is along its axes."""
     data = bone.bone
     follows = data.parent is None or (data.use_inherit_rotation and data.inherit_scale == 'FULL')

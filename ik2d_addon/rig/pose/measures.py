@@ -15,6 +15,7 @@ from .rotations import bone_rotations
 
 # A scale is even if its axes differ by less than this part.
 EVEN = 1e-3
+_ONE = np.eye(3)
 
 
 def channels_at_rest(rig: RigChain, single_axis: bool = False) -> list[BoneRotation]:
@@ -44,9 +45,11 @@ def uneven(matrices: Floats) -> NDArray[np.bool_]:
     """Return a mask (k,) of the bones whose matrices (frames, k, 3, 3) are uneven."""
     if is_constant(matrices):
         matrices = matrices[:1]
+    if (matrices == _ONE).all():
+        return np.zeros(matrices.shape[1], np.bool_)
     squares = np.swapaxes(matrices, -1, -2) @ matrices
     size = (squares[..., 0, 0] + squares[..., 1, 1] + squares[..., 2, 2]) / 3.0
-    off = np.abs(squares - size[..., None, None] * np.eye(3)).max(axis=(0, 2, 3), initial=0.0)
+    off = np.abs(squares - size[..., None, None] * _ONE).max(axis=(0, 2, 3), initial=0.0)
     found: NDArray[np.bool_] = off > EVEN * size.max(axis=0)
     return found
 

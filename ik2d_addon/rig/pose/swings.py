@@ -9,11 +9,19 @@ import numpy as np
 from ...core.affine import inverse, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
+from ...core.swing.swing import spin_steps, turns_about, units
 from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
 from .channels import blended
-from .kinematics import Linkage, first_rotations, read_linkage, rotations_about
+from .kinematics import (
+    Linkage,
+    carried_by_swings,
+    first_rotations,
+    read_linkage,
+    rest_to_pose,
+    rotations_about,
+)
 
 # Directions of the target nearer than this angle (radians) to the one that leaves the plane open, and steps
 # of its spin from frame to frame above this, are worth a warning.
@@ -28,14 +36,24 @@ def swung(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> 
     """
     if rig.swing is None and not rig.aims:
         return samples
-    samples = replace(samples, swings=None)
+    with np.errstate(all="ignore"):  # between two frames a rig may be scaled to nothing
+        return _swung(rig, replace(samples, swings=None), spins)
+
+
+def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainSamples:
     linkage = read_linkage(rig, samples)
     to_world = product(samples.world, linkage.to_pose)
     points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
     if rig.swing is not None:
+        if spins is None:
+            spins = rig.swing.spins(points, linkage.heights, poles)
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+        # Once more, for what the first bone's rest matrix makes of them.
+        seen = turned(swings, _turned_back(rig, swings, points))
+        swings = rig.swing.rotations(seen, linkage.heights, poles, spins)
+        swings = np.where(np.isfinite(swings), swings, np.eye(3))
         samples = replace(samples, swings=swings)
-        points = _turned_back(swings, points)
+        points = _turned_back(rig, swings, points)
     return _aimed(rig, samples, linkage, to_world, points) if rig.aims else samples
 
 
@@ -48,17 +66,20 @@ def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) ->
     return eased(spins, rig.swing.sines(points, poles), times)
 
 
-def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the angles (frames,) of targets to the direction that leaves the plane open, and spins' steps.
+def flips(
+    rig: RigChain, samples: ChainSamples, spins: Floats | None = None
+) -> tuple[Floats, Floats] | tuple[None, None]:
+    """Return the angles (frames,) of targets to the direction that leaves the plane open, and its steps.
 
-    Radians; the first step is 0. spins: as in `swung`. Zeros and right angles for a fixed plane.
+    A step (frames,) is the plane's turn about the line to the target from the frame before. Radians; the
+    first is 0. spins: as in `swung`. None for a fixed plane.
     """
     if rig.swing is None:
-        return np.full(len(samples.targets), np.pi / 2.0), np.zeros(len(samples.targets))
+        return None, None
     linkage, points, poles = _seen(rig, samples)
-    if spins is None:
-        spins = rig.swing.spins(points, linkage.heights, poles)
-    steps = np.abs(np.angle(np.exp(1j * np.diff(spins, prepend=spins[:1]))))
+    swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+    steps = np.zeros(len(points))
+    steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
     return np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps
 
 
@@ -75,6 +96,52 @@ def blended_swings(
     rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
     found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
     return found
+
+
+def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
+    """Return the places (frames, 3), in the world, of a pole that turn the first bone by a rotation more.
+
+    off: (frames, 3, 3) that rotation in the bone's rest space, of which only the turn about the line from
+    root to target counts: the pole goes round that line.
+    """
+    assert rig.swing is not None
+    linkage, points, poles = _seen(rig, samples)
+    assert poles is not None
+    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    off, line = rest @ off @ rest.T, units(points, rig.swing.along)
+    axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
+    along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
+    spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
+    places = (turns_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
+    to_world = product(samples.world, linkage.to_pose)
+    found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
+    return found
+
+
+def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
+    """Return points (frames, 3) in rest space moved in the plane to the distance of tips from the root.
+
+    A rest matrix that is not quite a rotation leaves the tip of a bone that aims by 1e-5 nearer or farther.
+    """
+    flat, own = rig.plane.project(points), rig.plane.project(tips)
+    sizes = np.hypot(*flat.T)
+    share = np.where(sizes > 0.0, np.hypot(*own.T) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
+    height = (points - rig.plane.origin) @ rig.plane.normal
+    moved: Floats = rig.plane.lift(share[:, None] * flat) + np.multiply.outer(height, rig.plane.normal)
+    return moved
+
+
+def aimed_as_far(rig: RigChain, samples: ChainSamples) -> ChainSamples:
+    """Return swung samples whose targets, of a bone that aims, are as far from the root as its tips there."""
+    if not rig.aims:
+        return samples
+    to_world = product(samples.world, rest_to_pose(rig, samples))
+    into = inverse(to_world)
+    points, tips = (
+        turned(into[:, :3, :3], places) + into[:, :3, 3] for places in (samples.targets, samples.tips)
+    )
+    targets = turned(to_world[:, :3, :3], as_far(rig, points, tips)) + to_world[:, :3, 3]
+    return replace(samples, targets=targets)
 
 
 def _seen(rig: RigChain, samples: ChainSamples) -> tuple[Linkage, Floats, Floats | None]:
@@ -95,9 +162,9 @@ def _from_root(rig: RigChain, to_world: Floats, places: Floats) -> Floats:
     return found
 
 
-def _turned_back(swings: Floats, points: Floats) -> Floats:
-    found: Floats = (swings.swapaxes(1, 2) @ points[..., None])[..., 0]
-    return found
+def _turned_back(rig: RigChain, swings: Floats, points: Floats) -> Floats:
+    """Return points (frames, 3) from the root as the plane sees them that swings turn."""
+    return turned(np.linalg.inv(carried_by_swings(rig, swings)), points)
 
 
 def _aimed(
@@ -114,6 +181,6 @@ def _aimed(
     heights = points @ plane.normal
     aimed = flat[:, :1] * plane.x + flat[:, 1:] * plane.y + heights[:, None] * plane.normal
     if samples.swings is not None:
-        aimed = (samples.swings @ aimed[..., None])[..., 0]
+        aimed = turned(carried_by_swings(rig, samples.swings), aimed)
     targets = turned(to_world[:, :3, :3], aimed + plane.origin) + to_world[:, :3, 3]
-    return replace(samples, targets=targets)
+    return replace(samples, targets=np.where(np.isfinite(targets), targets, samples.targets))

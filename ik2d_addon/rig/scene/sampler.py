@@ -187,6 +187,11 @@ class Sampler:
         """Why the full scene is evaluated; "" where it is not, or is not known to be."""
         return self._why or ""
 
+    @property
+    def by_curves(self) -> bool:
+        """Whether F-Curves are known to place all that was asked for."""
+        return self._why == "" and not self._hindered
+
     def steps_alone(self) -> Generator[int, None, bool]:
         """Return whether times are stepped through in a scene of the rig alone, where the order is free."""
         yield from self.compare()

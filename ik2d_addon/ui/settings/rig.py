@@ -105,7 +105,7 @@ class IK2D_PG_settings(PropertyGroup):
     )
     on_target_keys: BoolProperty(
         name="Only on Target's Keys",
-        description="Key only the first and last frame, and those on which the target has keys",
+        description="Key only the first and last frame, and those on which the target or the pole has keys",
         default=False,
         update=_on_target_keys_changed,
         **STORED,
@@ -113,6 +113,15 @@ class IK2D_PG_settings(PropertyGroup):
     single_axis: BoolProperty(
         name="One Curve per Bone",
         description="Give each bone a single rotation curve to edit; changes its rotation mode to Euler",
+        default=False,
+        **STORED,
+    )
+    ease_flips: BoolProperty(
+        name="Ease Flips",
+        description=(
+            "Turn a plane that follows its target smoothly where it would flip: the tip stays on its target,"
+            " but on some frames the knee is off its pole. Live chains flip"
+        ),
         default=False,
         **STORED,
     )

@@ -193,7 +193,7 @@ def two_chains():
     first = add_target({1: (0, 0, 0), 9: (1.7, 1, 0.5)}, "First")
     second = add_target({1: (0, 1, 0), 9: (0, 2, 1)}, "Second")
     for name, target in (("a", first), ("b", second)):
-        add_chain(armature, name, target, bone_count=1, plane='X')
+        add_chain(armature, name, target, bone_count=1, plane='X', aim_distance=True)
     armature.rotation_euler, armature.scale = (0.3, 0.5, -0.4), (1.0, 1.0, 2.0)
     bpy.context.view_layer.update()
     return [read_chain(armature, chain) for chain in armature.ik2d.chains]

@@ -13,12 +13,12 @@ from rigs import leg_with_target
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.keying import KeyedChain, KeyPlan
 from ik2d_addon.bake.playback import NOT_PLAYED, Played
-from ik2d_addon.bake.report import PLAYED_BACK
 from ik2d_addon.bake.solving.frames import SolvedChain
 from ik2d_addon.bake.verdict import report_of
 from ik2d_addon.core import Plane, Solution, Status
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.chain.planes import HINGES
+from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 REACH = 2.0
 FRAMES = [10, 12, 13, 17]
@@ -39,6 +39,7 @@ def rig(**changes):
         "plane_taken": "the plane of its bend",
         "ruled": False,
         "hands": None,
+        "swing": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
         "plane": Plane((0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)),
         "pose_bones": [SimpleNamespace(bone=SimpleNamespace(matrix_local=rest)) for rest in RESTS],

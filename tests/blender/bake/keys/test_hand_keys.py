@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from rigs import add_leg
 
-from ik2d_addon.bake.keys.hand_keys import ASTRAY, _between, _halves, _TurnCubics, _with_handles, _woven
+from ik2d_addon.bake.keys.hand_keys import ASTRAY, _between, _TurnCubics, _with_handles, _woven
+from ik2d_addon.bake.keys.handles import halves
 from ik2d_addon.bake.keys.keying import KeyPlan, fewest, handles_of, keyed_at
 from ik2d_addon.rig.animation.bone_channels import BoneRotation, matrices
 from ik2d_addon.rig.pose.hand_rotations import angles_between
@@ -55,7 +56,7 @@ def test_handles_lead_through_what_lies_between_only_where_it_is_known_and_astra
     found = _with_handles(armature, rotation, np.array([True, True, True, False]))
     assert (found.values == values[::2]).all()
     assert (~np.isnan(found.handles[1, :, 0])).tolist() == [False, True, False, False, False]
-    assert _halves(found)[1] == pytest.approx(values[3])
+    assert halves(found)[1] == pytest.approx(values[3])
     assert (_woven(values[::2], values[1::2]) == values).all()
     steady = BoneRotation("shin", "rotation_euler", np.zeros((5, 3)))
     assert _with_handles(armature, steady, np.ones(2, bool)).handles is None

@@ -11,6 +11,7 @@ from rigs import add_chain, add_leg, add_target, evaluated_tip, leg_with_target,
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.bake.keys import keying
+from ik2d_addon.bake.keys.handles import HALF_WAY
 from ik2d_addon.bake.keys.keying import Draft, KeyedChain, KeyPlan, key_chains, plan_keys
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
@@ -119,6 +120,16 @@ def test_the_plan_knows_the_pace_of_actions():
 TURNS = np.arange(5.0)[:, None]
 
 
+class Samples:
+    """Stands in for samples half-way between frames."""
+
+    def at(self, rows):
+        return self
+
+
+HALVES = Samples()
+
+
 @pytest.fixture
 def choosing(monkeypatch):
     """Return key_chains for a chain that plays five times, with stand-ins for what it asks.
@@ -127,18 +138,19 @@ def choosing(monkeypatch):
     """
     asked = []
 
-    def choose(plan, name="leg", given=None, gaps=(), half_way="half-way", influence=1.0, single=False):
+    def choose(plan, name="leg", given=None, gaps=(), half_way=HALVES, influence=1.0, single=False):
         chain = SimpleNamespace(
             rig=SimpleNamespace(name=name, stretching=None),
             turns=TURNS,
             influence=np.array([1.0, influence]),
             factors=None,
             locations=None,
+            swings=None,
         )
         given = [rotation()] if given is None else given
         shaped = [rotation(handles=np.zeros((2, 5, 3)))]
 
-        def rotations(rig, turns, single_axis, before):
+        def rotations(rig, turns, single_axis, before, swings):
             assert (rig, single_axis, before) == (chain.rig, single, "before") and turns is TURNS
             return given
 
@@ -147,18 +159,20 @@ def choosing(monkeypatch):
             assert arguments == (chain, given, half_way)
             return np.array(gaps, np.intp)
 
-        def between(solved, samples, rows):
-            assert (solved, samples, rows.tolist()) == (chain, half_way, list(gaps))
+        def between(solved, samples, rows, times):
+            assert (solved, samples, rows.tolist(), times) == (chain, half_way, list(gaps), HALF_WAY)
             return "asked"
 
         def solve(questions):
             yield 0
             return ["between" for question in questions if question == "asked"]
 
-        def shape(solved, found, rows, single_axis, before):
+        def shape(solved, found, single_axis, before):
             asked.append("shaped")
-            assert (solved, found, single_axis, before) == (chain, "between", single, "before")
-            assert rows.tolist() == list(gaps)
+            assert (solved, single_axis, before) == (chain, single, "before")
+            assert [(one.gaps.tolist(), one.times, one.solved) for one in found] == [
+                (list(gaps), HALF_WAY, "between")
+            ]
             return shaped
 
         monkeypatch.setattr(keying, "bone_rotations", rotations)

@@ -222,13 +222,16 @@ def test_they_are_not_paired_with_bones_that_have_joints_nor_where_numbers_diffe
     assert not follow_joints(chain) and names(chain) == ["body", "shin"]
 
 
-def test_a_targets_bone_is_followed():
+@pytest.mark.parametrize("role, bone", [("target", "subtarget"), ("pole", "pole_subtarget")])
+def test_the_bone_of_a_target_and_of_a_pole_is_followed(role, bone):
     armature, chain = leg()
     other = add_leg("Other")
-    chain.target, chain.subtarget = other, "thigh"
+    setattr(chain, role, other)
+    setattr(chain, bone, "thigh")
     other.data.bones["thigh"].name = "femur"
-    assert follow_renames(chain) and chain.subtarget == "femur"
-    assert chain.subtarget_place.parent == "body" and chain.subtarget_place.index == 1
+    assert follow_renames(chain) and getattr(chain, bone) == "femur"
+    place = chain.subtarget_place if role == "target" else chain.pole_place
+    assert place.parent == "body" and place.index == 1
     assert not follow_renames(chain)
     other.data.bones.active = None
     edit(other.data)["femur"].name = "bone"

@@ -323,7 +323,7 @@ def test_scales_that_differ_by_the_noise_of_32_bits_are_one():
     noisy = np.repeat(samples.bases, 4, axis=0)
     noisy[:, :, :3, :3] *= 1.0 + 0.4 * SCALE_NOISE * np.array([1, -1, 0.5, 0])[:, None, None, None]
     parent = np.repeat(samples.parent, 4, axis=0)
-    held = SimpleNamespace(parent=parent, bases=noisy, targets=np.zeros((4, 3)), carried=None)
+    held = SimpleNamespace(parent=parent, bases=noisy, targets=np.zeros((4, 3)), carried=None, swings=None)
     assert all((link.own == np.eye(4)).all() for link in read_linkage(rig, held).links)
     noisy[:, :, :3, :3] *= 1.25
     lengths, _ = read_linkage(rig, held).unturned()

@@ -11,9 +11,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..rig.chain.chain import RigChain
-from ..rig.chain.stretch import ALONG
-from .plain_matrices import Affine, moved
+from ...rig.chain.chain import RigChain
+from ...rig.chain.stretch import ALONG
+from .matrices import Affine, moved
 
 
 class PlainTips:

@@ -9,11 +9,12 @@ from math import atan2
 
 import bpy
 import numpy as np
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ..rig.animation.bone_channels import BoneRotation, rotation_property
-from ..rig.chain.chain import RigChain
-from ..rig.chain.hands import Hands
+from ...rig.animation.bone_channels import BoneRotation, rotation_property
+from ...rig.chain.chain import RigChain
+from ...rig.chain.hands import Hands
+from ..writing import Turn
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
@@ -32,7 +33,7 @@ class PlainHands:
         self.hands = [_LeanHand(rig.armature.pose.bones[name]) for name in hands.bones]
 
     def rotations(
-        self, turns: Sequence[float], shown: Sequence[bpy.types.PoseBone], base: Matrix | None, turned: Matrix
+        self, turns: Sequence[Turn], shown: Sequence[bpy.types.PoseBone], base: Matrix | None, turned: Matrix
     ) -> list[BoneRotation] | None:
         """Return the hands' rotations for turns (n,) of the bones `shown`; None under an uneven scale.
 
@@ -41,7 +42,8 @@ class PlainHands:
         """
         held = Matrix.Identity(3) if base is None else base.to_3x3()
         for turn, (beyond, axis), bone in zip(turns, self.links, shown, strict=True):
-            held = held @ beyond @ Matrix.Rotation(turn, 3, axis)
+            whole = isinstance(turn, tuple)
+            held = held @ beyond @ (Quaternion(turn).to_matrix() if whole else Matrix.Rotation(turn, 3, axis))
             if tuple(bone.scale) != (1.0, 1.0, 1.0):
                 held = held @ Matrix.Diagonal(bone.scale)
         lengths = [column.length for column in held.col]

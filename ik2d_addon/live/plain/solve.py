@@ -3,13 +3,13 @@
 
 import numpy as np
 
-from ..bake.solving.problem import with_scale
-from ..core import Chain
-from ..core.plain import PlainSolver, PlainStretch, plain_solver
-from ..rig.chain.chain import RigChain
-from ..rig.pose.kinematics import Linkage, angles_before, read_linkage
-from ..rig.scene.samples import ChainSamples
-from .plain_tips import PlainTips
+from ...bake.solving.problem import with_scale
+from ...core import Chain
+from ...core.plain import PlainSolver, PlainStretch, plain_solver
+from ...rig.chain.chain import RigChain
+from ...rig.pose.kinematics import Linkage, angles_before, read_linkage
+from ...rig.scene.samples import ChainSamples
+from .tips import PlainTips
 
 # Of a chain whose bones keep their lengths, or stretch.
 Plain = PlainSolver | PlainStretch
@@ -34,7 +34,8 @@ def read_plain_solver(
         return None
     linkage = read_linkage(rig, with_scale(rig, samples))
     exact = not linkage.blender_tips and all(link.inherits for link in linkage.links)
-    if not linkage.planar or not (exact or stretching is not None):
+    # The tips of links that are not exact are those of the plane at rest.
+    if not linkage.planar or not (exact or stretching is not None and rig.swing is None):
         return None
     solver = _solver(rig, linkage)
     if solver is None:

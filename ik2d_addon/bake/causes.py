@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The causes of a tip that is not on its target, in words."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Status
+
+OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
+LIMITED, LOCKED, UNEVEN = "stopped by limits", "held by locks", "held back by uneven scale"
+BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
+REDUCED = "off by reducing keys"
+TURNING, BLENDED = "turning over", "held back by influence"
+HALF_WAY_BETWEEN = "half-way between frames"
+_STATUS_IN_WORDS = {
+    Status.TOO_FAR: OUT_OF_REACH,
+    Status.TOO_CLOSE: OUT_OF_REACH,
+    Status.STALLED: "stalled",
+}
+
+
+def cause_of(
+    status: int,
+    distance: float,
+    solved: float,
+    off_plane: bool,
+    tolerance: float,
+    on_purpose: str,
+    stopped: str,
+    uneven: bool,
+) -> str:
+    """Return why a tip is so far from its target, in words; "" where the solve does not explain it.
+
+    solved: that distance as solved. off_plane: whether most of it is along the plane's normal. on_purpose:
+    why the solver may leave the tip off a target within reach, in words. stopped: what stops the joints, in
+    words. uneven: whether armature or bones are scaled unevenly.
+    """
+    if status == Status.LIMITED:
+        return stopped
+    if status == Status.STALLED and uneven:
+        return UNEVEN
+    if status not in (Status.REACHED, Status.EASED, Status.ANGLE):
+        return _STATUS_IN_WORDS[Status(status)]
+    if on_purpose == TURNING:
+        return TURNING
+    if solved > tolerance and solved >= 0.5 * distance:
+        return OFF_THE_PLANE if off_plane else on_purpose
+    return UNEVEN if uneven else ""
+
+
+def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) -> str:
+    """Return the cause that stops joints, in words: masks (n,) of those at a limit, and of those locked."""
+    if locked is None or not locked.any():
+        return LIMITED
+    return LOCKED if (locked | ~limited).all() else f"{LOCKED} and limits"

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report on one chain of a bake, in numbers and in words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Status
+from ..core.inputs import Floats
+from ..core.solution import is_reached
+from ..core.words import number_of
+from .causes import (
+    BETWEEN_KEYS,
+    BLENDED,
+    EASED,
+    HALF_WAY_BETWEEN,
+    MOVED_ELSE,
+    REDUCED,
+    TURNING,
+    cause_of,
+    stopped_words,
+)
+from .lengths import length_text
+
+# The largest miss half-way between two frames that still counts as reached, as a part of the reach.
+HALF_WAY = 1e-3
+VERIFIED_NOTHING = 'NONE'
+# After the decimal point, of angles in radians: 32-bit rotations have no more.
+DIGITS = 7
+# The fields of a chain in JSON, and the columns of a table of frames, in this order.
+_TOLD = (
+    *("name", "armature", "bones", "solver", "target", "plane", "reach", "keys", "summary", "reached"),
+    *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
+    *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
+    *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
+    *("angle_error", "plane_axes", "angles", "parted"),
+)
+_COLUMNS = (
+    *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
+    *("iterations", "stretch", "slides"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainReport:
+    """The result of one chain. Lengths are in the world's Blender units.
+
+    A tip's place is the one played back where that was measured, else the solved one. Played back: as Blender
+    evaluates it, or by arithmetic on the keys that it holds, which it confirms at some of the times.
+    """
+
+    name: str
+    armature: str
+    bones: tuple[str, ...]
+    solver: str
+    target: str
+    frames: NDArray[np.int64]  # (frames,) all whole frames of the range, and what else has keys
+    status: NDArray[np.int8]  # (frames,) core.Status
+    residual: Floats  # (frames,) tip to target as solved, as seen along the plane's normal
+    off_plane: Floats  # (frames,) target to the tip's plane
+    distance: Floats  # (frames,) tip to target as solved
+    keyed: NDArray[np.bool_]  # (frames,) where the keys put the tip where it was solved
+    iterations: NDArray[np.int32]  # (frames,)
+    limited: NDArray[np.bool_]  # (frames, n) joints that are at a limit
+    joint_speed: Floats  # (frames,) degrees that the fastest joint turns in a frame
+    played_back: Floats  # (frames,) tip to target as the keys play; NaN where that was not measured
+    between_times: Floats  # (m,) times between the frames that were played too
+    between: Floats  # (m,) tip to target then
+    reach: float
+    tolerance: float  # tip to target that counts as reached
+    unit_system: str
+    verified: str = 'ALL'  # 'SAMPLE', 'ALL' or 'NONE'
+    bound: float = 0.0  # that reducing keys may cost
+    warnings: tuple[str, ...] = ()
+    keys: int = 0  # on each channel
+    plays_back_worse_by: float = 0.0  # the most that a tip, played back, was further off than promised
+    plane: str = ""  # the plane that the chain bent in, in words
+    forced: tuple[str, ...] = ()  # problems that would have been refused without BakeOptions.force
+    stretch: Floats | None = None  # (frames,) how many times as long bones are; None: as long as they are
+    slides: Floats | None = None  # (frames, n) lengths added to bones, in the armature's units; None: rigid
+    turning: NDArray[np.bool_] | None = None  # (frames,) where it turns over from one side to the other
+    parted: NDArray[np.bool_] | None = None  # (frames,) where a live chain has another pose; None: nowhere
+    blended: NDArray[np.bool_] | None = None  # (frames,) where its influence leaves other keys their part
+    locked: NDArray[np.bool_] | None = None  # (n,) joints that locks keep from turning; None: none
+    uneven: bool = (
+        False  # whether something is scaled unevenly, so that bones change their length as they turn
+    )
+    ruled: bool = False  # whether a warning names other controls of the bones
+    hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
+    hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
+    # (frames, n) radians that each bone has turned in the plane from rest, relative to the bone before:
+    # counterclockwise where the plane's normal points at you; NaN where not known
+    angles: Floats | None = None
+    rest_directions: Floats | None = None  # (n,) of the bones in rest, radians from the plane's x axis
+    plane_axes: Floats | None = None  # (2, 3) the plane's x and y in the armature's space, in rest
+    # (frames,) radians of the last bone off the angle that it is to have, as solved; None where it is free
+    angle_error: Floats | None = None
+
+    @property
+    def directions(self) -> Floats | None:
+        """(frames, n) radians from the plane's x axis to each bone in the plane; None where not known."""
+        if self.angles is None or self.rest_directions is None:
+            return None
+        return self.rest_directions + np.cumsum(self.angles, axis=1)
+
+    @cached_property
+    def errors(self) -> Floats:
+        """(frames,) distance from the tip to its target: as played back where measured, else as solved."""
+        return np.where(np.isnan(self.played_back), self.distance, self.played_back)
+
+    @property
+    def max_error(self) -> float:
+        """The largest known distance from the tip to its target, on the frames and between them."""
+        return max(float(self.errors.max()), self.max_between)
+
+    @cached_property
+    def max_between(self) -> float:
+        """The largest distance that was measured between the frames; 0 where none was."""
+        return float(self.between.max(initial=0.0))
+
+    @property
+    def max_error_frame(self) -> float:
+        """The frame or half-way time at which the tip is furthest off."""
+        if self.max_between > self.errors.max():
+            return float(self.between_times[int(np.argmax(self.between))])
+        return float(self.frames[int(np.argmax(self.errors))])
+
+    @property
+    def max_error_from(self) -> str:
+        """The cause of the largest distance, in words; "" where the target is reached there."""
+        if self.max_between > self.errors.max():
+            return HALF_WAY_BETWEEN if self.max_between > self.tolerance else ""
+        worst = int(np.argmax(self.errors))
+        return self._cause(worst) if self.missed[worst] else ""
+
+    @cached_property
+    def missed(self) -> NDArray[np.bool_]:
+        """(frames,) True where the tip is not on its target."""
+        # A comparison with NaN is false.
+        on_target = self.errors <= self.tolerance + self.bound
+        missed: NDArray[np.bool_] = ~(is_reached(self.status) & on_target)
+        return missed
+
+    @property
+    def strays(self) -> bool:
+        """Whether the tip leaves its target too far half-way between frames."""
+        return not self.max_between <= max(HALF_WAY * self.reach, self.bound) + self.tolerance
+
+    @cached_property
+    def misses(self) -> bool:
+        """Whether the tip is known to be off its target on a frame, or too far from it between two."""
+        return self.strays or bool(self.missed.any())
+
+    @property
+    def reached(self) -> bool:
+        """Whether the tip is known to be on its target on every frame, and near it between.
+
+        Unknown until played back between keys more than a frame apart and under other controls, and after
+        a forced bake, since the target may not be where it should.
+        """
+        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.ruled
+        return known and not self.forced and not self.misses
+
+    @property
+    def worst_frame(self) -> int:
+        """The frame on which the tip is furthest from its target."""
+        return int(self.frames[int(np.argmax(self.errors))])
+
+    def limited_bones(self, i: int) -> list[str]:
+        """Return the bones that are at a limit on the i-th frame."""
+        return [name for name, limited in zip(self.bones, self.limited[i], strict=True) if limited]
+
+    def sentence(self) -> str:
+        """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
+        by_force = ", baked by force" if self.forced else ""
+        if self.missed.any():
+            return f"{self.missed_words()}{by_force}"
+        count = number_of(len(self.frames), "frame")
+        if not self.reached:
+            return f"{count}, {self.doubt_words('target')}{by_force}"
+        on_all = " on all" * (len(self.frames) > 1)
+        told = (self.unverified_words(), self.between_words(), self.parted_words())
+        return f"{count}, target reached{on_all}{''.join(told)}"
+
+    def missed_words(self) -> str:
+        """Return the number of missed frames, the causes and the largest miss, in words."""
+        missed = int(self.missed.sum())
+        causes = dict.fromkeys(self._cause(int(i)) for i in np.flatnonzero(self.missed))
+        worst = self.worst_missed
+        words = (
+            f"{missed} of {number_of(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
+            f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]:g}"
+        )
+        if self.strays and self.max_between > self.errors[worst]:
+            words += f", and by {self._length(self.max_between)} half-way between two"
+        return words
+
+    def doubt_words(self, subject: str) -> str:
+        """Return why no missed frame is known, but the target does not count as reached."""
+        if self.strays:
+            at = self.between_times[int(np.argmax(self.between))]
+            return (
+                f"{subject} reached on the frames, but up to {self._length(self.max_between)} off"
+                f" half-way between two (frame {at:g})"
+            )
+        if self.forced:
+            return f"{subject} reached, if it is where it should be"
+        if self.ruled and self.keyed.all():
+            return f"{subject} reached by the keys alone, not verified with the bones' other controls"
+        return f"{subject} reached on the keys, not verified between them"
+
+    def unverified_words(self) -> str:
+        """Return " as solved, not verified" where nothing was played back, else ""."""
+        return " as solved, not verified" if self.verified == VERIFIED_NOTHING else ""
+
+    def between_words(self) -> str:
+        """Return the miss half-way between frames, ", up to 1 mm off ...", or "" for none."""
+        if self.max_between <= self.tolerance:
+            return ""
+        return f", up to {self._length(self.max_between)} off half-way between frames"
+
+    def parted_words(self) -> str:
+        """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""
+        if self.parted is None or not self.parted.any():
+            return ""
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], self.parted, [False]))))
+        first, last = self.frames[edges[0]], self.frames[edges[1] - 1]
+        more = f" and on {number_of(edges.size // 2 - 1, 'other run')}" if edges.size > 2 else ""
+        to = f"s {first:g} to {last:g}" if last > first else f" {first:g}"
+        return f"; live shows another pose at frame{to}{more}"
+
+    @property
+    def worst_missed(self) -> int:
+        """The row of the missed frame with the largest miss."""
+        return int(np.argmax(np.where(self.missed, self.errors, -1.0)))
+
+    def _cause(self, i: int) -> str:
+        """Return why the i-th frame missed its target."""
+        status, cost = Status(int(self.status[i])), self.errors[i] - self.distance[i]
+        if cost > self.distance[i] and self.tolerance < cost <= self.tolerance + self.bound:
+            return REDUCED
+        turning = self.turning is not None and self.turning[i]
+        blended = self.blended is not None and self.blended[i]
+        eased = status == Status.EASED and not blended
+        cause = cause_of(
+            status,
+            float(self.errors[i]),
+            float(self.distance[i]),
+            self.off_plane[i] >= self.residual[i],
+            self.tolerance,
+            TURNING if turning else EASED if eased else BLENDED,
+            stopped_words(self.limited[i], self.locked),
+            self.uneven,
+        )
+        return cause or (MOVED_ELSE if self.keyed[i] else BETWEEN_KEYS)
+
+    def _length(self, length: float) -> str:
+        return length_text(length, self.unit_system)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict of plain lists and numbers, ready for JSON, without fields that are None."""
+        made = {
+            "summary": self.sentence(),
+            "plays_back_worse_by": max(0.0, self.plays_back_worse_by),
+            "status": [Status(int(status)).name for status in self.status],
+            "limited": [self.limited_bones(i) for i in range(len(self.frames))],
+            "played_back_between": np.column_stack((self.between_times, self.between)),
+            "hands": self.hands if self.hands_off is not None else None,
+            "plane_axes": None if self.plane_axes is None else self.plane_axes.tolist(),
+            "angles": self._angles_by_bone(),
+            "angle_error": None if self.angle_error is None else self.angle_error.round(DIGITS),
+        }
+        told = {name: made[name] if name in made else getattr(self, name) for name in _TOLD}
+        return {name: _plain(value) for name, value in told.items() if value is not None}
+
+    def _slides_in_words(self, i: int) -> str:
+        """Return the slides on the i-th frame in words: "boom=0.5 section=0.25"."""
+        slides = () if self.slides is None else self.slides[i].tolist()
+        return " ".join(f"{bone}={slide:.6g}" for bone, slide in zip(self.bones, slides, strict=True))
+
+    def _angles_by_bone(self) -> dict[str, dict[str, list[float | None]]] | None:
+        """Return the angles in radians by kind and bone, ready for JSON; None where there are none."""
+        if self.angles is None or self.directions is None:
+            return None
+        return {
+            kind: {
+                bone: _plain(column) for bone, column in zip(self.bones, angles.T.round(DIGITS), strict=True)
+            }
+            for kind, angles in (("from_rest", self.angles), ("in_plane", self.directions))
+        }
+
+    def _angle_cells(self) -> Iterator[dict[str, Any]]:
+        """Yield the names of the bones and their angles in degrees, one pair of columns a bone, by frame."""
+        if self.angles is None or self.directions is None:
+            yield from ({} for _ in self.frames)
+            return
+        pairs = np.degrees(np.stack((self.angles, self.directions), axis=2)).round(DIGITS - 2)
+        numbers = range(1, len(self.bones) + 1)
+        columns = [f"angle_{i}{kind}_degrees" for i in numbers for kind in ("", "_in_plane")]
+        for cells in pairs.reshape(len(self.frames), -1).tolist():
+            known = ["" if cell != cell else cell for cell in cells]
+            yield {"bones": " ".join(self.bones), **dict(zip(columns, known, strict=True))}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one flat row for each frame, for a table. Angles are in degrees."""
+        told = self.to_dict()
+        angles = self._angle_cells()
+        for i, frame in enumerate(told["frames"]):
+            row = {"armature": self.armature, "chain": self.name, "frame": frame}
+            row |= {name: told[name][i] for name in _COLUMNS if name in told}
+            row["limited"] = " ".join(row["limited"])
+            if row["played_back"] is None:
+                row["played_back"] = ""
+            if self.angle_error is not None:
+                row["angle_error_degrees"] = float(np.degrees(self.angle_error[i]).round(DIGITS - 2))
+            if "slides" in row:
+                row["slides"] = self._slides_in_words(i)
+            yield row | next(angles)
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays and tuples as lists with None for NaN, and other values as they are."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [None if each != each else each for each in value] if isinstance(value, list | tuple) else value

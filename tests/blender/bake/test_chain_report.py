@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report on a chain: each number, each sentence."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from chain_reports import (
+    ANGLE,
+    EASED,
+    LIMITED,
+    REACHED,
+    STALLED,
+    TOO_CLOSE,
+    TOO_FAR,
+    chain,
+    full,
+    missed,
+    report,
+    strayed,
+)
+
+from ik2d_addon.bake import ChainReport
+from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.bake.lengths import length_text
+
+# --- Numbers --------------------------------------------------------------------------------------
+
+
+def test_the_error_is_as_played_back_or_else_as_solved():
+    one = chain(3, distance=np.array([0.3, 0.2, 0.1]), played_back=np.array([0.1, np.nan, 0.25]))
+    assert one.errors == pytest.approx([0.1, 0.2, 0.25])
+    assert (one.max_error, one.max_error_frame, one.worst_frame) == (0.25, 13.0, 13)
+    two = chain(residual=np.array([0.0, 0.0, 0.7, 0.0]), distance=np.array([0.9, 0.0, 0.7, 0.0]))
+    assert report(one, two).max_error == 0.9 and report(one, two).max_residual == 0.7
+    assert report(two, one).max_error == 0.9 and report(two, one).max_residual == 0.7
+
+
+def test_between_frames_the_tip_may_be_further_off_than_on_them():
+    for on_frames, between, expected in ((0.1, 0.3, (0.3, 11.5)), (0.3, 0.1, (0.3, 12.0))):
+        one = strayed(between, distance=np.array([0.0, on_frames, 0.05, 0.0]))
+        assert one.max_between == between
+        assert (one.max_error, one.max_error_frame) == expected
+    near = strayed(0.1, distance=np.array([0.0, 0.3, 0.05, 0.0]))
+    assert near.max_error_from == "off the plane"
+    same = strayed(0.3, distance=np.array([0.0, 0.3, 0.0, 0.0]))
+    assert same.max_error_frame == 12.0
+    assert chain().max_between == chain().max_error == 0.0
+
+
+def test_missed_is_what_was_not_solved_or_is_not_there():
+    one = missed(REACHED, TOO_FAR, STALLED, LIMITED, distance=[5e-4, 0.1, 0.3, 0.2])
+    assert one.missed.tolist() == [False, True, True, True]
+    assert one.worst_frame == 13 and one.worst_missed == 2
+    assert not one.reached and one.max_error_from == "stalled"
+    assert not report(one).all_reached and not report(chain(), one).all_reached
+    assert report(chain(), chain()).all_reached
+    # One that was not reached is missed even where Blender has the tip on its target.
+    lucky = missed(REACHED, TOO_FAR, played_back=np.zeros(2))
+    assert lucky.missed.tolist() == [False, True] and lucky.worst_missed == 1
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.25])
+def test_more_than_the_tolerance_and_the_bound_is_a_miss(bound):
+    errors = np.array([0.0, 0.999, 1.001, np.nan]) * (1e-3 + bound)
+    one = chain(played_back=errors, bound=bound)
+    assert one.missed.tolist() == [False, False, True, False]
+    assert not one.reached and one.worst_missed == 2
+
+
+@pytest.mark.parametrize("bound, allowed", [(0.0, 2e-3), (1e-3, 2e-3), (0.25, 0.25)])
+def test_between_frames_a_thousandth_of_the_reach_or_the_bound_is_allowed(bound, allowed):
+    assert HALF_WAY == 1e-3
+    for part, strays in ((0.99, False), (1.01, True)):
+        one = strayed(part * (allowed + 1e-3), bound=bound)
+        assert one.strays is strays and one.reached is not strays
+        assert not one.missed.any() and report(one).all_reached is not strays
+
+
+def test_between_keys_nothing_is_known_until_it_was_played_back():
+    sparse = np.array([True, False, True, True])
+    for verified, keyed, reached in (
+        ('NONE', sparse, False),
+        ('NONE', sparse | True, True),
+        ('SAMPLE', sparse, True),
+        ('ALL', sparse, True),
+    ):
+        assert chain(verified=verified, keyed=keyed).reached is reached
+
+
+def test_bones_at_a_limit_by_name():
+    one = chain(2, limited=np.array([[True, False], [True, True]]))
+    assert one.limited_bones(0) == ["thigh"] and one.limited_bones(1) == ["thigh", "shin"]
+
+
+# --- Words on a chain -----------------------------------------------------------------------------
+
+
+def test_a_chain_that_reached_says_so():
+    assert chain(4).sentence() == "4 frames, target reached on all"
+    assert chain(1).sentence() == "1 frame, target reached"
+    assert chain(2, verified='NONE').sentence() == "2 frames, target reached on all as solved, not verified"
+    assert chain(1, verified='NONE').sentence() == "1 frame, target reached as solved, not verified"
+    assert chain(4).max_error_from == ""
+
+
+def test_a_little_between_the_frames_is_told_where_it_is_more_than_the_tolerance():
+    assert strayed(1e-3).sentence() == "4 frames, target reached on all"
+    assert (
+        strayed(2e-3).sentence() == "4 frames, target reached on all, up to 2 mm off half-way between frames"
+    )
+    assert (strayed(1e-3).max_error_from, strayed(2e-3).max_error_from) == ("", "half-way between frames")
+
+
+def test_doubts_are_told_where_no_frame_missed():
+    assert strayed(0.5).sentence() == (
+        "4 frames, target reached on the frames, but up to 50 cm off half-way between two (frame 11.5)"
+    )
+    assert strayed(0.5, 1234567.0).doubt_words("all").endswith("(frame 1.23457e+06)")
+    sparse = chain(2, verified='NONE', keyed=np.array([True, False]))
+    assert sparse.sentence() == "2 frames, target reached on the keys, not verified between them"
+
+
+@pytest.mark.parametrize(
+    "statuses, how",
+    [
+        ([TOO_FAR], "out of reach"),
+        ([TOO_CLOSE], "out of reach"),
+        ([TOO_FAR, TOO_CLOSE], "out of reach"),
+        ([LIMITED], "stopped by limits"),
+        ([STALLED], "stalled"),
+        ([LIMITED, TOO_FAR], "out of reach or stopped by limits"),
+        ([STALLED, TOO_CLOSE], "out of reach or stalled"),
+        ([STALLED, LIMITED, TOO_CLOSE, TOO_FAR], "out of reach or stalled or stopped by limits"),
+    ],
+)
+def test_a_chain_that_missed_says_how(statuses, how):
+    words = missed(REACHED, *statuses).sentence()
+    assert words == f"{len(statuses)} of {len(statuses) + 1} frames {how}, worst by 10 cm at frame 12"
+
+
+@pytest.mark.parametrize(
+    "numbers, how",
+    [
+        ({"off_plane": 0.4, "residual": 0.3, "distance": 0.5}, "off the plane"),
+        ({"off_plane": 0.4, "residual": 0.4, "distance": 0.5}, "off the plane"),
+        ({"off_plane": 0.3, "residual": 0.4, "distance": 0.5, "status": EASED}, "held back by softness"),
+        ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
+        # As solved it is no more than half of what it is off.
+        ({"residual": 0.25, "distance": 0.25, "status": EASED}, "held back by softness"),
+        ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
+        ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
+        (
+            {"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3},
+            "moved by something else than the keys",
+        ),
+        ({}, "moved by something else than the keys"),
+    ],
+)
+def test_a_frame_that_was_reached_but_is_not_there_says_why(numbers, how):
+    columns = {"played_back": 0.5, **numbers}
+    one = chain(1, **{name: np.array([value]) for name, value in columns.items()})
+    assert one.missed.all() and one.max_error_from == how
+    assert one.sentence().startswith(f"1 of 1 frame {how}, worst by ")
+
+
+def test_the_status_goes_before_all_other_causes():
+    one = missed(LIMITED, played_back=np.array([0.5]), keyed=np.array([False]), off_plane=np.array([0.4]))
+    assert one.max_error_from == "stopped by limits"
+
+
+def test_the_worst_is_the_worst_of_those_missed():
+    one = missed(REACHED, TOO_FAR, LIMITED, distance=[5e-4, 1e-4, 2e-4])
+    assert one.worst_frame == 11 and one.worst_missed == 2 and one.max_error_from == ""
+    assert one.sentence().endswith("worst by 0.2 mm at frame 13")
+    assert missed(TOO_FAR, distance=[2.0]).sentence() == "1 of 1 frame out of reach, worst by 2 m at frame 11"
+
+
+def test_frames_are_told_without_needless_decimals():
+    frames = np.array([11.0, 11.5])
+    assert missed(TOO_FAR, REACHED, frames=frames).sentence().endswith("at frame 11")
+    assert missed(REACHED, TOO_FAR, frames=frames).sentence().endswith("at frame 11.5")
+
+
+def test_what_strays_further_between_the_frames_is_added():
+    between = {"between_times": np.array([11.5]), "between": np.array([0.25])}
+    assert (
+        missed(TOO_FAR, distance=[0.1], **between)
+        .sentence()
+        .endswith("worst by 10 cm at frame 11, and by 25 cm half-way between two")
+    )
+    for distance in (0.25, 0.3):
+        assert missed(TOO_FAR, distance=[distance], **between).sentence().endswith("at frame 11")
+    little = {"between_times": np.array([11.5]), "between": np.array([2e-3])}
+    assert missed(TOO_FAR, distance=[1e-4], **little).sentence().endswith("at frame 11")
+
+
+@pytest.mark.parametrize("lost", [np.nan, np.inf])
+def test_what_is_no_number_is_never_reached(lost):
+    assert not chain(1, distance=np.array([lost])).reached
+    assert not chain(1, played_back=np.array([lost]), distance=np.array([lost])).reached
+    assert not chain(2, between_times=np.array([11.5]), between=np.array([lost])).reached
+
+
+def test_the_largest_miss_is_in_the_scenes_units():
+    assert missed(TOO_FAR, distance=[0.12], unit_system='NONE').sentence().split(" worst by ")[1] == (
+        f"{length_text(0.12, 'NONE')} at frame 11"
+    )
+
+
+# --- For other programs ---------------------------------------------------------------------------
+
+
+def test_the_dictionary_holds_every_number():
+    one = full()
+    assert json.loads(json.dumps(one.to_dict())) == {
+        "name": "leg",
+        "armature": "Rig",
+        "bones": ["thigh", "shin"],
+        "solver": "TWO_BONE",
+        "target": "Target/hand",
+        "plane": "the plane of its bend",
+        "reach": 2.0,
+        "keys": 2,
+        "summary": one.sentence(),
+        "reached": False,
+        "verified": "SAMPLE",
+        "max_error": 0.75,
+        "max_error_frame": 12.0,
+        "max_error_from": "stopped by limits",
+        "plays_back_worse_by": 0.5,
+        "forced": [],
+        "warnings": ["look"],
+        "frames": [11, 12],
+        "status": ["REACHED", "LIMITED"],
+        "residual": [0.0, 0.25],
+        "off_plane": [0.5, 0.0],
+        "distance": [0.5, 0.25],
+        "keyed": [True, False],
+        "iterations": [0, 1],
+        "limited": [[], ["thigh", "shin"]],
+        "joint_speed": [0.0, 2.5],
+        "played_back": [None, 0.75],
+        "played_back_between": [[11.5, 0.125]],
+    }
+    assert dataclasses.replace(one, plays_back_worse_by=-0.5).to_dict()["plays_back_worse_by"] == 0.0
+
+
+def with_angles() -> ChainReport:
+    """Return a chain with angles that are not known on its second frame."""
+    angles = np.array([[0.5, -0.25], [np.nan, np.nan], [np.pi, 1e-12]])
+    axes = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return chain(3, angles=angles, rest_directions=np.array([0.0, 0.125]), plane_axes=axes)
+
+
+def test_angles_are_told_by_bone_in_radians():
+    told = json.loads(json.dumps(with_angles().to_dict(), allow_nan=False))
+    assert told["angles"] == {
+        "from_rest": {"thigh": [0.5, None, 3.1415927], "shin": [-0.25, None, 0.0]},
+        "in_plane": {"thigh": [0.5, None, 3.1415927], "shin": [0.375, None, 3.2665927]},
+    }
+    assert told["plane_axes"] == [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert not {"angles", "plane_axes"} & full().to_dict().keys() and chain().directions is None
+
+
+def test_angles_of_a_row_are_numbered_columns_in_degrees_after_all_others():
+    first, second, _ = with_angles().rows()
+    assert list(first)[-5:] == [
+        "bones",
+        "angle_1_degrees",
+        "angle_1_in_plane_degrees",
+        "angle_2_degrees",
+        "angle_2_in_plane_degrees",
+    ]
+    assert list(first.values())[-5:] == ["thigh shin", 28.64789, 28.64789, -14.32394, 21.48592]
+    assert list(second.values())[-5:] == ["thigh shin", "", "", "", ""]
+    assert list(first)[:-5] == list(next(chain(3).rows()))
+
+
+def test_rows_are_one_a_frame():
+    assert list(full().rows()) == [
+        {
+            "armature": "Rig",
+            "chain": "leg",
+            "frame": 11,
+            "status": "REACHED",
+            "residual": 0.0,
+            "off_plane": 0.5,
+            "distance": 0.5,
+            "played_back": "",
+            "limited": "",
+            "joint_speed": 0.0,
+            "iterations": 0,
+        },
+        {
+            "armature": "Rig",
+            "chain": "leg",
+            "frame": 12,
+            "status": "LIMITED",
+            "residual": 0.25,
+            "off_plane": 0.0,
+            "distance": 0.25,
+            "played_back": 0.75,
+            "limited": "thigh shin",
+            "joint_speed": 2.5,
+            "iterations": 1,
+        },
+    ]
+
+
+def test_tip_on_its_target_whose_last_bone_is_off_its_angle_is_no_miss():
+    report = chain(
+        status=np.array([REACHED, ANGLE, ANGLE, REACHED]), angle_error=np.array([0.0, 0.1, 0.2, 0.0])
+    )
+    assert not report.missed.any() and report.reached
+    assert report.to_dict()["status"] == ["REACHED", "ANGLE", "ANGLE", "REACHED"]
+    assert report.to_dict()["angle_error"] == [0.0, 0.1, 0.2, 0.0]
+    assert [row["angle_error_degrees"] for row in report.rows()] == pytest.approx([0, 5.72958, 11.45916, 0])
