@@ -86,11 +86,27 @@ def limb_with_pole(
             armature.pose.bones[name].scale = [random.uniform(0.7, 1.4)] * 3
         if own:
             turn_bone(armature.pose.bones[name], random, own)
+    bpy.context.view_layer.update()
     target = add_course(armature, "b0", bones, random, "Target", far=0.7)
     pole = add_course(armature, "b0", bones, random, "Pole", far=1.6)
-    angle = random.uniform(-3.0, 3.0)
+    angle = _pole_angle(armature, bones) if straight else random.uniform(-3.0, 3.0)
     add_ik(armature, bones[-1], target, count, pole_target=pole, pole_angle=angle, iterations=500)
     return armature
+
+
+def _pole_angle(armature: bpy.types.Object, bones: Sequence[str]) -> float:
+    """Return the pole angle, radians, at which a limb bends to its pole as its own channels pose it."""
+    first = armature.pose.bones[bones[0]]
+    line = (armature.pose.bones[bones[-1]].tail - first.head).normalized()
+    knee = first.tail - first.head
+    knee = first.matrix.to_3x3().inverted() @ (knee - knee.dot(line) * line)
+    line = first.matrix.to_3x3().inverted() @ line
+    # The side (cos, 0, sin) of the bone that is in one plane with the line and the knee.
+    across = line.cross(knee)
+    angle = np.arctan2(-across.x, across.z)
+    if np.cos(angle) * knee.x + np.sin(angle) * knee.z < 0.0:
+        angle -= np.copysign(np.pi, angle)
+    return float(angle)
 
 
 def limb_without_pole(seed: int, count: int = 2) -> bpy.types.Object:

@@ -23,7 +23,7 @@ from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
-from .animation import copy_animation, key_steps, levels_of
+from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, compare
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
@@ -31,7 +31,7 @@ from .limbs import limbs_meant, limbs_of
 from .muting import why_not_silence
 from .plan import Plan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
-from .words import animation_of
+from .words import in_words
 
 # A solver has to be nearer to the IK's pose by this part of the limb to be chosen before Automatic.
 _NEARER = 1e-3
@@ -80,7 +80,7 @@ def plan_adoption(
     plans = []
     for limb in limbs:
         try:
-            plan = read_plan(limb, seen)
+            plan = in_words(read_plan(limb, seen))
         except IK2DError as error:
             notes.append(f"Left alone: {error}")
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan of a chain that replaces an IK constraint: as data, and in words what it cannot carry over."""
+"""Plan of a chain that replaces an IK constraint, as data."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +21,7 @@ from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.planes import BEND, FIRST_X, FIRST_Z, choose_plane
 from ...rig.scene.bone_constraints import is_active
 from ...rig.scene.record import Target
+from .animation import animation_of
 from .course import Course, bone_in, pole_of, read_course, span, target_of
 from .limbs import Limb, Locks, ik_locks
 from .planes import (
@@ -35,7 +36,6 @@ from .planes import (
     towards_pole,
 )
 from .poses import Watched
-from .words import animation_of, carried_over, lost_limits, lost_settings, turned_out
 
 # So many bones have room for the angle of the last one.
 _WITH_ROTATION = 3
@@ -56,7 +56,9 @@ class Plan:
     subtarget: str
     plane: Bending
     pole: Target | None  # of a plane towards a pole
+    course: Course
     limits: dict[str, Range]
+    slanted: tuple[str, ...]  # bones with limits that turn about none of their own axes in the plane
     weights: dict[str, float]
     locks: dict[str, Locks]  # of the rotation: the IK locks that leave another axis than the plane's
     influence: float
@@ -102,7 +104,7 @@ class Plan:
 def read_plan(limb: Limb, watched: Watched) -> Plan:
     """Return the plan of a limb's chain, from its constraint and its bones' pose on the watched frames.
 
-    Raises IK2DError if the limb's bones have no plane.
+    Without words.     Raises IK2DError if the limb's bones have no plane.
     """
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
@@ -125,13 +127,15 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
     if tip_offset is not None and not bending.follows:  # the side is that of the bones before the last
         bending = replace(bending, sides=_sides_before_last(rest, course, bending.plane))
     off = (0.0, watched.frames[0]) if bending.follows else off_plane(bending.plane, course, reach_of(rest))
-    plan = Plan(
+    return Plan(
         limb=limb,
         target=target_of(limb)[0],
         subtarget=target_of(limb)[1],
         plane=bending,
         pole=pole_of(limb) if bending.choice == POLE else None,
+        course=course,
         limits=limits,
+        slanted=tuple(slanted),
         weights=_weights(bones, bending.plane),
         locks=locks,
         influence=float(main.influence),
@@ -143,12 +147,6 @@ def read_plan(limb: Limb, watched: Watched) -> Plan:
         acts=not main.mute and main.influence > 0.0,
         turning=tuple(_turning(limb, bones, watched.frames)),
     )
-    lost = [
-        *lost_settings(plan, bones, watched.frames),
-        *lost_limits(bones, slanted),
-        *(() if bending.follows else turned_out(plan, watched, course.to_rest, bending.plane)),
-    ]
-    return replace(plan, carried=tuple(carried_over(plan)), lost=tuple(lost))
 
 
 # --- Plane -------------------------------------------------------------------

@@ -11,7 +11,8 @@ from ...core import Plane
 from ...core.affine import norms
 from ...core.inputs import Floats, wrapped
 from ...core.swing import ARC, POLE, SWING, Swing
-from ...rig.chain.planes import line_of, pole_side
+from ...rig.chain.planes import line_of
+from ...rig.pose.pole_angle import angle_to_side
 from .course import STRAIGHT, Course, along_of, own_pose, span, spins
 
 # The choices of `plane` that stay as they are in rest.
@@ -107,7 +108,7 @@ def towards_pole(
     that gives rest the spin of the limb.
     """
     reach, straight = reach_of(rest), Plane.is_straight(rest)
-    spin, axis = None, None
+    spin, axis = None, np.zeros(3)
     if acts_fully and course.poles is not None:
         lines, spans = course.lines, course.spans(bending)
         spin = _mean_spin(*spins(lines, course.poles - course.joints[:, 0], spans), reach)
@@ -122,18 +123,18 @@ def towards_pole(
             axis = first.T @ spans[0]
     if spin is None:
         return Bending(POLE, plane, ((course.frames[0], 1.0),), None, angle)
-    if straight and axis is not None:
+    line, bend = along_of(rest, plane), 1.0
+    if straight:  # it bends towards its pole, or away from it, and has only its roll to find
+        bend = -1.0 if spin > 0.0 else 1.0
         rest_first = np.array(bones[0].bone.matrix_local.to_3x3(), np.float64)
-        normal = rest_first @ axis
-        if np.linalg.norm(np.cross(normal, line_of(rest))) > APART * np.linalg.norm(normal):
-            plane = Plane.facing(rest, normal, along=line_of(rest))
-    about = plane.normal
-    if not straight and span(rest[: bending + 1]) @ about < 0.0:
-        about = -about
-    found = _angle_for(bones[0], along_of(rest, plane), about, spin)
-    if abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
+        wanted = np.cross(line, bend * (rest_first @ axis))
+    else:
+        about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal
+        wanted = np.cos(spin) * about - np.sin(spin) * np.cross(line, about)
+    found = angle_to_side(bones, wanted)
+    if found is None or abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
         found = angle
-    return Bending(POLE, plane, ((course.frames[0], 1.0),), plane.normal if straight else None, found)
+    return Bending(POLE, plane, ((course.frames[0], bend),), None, found)
 
 
 def _mean_spin(angles: Floats, weights: Floats, reach: float) -> float | None:
@@ -142,16 +143,6 @@ def _mean_spin(angles: Floats, weights: Floats, reach: float) -> float | None:
     if not np.isfinite(mean) or abs(mean) <= _SAYS * reach**2:
         return None
     return float(np.angle(mean))
-
-
-def _angle_for(first: bpy.types.PoseBone, along: Floats, normal: Floats, spin: float) -> float:
-    """Return the pole angle, radians, whose side is a spin about a rest line (3,) before a normal (3,)."""
-    square = normal - (normal @ along) * along
-    wanted = np.cos(spin) * square - np.sin(spin) * np.cross(along, square)
-    across = np.cross(along, wanted)
-    x, z = pole_side(first, 0.0), pole_side(first, 0.5 * np.pi)
-    found = float(np.arctan2(-x @ across, z @ across))
-    return found if pole_side(first, found) @ wanted > 0.0 else float(wrapped(np.array(found + np.pi)))
 
 
 def own_plane(rest: Floats, reach: float, plane: Plane, spans: Floats) -> Plane | None:

@@ -2,32 +2,36 @@
 """What a chain takes over from an IK constraint, and what it cannot, in words."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ...core import Plane
-from ...core.inputs import Floats
 from ...core.swing import ARC, SWING
 from ...core.words import listed, number_of
-from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of
 from ...rig.chain.bone_limits import limits_elsewhere
 from ...rig.chain.joints import normal_in_bone
 from ...rig.scene.bone_constraints import is_active
-from .limbs import Limb, ik_locks
+from .animation import animation_of
+from .limbs import ik_locks
+from .plan import Plan
 from .planes import APART
-from .poses import Watched
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 # Constraints that a chain takes as limits, or that neither turn nor move a bone.
 _CARRIED = ('LIMIT_ROTATION', 'LIMIT_SCALE', 'MAINTAIN_VOLUME')
 
 
-def carried_over(plan: "Plan") -> Iterator[str]:
+def in_words(plan: Plan) -> Plan:
+    """Return a plan with its lines on what is carried over, and what is not."""
+    bones = [plan.limb.armature.pose.bones[name] for name in plan.limb.bones]
+    lost = [*_lost_settings(plan, bones, plan.course.frames), *_lost_limits(plan, bones)]
+    if not plan.plane.follows:
+        lost += _turned_out(plan)
+    return replace(plan, carried=tuple(_carried_over(plan)), lost=tuple(lost))
+
+
+def _carried_over(plan: Plan) -> Iterator[str]:
     """Yield a line for each thing that a chain takes over."""
     limb, main = plan.limb, plan.limb.main
     follows = plan.subtarget or plan.target.name
@@ -68,7 +72,7 @@ def carried_over(plan: "Plan") -> Iterator[str]:
         yield f"it also mutes {own}, which acted before the IK"
 
 
-def _pole(plan: "Plan", pole: str) -> Iterator[str]:
+def _pole(plan: Plan, pole: str) -> Iterator[str]:
     if plan.pole is None:
         yield f"the pole '{pole}' as the side that it bends to"
     elif plan.plane.pole_angle == plan.limb.main.pole_angle:
@@ -78,7 +82,7 @@ def _pole(plan: "Plan", pole: str) -> Iterator[str]:
         yield f"the pole '{pole}', at an angle of {degrees:.1f}°, as the bones' own turns have it"
 
 
-def lost_settings(plan: "Plan", bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
+def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
     """Yield a line for each setting of an IK constraint, or of its bones, that a chain cannot take over."""
     main = plan.limb.main
     if plan.pole is not None and animation_of(plan.limb, "pole_angle"):
@@ -112,7 +116,7 @@ def lost_settings(plan: "Plan", bones: Sequence[bpy.types.PoseBone], times: Sequ
         yield "the other targets that its bones have IK constraints to"
 
 
-def _others(plan: "Plan", bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
+def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
     """Return the other constraints that act on the bones, without limits: "'Child Of' of 'thigh'"."""
     return [
         f"'{constraint.name}' of '{bone.name}'"
@@ -124,48 +128,33 @@ def _others(plan: "Plan", bones: Sequence[bpy.types.PoseBone], times: Sequence[f
     ]
 
 
-def lost_limits(bones: Sequence[bpy.types.PoseBone], slanted: Sequence[str]) -> Iterator[str]:
-    """Yield a line for limits that a chain cannot take over. slanted: bones whose own are such."""
-    if slanted:
-        yield f"limits of {listed(slanted)}, which turn about none of their own axes in the plane"
+def _lost_limits(plan: Plan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[str]:
+    """Yield a line for limits that a chain cannot take over."""
+    if plan.slanted:
+        yield f"limits of {listed(plan.slanted)}, which turn about none of their own axes in the plane"
     elsewhere = limits_elsewhere(bones)
     if elsewhere:
         yield f"the Limit Rotation of {listed(elsewhere)}, which is not in Local Space"
 
 
-def turned_out(plan: "Plan", watched: Watched, to_rest: Floats, plane: Plane) -> Iterator[str]:
+def _turned_out(plan: Plan) -> Iterator[str]:
     """Yield a line if the IK turned the limb out of the chain's plane."""
+    plane, frames = plan.plane.plane, plan.course.frames
     root = plan.limb.armature.pose.bones[plan.limb.bones[0]]
-    axes = (to_rest @ watched.poses[root.name])[:, :3, :3] @ normal_in_bone(plane, root)
+    axes = plan.course.first @ normal_in_bone(plane, root)
     across = np.linalg.norm(np.cross(axes, plane.normal), axis=1)
     angles = np.arctan2(across, axes @ plane.normal)
     worst = int(np.argmax(angles))
     if angles[worst] > np.pi - APART:
         yield (
-            f"half a turn of the bones about themselves, as at frame {watched.frames[worst]}: the chain bends"
+            f"half a turn of the bones about themselves, as at frame {frames[worst]}: the chain bends"
             " them to the other side as they are"
         )
     elif angles[worst] > APART:
         yield (
             f"turns out of its plane, by up to {np.degrees(angles[worst]):.1f}° at frame"
-            f" {watched.frames[worst]}: the chain stays in it"
+            f" {frames[worst]}: the chain stays in it"
         )
-
-
-def animation_of(limb: Limb, name: str) -> str:
-    """Return the animation of a main constraint's property: "keyed", "driven", "in NLA strips", ""."""
-    animation = limb.armature.animation_data
-    if animation is None:
-        return ""
-    path = limb.main.path_from_id(name)
-    driver = animation.drivers.find(path)
-    if driver is not None and not driver.mute:
-        return "driven"
-    curve = curve_of(limb.armature, path)
-    if curve is not None and versions.plays(limb.armature, curve):
-        return "keyed"
-    holders = map(versions.strip_channels, versions.playing_strips(animation))
-    return "in NLA strips" if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
 def _is_turned(bone: bpy.types.PoseBone) -> bool:

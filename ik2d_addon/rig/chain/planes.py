@@ -89,18 +89,18 @@ def _followed(
 ) -> Plane:
     """Return the rest plane of a chain whose plane follows its target; joints: (n + 1, 3) in rest.
 
-    That of the bend. A straight chain bends by its own normal, if that was set; else towards its pole, or
-    without one as an automatic one.
+    That of the bend. A straight chain bends towards its pole; without one by its own normal, if that was
+    set, else as an automatic one.
     """
     bend = Plane.of_bend(joints)
     if bend is not None:
         return bend
     line = line_of(joints)
-    normal = np.zeros(3)
-    if settings.is_property_set("plane_normal"):
-        normal = np.array(settings.plane_normal)
-    elif choice == POLE:
+    if choice == POLE:
         normal = np.cross(pole_side(bones[0], settings.pole_angle), joints[-1] - joints[0])
+    else:
+        chosen = settings.is_property_set("plane_normal")
+        normal = np.array(settings.plane_normal if chosen else (0.0, 0.0, 0.0))
     if np.linalg.norm(np.cross(normal, line)) > _CLEARLY_ASIDE * np.linalg.norm(normal):
         return Plane.facing(joints, normal, along=line)
     return _automatic(bones, joints)[0]

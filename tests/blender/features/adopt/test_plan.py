@@ -13,6 +13,7 @@ from ik2d_addon.features.adopt.course import targets_of
 from ik2d_addon.features.adopt.limbs import limbs_of
 from ik2d_addon.features.adopt.plan import read_plan
 from ik2d_addon.features.adopt.poses import frames_of, watched
+from ik2d_addon.features.adopt.words import in_words
 
 
 def plan_of(armature):
@@ -23,7 +24,7 @@ def plan_of(armature):
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets])
     seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames)
-    return read_plan(limbs[0], seen)
+    return in_words(read_plan(limbs[0], seen))
 
 
 @pytest.mark.parametrize("make", ALL_RIGS, ids=lambda make: make.__name__)
