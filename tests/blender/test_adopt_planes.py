@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adopted limbs of strangers' rigs are where their IK had them, by Blender's evaluated pose on nine frames."""
+"""Adopted limbs of strangers' rigs are where their IK had them, as Blender evaluates nine frames."""
 
 from math import radians
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import ik_rigs
 import pytest
-from rigs import evaluated_place, evaluated_tip
+from rigs import add_target, evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
@@ -125,3 +125,53 @@ def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(
     assert (limb and limb.title) == (None if bone == "body" else "shin")
     bpy.ops.ik2d.adopt(all=True)
     assert limb_here(bpy.context) is None
+
+
+# --- Ticks -------------------------------------------------------------------
+
+
+def two_limbs() -> bpy.types.Object:
+    """Return a rig with a leg in its plane, and an arm of two bones whose target swings far off any."""
+    armature = ik_rigs.from_the_tip()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    upper, fore = (armature.data.edit_bones.new(name) for name in ("upper", "fore"))
+    upper.head, upper.tail, fore.tail = (0, 0, 2.6), (0.6, -0.1, 2.6), (1.2, 0, 2.6)
+    fore.head, fore.parent, upper.parent = upper.tail, upper, armature.data.edit_bones["body"]
+    bpy.ops.object.mode_set(mode='OBJECT')
+    path = {1: (0.5, 0.3, 2.6), 10: (-0.5, 0.2, 3.2), 20: (-0.7, -0.5, 2.1)}
+    ik_rigs.add_ik(armature, "fore", add_target(path, "Hand"), 2)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+def test_limbs_that_would_be_far_off_are_not_ticked_and_say_so():
+    found = dialog(two_limbs())
+    assert [(limb.name, limb.take) for limb in found.limbs] == [("shin", True), ("fore", False)]
+    (_, (icon, near)), (_, (other, far)) = (lines[:2] for lines in found._lines)
+    assert (icon, other) == ('BLANK1', 'ERROR')
+    parts = [float(line.rpartition("(")[2].partition("%")[0]) for line in (near, far)]
+    assert parts[0] < 2.0 < parts[1]
+
+
+def test_a_single_limb_is_ticked_however_far_off_it_will_be():
+    armature = two_limbs()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    constraint.mute = True
+    assert [(limb.name, limb.take) for limb in dialog(armature).limbs] == [("fore", True)]
+
+
+def test_limbs_that_are_not_ticked_keep_their_ik():
+    armature = two_limbs()
+    limbs = [{"name": "shin", "take": True}, {"name": "fore", "take": False}]
+    assert bpy.ops.ik2d.adopt(all=True, limbs=limbs) == {'FINISHED'}
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin"]
+    assert not armature.pose.bones["fore"].constraints[0].mute
+    with pytest.raises(RuntimeError, match="tick one to adopt it"):
+        bpy.ops.ik2d.adopt(all=True, limbs=limbs)
+
+
+def test_a_script_that_ticks_nothing_adopts_all():
+    armature = two_limbs()
+    bpy.ops.ik2d.adopt(all=True)
+    assert sorted(chain.tip for chain in armature.ik2d.chains) == ["fore", "shin"]
