@@ -291,14 +291,17 @@ def test_a_later_range_goes_on_from_the_one_before(rule):
 
 
 def arm_past_its_pole(aside: float):
-    """Add an arm whose target passes its pole at so many degrees, by 2 degrees a frame; 61 frames."""
+    """Add an arm whose target passes its pole at so many degrees, by 2 degrees a frame; 61 frames.
+
+    Of these alone the knee goes 0.0175 of the reach a frame.
+    """
     knee = Vector((0.5, 0.3, 0.0)) / 0.5831 / 2.0
     armature = add_armature(
         {"b0": ((0, 0, 0), tuple(knee), "", 0.0), "b1": (tuple(knee), (2 * knee.x, 0, 0), "b0", 0.0)}
     )
     far = radians(aside)
     pole = add_target({1: (3.0 * cos(far), 0.0, 3.0 * sin(far))}, "Pole")
-    chain = add_chain(armature, "b1", add_target({}), plane='POLE', pole=pole)
+    chain = add_chain(armature, "b1", add_target({}), plane='POLE', pole=pole, pole_angle=pi / 2.0)
     angles = np.radians(2.0 * np.arange(-30, 31))
     key_places(chain.target, [0.8 * Vector((cos(a), sin(a), 0.0)) for a in angles], 'LINEAR')
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 61
@@ -317,7 +320,7 @@ def knee_steps(armature) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("aside", "stateless", "eased"),
-    ((10.0, 0.03, 0.05), (3.0, 0.1, 0.08), (1.0, 0.2, 0.09), (0.0, 0.3, 0.09)),
+    ((10.0, 0.06, 0.057), (3.0, 0.17, 0.08), (1.0, 0.3, 0.085), (0.0, 0.4, 0.09)),
 )
 def test_eased_flips_are_slow_and_the_tip_stays_where_it_is(aside, stateless, eased):
     armature, chain = arm_past_its_pole(aside)
