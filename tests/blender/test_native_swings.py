@@ -8,7 +8,7 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 from native_rigs import contents, poses, random_limb, reach_of, two_legs
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target, override_from
 from snapshots import differences, everything
