@@ -132,6 +132,7 @@ def play(
         pytest.param("scenario_menus.py", ["--enable-event-simulate"], id="menus"),
         pytest.param("scenario_drag.py", ["--enable-event-simulate"], id="drag"),
         pytest.param("scenario_drag_keys.py", ["--enable-event-simulate"], id="drag_keys"),
+        pytest.param("scenario_pole.py", ["--enable-event-simulate"], id="pole"),
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
         pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
