@@ -300,6 +300,8 @@ RATIOS = (
             ("10 chains of two bones within limits", (10, 2, True)),
             ("50 chains of two bones within limits", (50, 2, True)),
             ("10 chains of eight bones", (10, 8)),
+            ("10 chains of two bones with poles", (10, 2, False, True)),
+            ("50 chains of two bones with poles", (50, 2, False, True)),
         )
     ),
     Ratio("a drag of two bones : IK's target moved", partial(frames.drag, 2, 'AUTO'), FRAMES_BOUND),

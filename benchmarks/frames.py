@@ -64,15 +64,17 @@ def live_human() -> tuple[Task, Task]:
     return frames, played(theirs)
 
 
-def native(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
-    """Return frames of so many native chains, and of as many IK constraints."""
+def native(count: int, bones: int, limited: bool = False, poles: bool = False) -> tuple[Task, Task]:
+    """Return frames of so many native chains, and of as many IK constraints. poles: of each to its own."""
 
     def drive(armature: bpy.types.Object) -> None:
         _set(armature, limited)
         for chain in armature.ik2d.chains:
+            if poles:
+                chain.plane, chain.pole = 'POLE', _pole(armature, chain.name)
             make_native(armature, chain)
 
-    mine, theirs = _rigs(count, bones, limited, drive)
+    mine, theirs = _rigs(count, bones, limited, drive, poles)
     return lambda: _play(mine), lambda: _play(theirs)
 
 
@@ -103,15 +105,29 @@ def drag(bones: int, solver: str, limited: bool = False) -> tuple[Task, Task]:
     return drags, moves
 
 
-def _rigs(count: int, bones: int, limited: bool, drive: Drive) -> tuple[Rig, Rig]:
+def _rigs(count: int, bones: int, limited: bool, drive: Drive, poles: bool = False) -> tuple[Rig, Rig]:
     """Return two rigs whose targets walk, in an empty file: one as driven, and one of IK constraints."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     shapes = alike(count, bones)
-    theirs = build(shapes, lambda armature: constrain(armature, limited))
+
+    def pulled(armature: bpy.types.Object) -> None:
+        constrain(armature, limited)
+        for chain in armature.ik2d.chains if poles else ():
+            armature.pose.bones[chain.tip].constraints["IK"].pole_target = _pole(armature, chain.name)
+
+    theirs = build(shapes, pulled)
     mine = build(shapes, drive)
     for rig in (theirs, mine):
         walk(rig, FRAMES)
     return mine, theirs
+
+
+def _pole(armature: bpy.types.Object, name: str) -> bpy.types.Object:
+    """Return a new pole, aside of all chains of an armature."""
+    pole = bpy.data.objects.new(f"Pole of {name}", None)
+    armature.users_collection[0].objects.link(pole)
+    pole.location = (0.0, -3.0, 2.0)
+    return pole
 
 
 def _add_poles(rig: Rig) -> None:

@@ -21,9 +21,11 @@ const JOB_TYPE = {
         { key: "reduce", type: "string", default: "",
           description: "Leave out keys as long as the tip strays no further than this length. Empty: keep all" },
         { key: "target_keys", type: "bool", default: false,
-          description: "Key only the frames on which the target has keys" },
+          description: "Key only the frames on which the target or the pole has keys" },
         { key: "single_axis", type: "bool", default: false,
           description: "Give each bone one Euler angle curve where possible; changes rotation modes" },
+        { key: "ease_flips", type: "bool", default: false,
+          description: "Turn planes that follow a target or a pole smoothly where they would flip" },
         { key: "verify", type: "string", choices: ["SAMPLE", "ALL", "NONE"], default: "SAMPLE",
           description: "Play back a sample of the frames and measure them, all, or none" },
         { key: "max_error", type: "string", default: "",
@@ -96,6 +98,7 @@ function bakeTask(settings, scene, name, output, report) {
     for (const [option, wanted] of [
         ["--target-keys", settings.target_keys],
         ["--single-axis", settings.single_axis],
+        ["--ease-flips", settings.ease_flips],
         ["--force", settings.force],
     ]) {
         if (wanted) {

@@ -19,6 +19,7 @@ _MODULES = (
     ".ui.kept",
     ".features.setup.operators",
     ".features.setup.straight_limb",
+    ".features.setup.poles",
     ".features.baking.results",
     ".features.baking.operators",
     ".features.doctor.mute_constraints",

@@ -12,11 +12,14 @@ from .features.match.match import snap_fk, target_to_tip
 from .features.native import make_native, remove_native
 from .features.setup.copying import mirror_chain
 from .features.setup.operators import remove_chain
+from .features.setup.poles import add_pole, fit_pole_angle
 from .ui.settings.chain_list import add_chain, flip
 
 __all__ = [
     "add_chain",
+    "add_pole",
     "adopt",
+    "fit_pole_angle",
     "flip",
     "make_native",
     "mirror_chain",

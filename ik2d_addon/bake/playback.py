@@ -61,10 +61,12 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     if not known.all():
         samples, times = samples.at(np.flatnonzero(known)), times[known]
     samples = aimed_as_far(rig, swung(rig, samples))
-    distance, in_plane, off_plane = (np.empty(len(times)) for _ in range(3))
-    for first in range(0, len(times), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        distance[rows], in_plane[rows], off_plane[rows] = _missed(rig, samples.at(rows))
+    if len(times) <= _BLOCK:
+        distance, in_plane, off_plane = _missed(rig, samples)
+    else:
+        blocks = (samples.at(slice(first, first + _BLOCK)) for first in range(0, len(times), _BLOCK))
+        parts = zip(*(_missed(rig, block) for block in blocks), strict=True)
+        distance, in_plane, off_plane = map(np.concatenate, parts)
     off, moved = None, None
     if chain.hands is not None and samples.hands is not None:
         off, moved = chain.hands.off(times, samples.hands)

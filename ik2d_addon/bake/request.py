@@ -80,6 +80,7 @@ def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
             reduce=settings.reduce_error if settings.use_reduce else 0.0,
             on_target_keys=settings.on_target_keys,
             single_axis=settings.single_axis,
+            ease_flips=settings.ease_flips,
         )
     except IK2DError as error:
         raise IK2DError(f"The bake options of '{settings.id_data.name}' cannot be: {error}") from None

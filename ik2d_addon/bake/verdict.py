@@ -24,6 +24,7 @@ from .playback import Played
 from .report import BakeReport
 from .solving.angles import nearest_turns
 from .solving.frames import SolvedChain
+from .swing_notes import flip_notes, stray_note
 
 # A joint that turns by more than this many degrees in a frame is worth a warning; or by more than the second
 # number, where it is so many times what the target moves, in radians of the reach.
@@ -151,6 +152,8 @@ def _chain_warnings(
     yield from _turnings(chain, frames, units)
     yield from _off_angle(chain, frames)
     yield from _jumps(chain, frames)
+    yield from flip_notes(chain, frames)
+    yield from stray_note(keyed, plan.times, units)
     yield from _astray_hands(keyed, plan, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
@@ -272,7 +275,7 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     """Yield a sentence for each kind of place where a joint turns suspiciously far in a frame."""
-    turns = np.degrees(np.abs(np.diff(chain.turns, axis=0)))
+    turns = np.degrees(chain.steps[1:])
     furthest = turns.max(axis=1, initial=0.0)
     if not (furthest > FAR_TURN).any():
         return
@@ -314,14 +317,18 @@ def _cure(chain: SolvedChain, frame: int) -> str:
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
     """Return the largest excess of a played-back miss over the promised one, in the world, and its time.
 
-    In the plane and off it count separately, so that neither hides the other.
+    In the plane and off it count separately, so that neither hides the other; a plane that
+    follows the target has no such parts when it is played back.
     """
     rows, told = _rows_of(played.times, plan.time_array)
     told &= plan.keyed(solved.rig.name)[rows]
     if not told.any():
         return 0.0, float(plan.times[0])
-    in_plane = played.in_plane - solved.residual[rows] - plan.bound
-    off_plane = played.off_plane - solved.off_plane[rows] - plan.bound
-    excess = np.where(told, np.maximum(in_plane, off_plane), -np.inf)
+    if solved.swings is not None:
+        excess = played.distance - solved.distance[rows] - plan.bound
+    else:
+        in_plane = played.in_plane - solved.residual[rows] - plan.bound
+        excess = np.maximum(in_plane, played.off_plane - solved.off_plane[rows] - plan.bound)
+    excess = np.where(told, excess, -np.inf)
     worst = int(np.argmax(excess))
     return float(excess[worst]), float(played.times[worst])

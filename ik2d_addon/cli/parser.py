@@ -268,12 +268,19 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
         help="leave out keys as long as the tip strays no further than this for it, in Blender units",
     )
     parser.add_argument(
-        "--target-keys", action="store_true", help="key only the frames on which the target has keys"
+        "--target-keys",
+        action="store_true",
+        help="key only the frames on which the target or the pole has keys",
     )
     parser.add_argument(
         "--single-axis",
         action="store_true",
         help="give each bone one Euler angle curve where possible; changes rotation modes",
+    )
+    parser.add_argument(
+        "--ease-flips",
+        action="store_true",
+        help="turn planes that follow a target or a pole smoothly where they would flip",
     )
 
 

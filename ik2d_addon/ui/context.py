@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
+from ..rig.chain.fingerprint import followed_by
 from ..rig.chain.renames import chain_named
 
 # The armature that was found last by one of its targets: the first one to check.
@@ -41,12 +42,12 @@ def active_armature(context: Context) -> Object | None:
 
 
 def follows(chain: PropertyGroup | None, target: Object) -> bool:
-    """Return whether there is a chain, and it follows this target."""
-    return chain is not None and chain.target == target
+    """Return whether there is a chain, and this object is its target or its pole."""
+    return chain is not None and target in [ob for ob, _ in followed_by(chain)]
 
 
 def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
-    """Return the armatures of a scene that have a chain to a target."""
+    """Return the armatures of a scene that have a chain to a target, or to a pole."""
     if target.users < 2:  # its collection alone: a chain would be another user
         return []
     return [
@@ -54,7 +55,7 @@ def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
         for ob in scene.objects
         if ob.type == 'ARMATURE'
         and ob.is_property_set("ik2d")  # reading the settings of one that has none makes some
-        and any(chain.target == target for chain in ob.ik2d.chains)
+        and any(follows(chain, target) for chain in ob.ik2d.chains)
     ]
 
 
@@ -66,7 +67,7 @@ def shown_chain(context: Context) -> PropertyGroup | None:
     chain, target = active_chain(armature), context.object
     if target == armature or follows(chain, target):
         return chain
-    return next(other for other in armature.ik2d.chains if other.target == target)
+    return next(other for other in armature.ik2d.chains if follows(other, target))
 
 
 def named_chain(context: Context, name: str) -> PropertyGroup:

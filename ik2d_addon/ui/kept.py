@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import ID, Depsgraph, Object, Scene
 
-from ..rig.chain.fingerprint import holders_of
+from ..rig.chain.fingerprint import followed_by, holders_of
 from ..rig.chain.native_state import controls_of
 
 # Types of data-blocks that answers are read from, and those that are tagged where objects come or go.
@@ -65,10 +65,11 @@ def kept(
 
 
 def _others(armature: Object) -> Iterator[Object]:
-    """Yield the targets of an armature's chains with their parents, and the controls of native ones."""
+    """Yield what an armature's chains follow with its parents, and the controls of native ones."""
     for chain in armature.ik2d.chains:
-        for ob, _ in holders_of(chain.target, chain.subtarget):
-            yield ob
+        for node in followed_by(chain):
+            for ob, _ in holders_of(*node):
+                yield ob
         controls = controls_of(chain)
         if controls is not None:
             yield controls

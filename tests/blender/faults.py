@@ -261,6 +261,48 @@ def rest_position():
     return armature, chain
 
 
+def locked_plane():
+    """Add a leg whose plane would swing with its target, but for locks that make a hinge of its thigh."""
+    armature, chain = leg(plane='SWING')
+    bpy.ops.object.mode_set(mode='EDIT')
+    armature.data.edit_bones["thigh"].align_roll((0, -1, 0))  # X across the leg's plane
+    bpy.ops.object.mode_set(mode='OBJECT')
+    thigh = armature.pose.bones["thigh"]
+    thigh.rotation_mode, thigh.lock_rotation = 'XYZ', (False, True, True)
+    return armature, chain
+
+
+def aside(**settings):
+    """Add a leg in the plane of its rest pose whose target leaves it, solved once."""
+    armature, chain = leg(**settings)
+    chain.target.location = 0.6, -0.4, 0.7
+    for frame in (1, 20, 40):
+        chain.target.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.ik2d.solve()
+    armature.ik2d.property_unset("last_solve")
+    return armature, chain
+
+
+def loose_shin():
+    """Add a leg whose plane swings, but whose shin does not inherit the thigh's rotation."""
+    armature, chain = leg(plane='SWING')
+    armature.data.bones["shin"].use_inherit_rotation = False
+    return armature, chain
+
+
+def no_pole():
+    """Add a leg that goes towards a pole that it does not have."""
+    return leg(plane='POLE')
+
+
+def own_pole():
+    """Add a leg whose pole is a bone of its own."""
+    armature, chain = leg(plane='POLE')
+    chain.pole, chain.pole_subtarget = armature, "shin"
+    return armature, chain
+
+
 FAULTS = (
     Fault("own target", own_target, 'PROBLEM', 'CLEAR_TARGET', "moved by the chain itself", True, False),
     Fault("backwards", backwards, 'PROBLEM', 'TURN_RANGES', "run backwards", True),
@@ -291,5 +333,10 @@ FAULTS = (
     Fault("other side", other_side, 'OTHER_SIDE', 'FLIP', "the other side alone than Bend asks for"),
     Fault("lost joint", lost_joint, 'JOINTS', 'UPDATE_JOINTS', "joints do not match its bones"),
     Fault("locked bone", locked_bone, 'HELD', 'UNLOCK', "locks hold 'shin'"),
+    Fault("locked plane", locked_plane, 'LOCKED_PLANE', 'UNLOCK_FIRST', "keep its plane as it is in rest"),
+    Fault("target aside", aside, 'TARGET_OFF_PLANE', 'SWING', "left the chain's plane"),
+    Fault("loose shin", loose_shin, 'PROBLEM', 'INHERIT_ROTATION', "'shin' inherits no rotation", True),
+    Fault("no pole", no_pole, 'PROBLEM', 'SWING', "has no pole; choose", True),
+    Fault("own pole", own_pole, 'PROBLEM', 'SWING', "its pole bone 'shin' is moved by the chain", True),
     Fault("straight", straight, 'STRAIGHT', 'KEEP_PLANE', "straight at rest"),
 )

@@ -4,10 +4,11 @@
 import math
 
 import bpy
+import numpy as np
 import pytest
 from rigs import add_armature, add_chain, add_leg, add_target, animation_of, leg_with_target
 
-from ik2d_addon.bake import bake
+from ik2d_addon.bake import bake, solve
 from ik2d_addon.core import IK2DError
 
 
@@ -87,6 +88,88 @@ def test_a_target_of_the_chain_itself_or_below_it():
     deeper.parent = held
     chain.target, chain.subtarget = deeper, ""
     assert_refused(armature, "'Deeper' is moved by the chain itself: it depends on bone 'b'")
+
+
+def leg_with_pole(**settings):
+    """Add the leg with a target aside and a pole in front; return armature, chain and pole."""
+    armature, target = leg_with_target(plane='POLE', **settings)
+    target.animation_data_clear()
+    target.location = 0.5, -0.3, 0.9
+    chain = armature.ik2d.chains[0]
+    chain.pole = add_target({}, "Pole")
+    chain.pole.location = 0.2, -2.0, 1.0
+    bpy.context.view_layer.update()
+    return armature, chain, chain.pole
+
+
+def unlink(ob):
+    """Delete an object as a user does, while a chain still names it."""
+    bpy.context.scene.collection.objects.unlink(ob)
+
+
+BAD_POLES = {
+    "none": (lambda armature, chain, pole: setattr(chain, "pole", None), "has no pole; choose the object"),
+    "removed": (
+        lambda armature, chain, pole: bpy.data.objects.remove(pole),
+        "has no pole; choose the object",
+    ),
+    "deleted": (lambda armature, chain, pole: unlink(pole), "its pole 'Pole' was deleted: it is in no scene"),
+    "no such bone": (
+        lambda armature, chain, pole: (
+            setattr(chain, "pole", armature),
+            setattr(chain, "pole_subtarget", "x"),
+        ),
+        "its pole 'Rig' has no bone 'x'; choose another bone or none",
+    ),
+    "own bone": (
+        lambda armature, chain, pole: (
+            setattr(chain, "pole", armature),
+            setattr(chain, "pole_subtarget", "shin"),
+        ),
+        "its pole bone 'shin' is moved by the chain itself",
+    ),
+    "on its bone": (
+        lambda armature, chain, pole: (
+            setattr(pole, "parent", armature),
+            setattr(pole, "parent_type", 'BONE'),
+            setattr(pole, "parent_bone", "shin"),
+        ),
+        "depends on bone 'shin'; choose a pole that does not",
+    ),
+    "held to its bone": (
+        lambda armature, chain, pole: hold(pole, armature, "shin"),
+        "depends on bone 'shin'; choose a pole that does not",
+    ),
+}
+
+
+def hold(ob, armature, bone):
+    """Hold an object to a bone by a constraint."""
+    constraint = ob.constraints.new('COPY_LOCATION')
+    constraint.target, constraint.subtarget = armature, bone
+
+
+@pytest.mark.parametrize("fault", BAD_POLES)
+def test_a_bad_pole_is_refused_in_a_sentence(fault):
+    spoil, words = BAD_POLES[fault]
+    armature, chain, pole = leg_with_pole()
+    spoil(armature, chain, pole)
+    bpy.context.view_layer.update()
+    assert_refused(armature, words)
+
+
+@pytest.mark.parametrize("along", [2.0, 1.0, -1.0])
+def test_a_pole_on_the_line_to_the_target_leaves_the_rests_side(along):
+    armature, chain, pole = leg_with_pole()
+    root, target = np.array((0.0, 0.0, 2.0)), np.array(chain.target.location)
+    pole.location = root + along * (target - root)
+    knees = []
+    for plane in ('POLE', 'ARC'):
+        chain.plane = plane
+        bpy.context.view_layer.update()
+        assert solve(armature).chains[0].reached
+        knees.append(np.array(armature.pose.bones["shin"].head))
+    assert np.abs(knees[0] - knees[1]).max() < 2e-5
 
 
 def test_a_target_that_is_not_a_number_is_refused_with_the_frame():

@@ -491,8 +491,8 @@ def two_legs():
     armature, target = leg_with_target()
     armature.ik2d.chains.clear()
     far = add_target({1: (0, -9, 0)}, "Far")
-    add_chain(armature, "thigh", target, 1)
-    add_chain(armature, "shin", far, 1)
+    add_chain(armature, "thigh", target, 1, aim_distance=True)
+    add_chain(armature, "shin", far, 1, aim_distance=True)
     bpy.context.view_layer.objects.active = armature
     return armature, armature.ik2d.chains
 

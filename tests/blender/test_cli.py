@@ -352,9 +352,8 @@ def test_help_names_every_option(capsys):
         run(["bake", "--help"])
     assert caught.value.code == 0
     told = capsys.readouterr().out
-    for (
-        option
-    ) in "armature chain frames output report reduce target-keys single-axis verify max-error".split():
+    options = "armature chain frames output report reduce target-keys single-axis ease-flips verify max-error"
+    for option in options.split():
         assert f"--{option}" in told
 
 

@@ -31,6 +31,8 @@ FACES = {
     bake: {"bake", "bake_steps", "solve", "clear", "check", "BakeOptions", "BakeReport", "ChainReport"},
     chains: {
         "add_chain",
+        "add_pole",
+        "fit_pole_angle",
         "remove_chain",
         "flip",
         "mirror_chain",

@@ -128,7 +128,19 @@ def there_and_back(path):
     return armature
 
 
-RIGS = (plain, reduced, adopted, native, native_unbaked)
+def towards_pole():
+    """Bake a leg that steps aside, towards a pole that moves, reduced, with a thigh in Euler angles."""
+    armature, target = add_walker()
+    pole = add_target({1: (0.5, -2.0, 1.0), 12: (-0.8, -2.0, 1.4), 24: (0.5, -2.0, 1.0)}, "Pole")
+    target.location = 0.6, -0.3, 0.4
+    target.keyframe_insert("location", frame=16)
+    add_chain(armature, "shin", target, plane='POLE', pole=pole, pole_angle=0.7)
+    armature.pose.bones["thigh"].rotation_mode = 'YXZ'
+    bake(armature, options=BakeOptions(reduce=0.003, ease_flips=True))
+    return armature
+
+
+RIGS = (plain, reduced, towards_pole, adopted, native, native_unbaked)
 
 
 @pytest.mark.slow

@@ -110,6 +110,31 @@ def test_no_edit_leaves_a_result_fresh(edit, way, armature, made):
     assert stale(armature) == stale(armature) != ""
 
 
+EDITS_OF_POLES = {
+    "another pole": lambda chain: setattr(chain, "pole", add_target({}, "Else")),
+    "no pole": lambda chain: bpy.data.objects.remove(chain.pole),
+    "the pole's scale": lambda chain: setattr(chain.pole, "scale", (2, 2, 2)),
+    "its parent's place": lambda chain: setattr(chain.pole.parent, "location", (0, 1, 0)),
+    "a key of the pole": lambda chain: curve_of(chain.pole).keyframe_points[0].co.__setitem__(1, 0.5),
+    "another plane": lambda chain: setattr(chain, "plane", 'SWING'),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS_OF_POLES)
+def test_no_edit_of_a_pole_leaves_a_result_fresh(edit, armature, made):
+    chain = armature.ik2d.chains[0]
+    chain.pole = add_target({1: (0, -2, 1), 40: (1, -2, 1)}, "Pole")
+    chain.pole.parent, chain.plane = add_target({}, "Pole's Parent"), 'POLE'
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.ik2d.bake()
+    bpy.context.view_layer.update()
+    assert stale(armature) == ""
+    EDITS_OF_POLES[edit](chain)
+    assert stale(armature) != ""
+    bpy.context.view_layer.update()
+    assert stale(armature) != ""
+
+
 def other_value(group, name):
     """Return another value of a property."""
     kind, value = group.bl_rna.properties[name], getattr(group, name)

@@ -59,6 +59,44 @@ def test_the_mirrored_chain_stands_in_the_mirrored_pose(plane, limited, bend):
     assert np.abs(joints(armature, "L")[2] - place).max() < 0.1 or limited
 
 
+@pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
+@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize("bend", ['POSITIVE', 'NEGATIVE'])
+def test_a_plane_that_follows_is_mirrored_whatever_the_bones_rolls(plane, straight, bend):
+    bones = {}
+    for side, sign, roll in (("L", 1.0, 0.3), ("R", -1.0, 1.7)):
+        knee = (sign * 0.5, -0.1 if not straight else 0.0, 1.0)
+        bones[f"thigh.{side}"] = ((sign * 0.5, 0.0, 2.0), knee, "", roll)
+        bones[f"shin.{side}"] = (knee, (sign * 0.5, 0.0, 0.1), f"thigh.{side}", -roll)
+    armature = add_armature(bones)
+    chain = add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane=plane, bend=bend)
+    chain.target.location = place = (0.9, -0.4, 0.7)
+    chain.pole, chain.pole_angle = add_target({}, "Knee.L"), 0.8
+    chain.pole.location = pole = (1.4, -2.0, 1.2)
+    chain.plane_normal = (1.0, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    assert bpy.ops.ik2d.mirror() == {'FINISHED'}
+    chain, other = armature.ik2d.chains
+    if plane == 'POLE':
+        assert other.pole.name == "Knee.R" and np.allclose(other.pole.location, MIRROR * pole, atol=1e-6)
+    bpy.context.view_layer.update()
+    solve(armature)
+    assert np.abs(joints(armature, "L")[2] - place).max() < 1e-5
+    assert np.abs(joints(armature, "R") - MIRROR * joints(armature, "L")).max() < 1e-5
+
+
+def test_settings_are_copied_but_not_the_plane_towards_a_pole_to_a_chain_without_one():
+    armature = legs(front=False)
+    chain = add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='POLE', softness=0.2)
+    chain.pole = add_target({}, "Knee")
+    other = add_chain(armature, "shin.R", add_target({}, "Foot.R"))
+    armature.ik2d.active_index = 0
+    for plane in ('AUTO', 'POLE'):
+        assert bpy.ops.ik2d.copy_settings() == {'FINISHED'}
+        assert (other.plane, round(other.softness, 2)) == (plane, 0.2)
+        other.pole = chain.pole
+
+
 def test_mirrored_again_nothing_is_added_and_the_settings_follow():
     armature = legs(front=False)
     add_chain(armature, "shin.L", add_target({}, "Foot.L"), plane='X')

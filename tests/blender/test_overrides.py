@@ -27,6 +27,7 @@ found = [
     dict(
         name=chain.name, tip=chain.tip, bones=chain.bone_count, bend=chain.bend,
         target=chain.target.name if chain.target else "",
+        pole=[chain.plane, chain.pole.name, round(chain.pole_angle, 3)] if chain.pole else [],
         joints=[[joint.name, joint.use_limit, joint.limit_min, joint.weight] for joint in chain.joints],
     )
     for chain in rig.ik2d.chains
@@ -44,6 +45,7 @@ EXPECTED = {
     "bones": 2,
     "bend": 'NEGATIVE',
     "target": "Target",
+    "pole": ['POLE', "Pole", 0.5],
     "joints": [["thigh", False, pytest.approx(-3.14159265), 1.0], ["shin", True, 0.25, 0.5]],
 }
 
@@ -76,6 +78,7 @@ def overridden(folder, with_chain):
 def give_chain(override):
     """Give it a chain with settings of every kind."""
     chain = add_chain(override, "shin", add_target({1: (0, -0.6, 0.6)}), name="Leg", bend='NEGATIVE')
+    chain.plane, chain.pole, chain.pole_angle = 'POLE', add_target({1: (1, -2, 1)}, "Pole"), 0.5
     joint = chain.joints["shin"]
     joint.use_limit, joint.limit_min, joint.weight = True, 0.25, 0.5
     override.ik2d.verify = 'ALL'

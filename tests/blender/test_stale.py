@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from rigs import add_chain, add_target, leg_with_target
+from rigs import add_armature, add_chain, add_target, leg_with_target
 
 from ik2d_addon.features.baking import staleness
 from ik2d_addon.features.baking.results import bake_is_stale, has_results, solve_is_stale
@@ -90,6 +90,49 @@ def test_a_keyed_setting_is_not_a_changed_one():
     bpy.context.view_layer.objects.active = armature
     bpy.ops.ik2d.bake(frame_start=1, frame_end=40)
     bpy.context.scene.frame_set(20)
+    assert stale(armature) == ""
+
+
+def move_pole(armature):
+    """Move the pole's armature."""
+    armature.ik2d.chains[0].pole.location[0] += 0.2
+
+
+CHANGES_OF_POLE = {
+    "its place": ("the pole", move_pole),
+    "its bone's keys": ("the pole", lambda rig: move_a_key(rig.ik2d.chains[0].pole)),
+    "another bone": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "pole_subtarget", "other")),
+    "its angle": ("the settings", lambda rig: setattr(rig.ik2d.chains[0], "pole_angle", 0.5)),
+    "ease flips": (OPTIONS, lambda rig: setattr(rig.ik2d, "ease_flips", True)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_POLE)
+def test_a_bake_towards_a_pole_is_stale_after_a_change_of_the_pole_but_not_of_its_bones_name(change):
+    armature = baked_leg()
+    bones = {"knee": ((0, -2, 1), (0, -2, 1.3), "", 0.0), "other": ((0.5, -2, 1), (0.5, -2, 1.3), "", 0.0)}
+    controls = add_armature(bones, "Controls")
+    knee = controls.pose.bones["knee"]
+    for frame, place in ((1, (0, 0, 0)), (40, (0.7, 0, 0))):
+        knee.location = place
+        knee.keyframe_insert("location", frame=frame)
+    chain = armature.ik2d.chains[0]
+    chain.plane, chain.pole, chain.pole_subtarget = 'POLE', controls, "knee"
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.view_layer.update()
+    bpy.ops.ik2d.bake()
+    bpy.ops.ik2d.solve()
+    assert stale(armature) == ""
+    controls.data.bones["knee"].name = "front"
+    bpy.context.view_layer.update()
+    assert chain.pole_subtarget == "front" and stale(armature) == ""
+    expected, make = CHANGES_OF_POLE[change]
+    make(armature)
+    bpy.context.view_layer.update()
+    assert stale(armature) == expected
+    if change == "its place":
+        assert solve_is_stale(armature, bpy.context.scene) == "the pole"
+    bpy.ops.ik2d.bake()
     assert stale(armature) == ""
 
 

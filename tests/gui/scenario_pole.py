@@ -1,117 +1,149 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live arm that bends towards a pole, with the overlay: its tip is dragged by J, its pole by G."""
+"""An arm with a pole is adopted; its hand is dragged, then its pole: the hand stays, the elbow follows."""
 
-import importlib
+import math
 import os
 import sys
-from math import atan2
 
 import bpy
-from mathutils import Euler, Vector
+from mathutils import Vector
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from drag_steps import CLOSE, arm, confirmed, dragging, places, seen, take_hold, ui, with_chain
+from arm_steps import at, ui
+from rig_steps import build, click_bone, drag_with_j, in_window, look, posed, rig
 
 SHOTS = os.environ["IK2D_SHOTS"]
-ADDON = "bl_ext.user_default.ik2d.ik2d_addon"
-POLE = Vector((-2.5, -1.5, 1.2))
+ARM = {
+    "chest": ((0, 0, 1.6), (0, 0, 2.0), ""),
+    "upper": ((0, 0, 2.0), (0.9, 0.35, 1.9), "chest"),
+    "fore": ((0.9, 0.35, 1.9), (1.7, 0, 1.8), "upper"),
+}
+REACH = 1.85
+# Where the tip may be off its target, of the reach, and the elbow off its side, in radians.
+ON_TARGET, ON_SIDE = 1e-5, 1e-3
 
 
-def look_askew():
-    """Look from the side and above, in perspective."""
-    area, view = ui.region()
-    yield from ui.move(*ui.center(view))
-    data = area.spaces.active.region_3d
-    data.view_perspective, data.view_rotation = 'PERSP', Euler((0.9, 0.0, 2.7)).to_quaternion()
-    data.view_distance, data.view_location = 9.0, (-0.5, -0.5, 0.8)
+def add_empty(name, place, display):
+    """Add an empty at a place."""
+    made = bpy.data.objects.new(name, None)
+    bpy.context.collection.objects.link(made)
+    made.location, made.empty_display_type, made.empty_display_size = place, display, 0.12
+    return made
+
+
+def add_ik():
+    """Give the arm an IK constraint with a pole behind the elbow, as its rest pose has it."""
+    hand, pole = add_empty("Hand", (1.7, 0, 1.8), 'SPHERE'), add_empty("Pole", (0.9, 2.0, 1.9), 'CUBE')
+    in_window(bpy.ops.object.mode_set, mode='EDIT')
+    rig().data.edit_bones["upper"].align_roll((0, 1, 0))  # Z to the elbow's side: a quarter turn from X
+    in_window(bpy.ops.object.mode_set, mode='POSE')
+    constraint = rig().pose.bones["fore"].constraints.new('IK')
+    constraint.target, constraint.pole_target, constraint.chain_count = hand, pole, 2
+    constraint.pole_angle = math.pi / 2
+    in_window(bpy.ops.ed.undo_push, message="The IK")
+
+
+def joints():
+    """Return where Blender has shoulder, elbow and wrist."""
+    upper, fore = posed("upper"), posed("fore")
+    return [Vector(point) for point in (upper.head, fore.head, fore.tail)]
+
+
+def place(name):
+    """Return where Blender has an object."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    return bpy.data.objects[name].evaluated_get(graph).matrix_world.translation.copy()
+
+
+def aside():
+    """Return the angle, about the line to the wrist, from the side of the pole to that of the elbow."""
+    shoulder, elbow, wrist = joints()
+    line = (wrist - shoulder).normalized()
+    pole, side = place("Pole") - shoulder, elbow - shoulder
+    pole, side = pole - pole.dot(line) * line, side - side.dot(line) * line
+    return math.atan2(line.dot(pole.cross(side)), pole.dot(side))
+
+
+def check(where, angle):
+    """The wrist is on the hand, and the elbow as far from the pole's side as it was."""
+    wrist = joints()[2]
+    assert (wrist - place("Hand")).length < ON_TARGET * REACH, (where, wrist, place("Hand"))
+    assert abs(aside() - angle) < ON_SIDE, (where, aside(), angle)
+
+
+def adopt(area, sidebar):
+    """Adopt the IK of the bone that is active by the main button."""
+    before = joints()
+    yield from ui.shot(f"{SHOTS}/pole_1_before.png")
+    yield from ui.click_button(area, sidebar, "ik2d.adopt")
     yield 1.0
+    yield from ui.shot(f"{SHOTS}/pole_2_dialog.png")
+    yield from ui.key('RET')
+    yield from ui.wait_until(lambda: len(rig().ik2d.chains) == 1, "the chain")
+    yield 0.5
+    chain = rig().ik2d.chains[0]
+    assert (chain.plane, chain.pole.name, chain.target.name) == ('POLE', "Pole", "Hand")
+    assert chain.live and rig().pose.bones["fore"].constraints[0].mute
+    for one, other in zip(before, joints(), strict=True):
+        assert (one - other).length < ON_SIDE * REACH, (before, joints())
+    yield from ui.find_button(area, sidebar, "].pole_angle")
+    yield from ui.shot(f"{SHOTS}/pole_3_adopted.png")
 
 
-def give_pole(chain):
-    """Add a pole, on the side of the elbow, and have the chain bend towards it."""
-    pole = bpy.data.objects.new("Pole", None)
-    bpy.context.collection.objects.link(pole)
-    pole.empty_display_type, pole.empty_display_size, pole.location = 'CUBE', 0.12, POLE
-    upper, fore = arm().data.bones["upper"], arm().data.bones["fore"]
-    line = (fore.tail_local - upper.head_local).normalized()
-    elbow = fore.head_local - upper.head_local
-    side = upper.matrix_local.to_3x3().inverted() @ (elbow - elbow.dot(line) * line)
-    chain.pole, chain.pole_angle, chain.plane = pole, atan2(side.z, side.x), 'POLE'
-    chain.live = True
-    return pole
-
-
-def off_the_pole(pole):
-    """Return how far the elbow is from the half plane of root, tip and pole, in the world's units."""
-    tip, elbow, _ = places()
-    line = tip.normalized()  # the root is at the origin
-    place = pole.matrix_world.translation
-    towards = (place - place.dot(line) * line).normalized()
-    return (elbow - elbow.dot(line) * line - towards * (elbow - elbow.dot(line) * line).length).length
-
-
-def assert_follows(pole):
-    """The tip is on its target, and the elbow on the pole's side."""
-    tip, _, target = places()
-    assert (tip - target).length < CLOSE, (tip, target)
-    assert off_the_pole(pole) < CLOSE, off_the_pole(pole)
-
-
-def drag_tip(pole):
-    """The tip goes with the mouse, in the plane of the frame; the elbow faces the pole all the time."""
-    x, y = yield from take_hold()
-    start = seen(places()[0])
-    for step in range(1, 6):
-        yield from ui.move(x - 14 * step, y + 10 * step)
-        yield 0.1
-        assert_follows(pole)
-    assert (seen(places()[0]) - start - Vector((-70, 50))).length < 2.0
-    yield from ui.shot(f"{SHOTS}/pole_2_dragged.png")
-    yield from confirmed()
-    assert_follows(pole)
-
-
-def grab_pole(pole):
-    """The pole is an empty: G moves it, and the arm swings round at once."""
-    yield from ui.key('TAB', 'ctrl')
-    yield from ui.wait_until(lambda: arm().mode == 'OBJECT', "Object Mode")
-    bpy.ops.object.select_all(action='DESELECT')
-    pole.select_set(True)
-    bpy.context.view_layer.objects.active = pole
-    x, y = map(int, seen(pole.location))
+def drag_object(name, to, angle, steps=6):
+    """Click an object, press G and move it to a place as seen; yields at each step."""
+    x, y = at(place(name) + Vector((0.12, 0, 0)))
+    yield from ui.click(x, y)
+    yield from ui.wait_until(lambda: bpy.context.object == bpy.data.objects[name], f"the object {name}")
+    x, y = at(place(name))
+    to_x, to_y = at(to)
     yield from ui.move(x, y)
     yield from ui.key('G')
-    elbow = places()[1]
-    for step in range(1, 6):
-        yield from ui.move(x - 30 * step, y - 30 * step)
-        yield 0.1
-        assert_follows(pole)
-    yield from ui.shot(f"{SHOTS}/pole_3_pole_grabbed.png")
-    yield from ui.key('RET')
     yield 0.3
-    assert (places()[1] - elbow).length > 0.2 and not dragging()
-    assert_follows(pole)
+    for step in range(1, steps + 1):
+        yield from ui.move(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps)
+        yield 0.2
+        check(f"step {step} of {name}", angle)  # live, while it is dragged
+    yield from ui.click(to_x, to_y)
+    yield from ui.wait_until(lambda: not ui.window().modal_operators, "the end of the move")
+    yield 0.3
 
 
 def test():
-    """From the chain on."""
-    overlay = importlib.import_module(f"{ADDON}.ui.settings.overlay").overlay_settings()
-    yield from with_chain()
-    chain = arm().ik2d.chains[0]
-    pole = give_pole(chain)
-    bpy.data.objects["Target"].animation_data_clear()
-    bpy.data.objects["Target"].location = (0.9, -0.7, 0.9)
-    overlay.show = True
-    yield from look_askew()
-    assert_follows(pole)
-    assert chain.live_status == "On its target", chain.live_status
-    yield from ui.shot(f"{SHOTS}/pole_1_live.png")
-    yield from drag_tip(pole)
-    yield from grab_pole(pole)
+    """Adopt, drag the hand, drag the pole, undo."""
+    area, sidebar = yield from ui.sidebar("IK 2D")
+    build(ARM)
+    add_ik()
+    yield from look('NUMPAD_7')
+    yield from click_bone("fore")
+    yield from adopt(area, sidebar)
+    angle = aside()
+    assert abs(angle) < math.radians(3.0), angle  # as the rig had it
+
+    # The hand, from above: out of the plane that it was in.
+    yield from drag_with_j("fore", (0.9, -0.9, 1.8))
+    check("the hand", angle)
+    elbow = joints()[1]
+    yield from ui.shot(f"{SHOTS}/pole_4_hand.png")
+
+    # The pole, in Object Mode, from above: the elbow goes to its side, and the hand stays.
+    yield from ui.move(*ui.center(ui.region()[1]))
+    yield from ui.key('TAB', 'ctrl')
+    yield from ui.wait_until(lambda: rig().mode == 'OBJECT', "Object Mode")
+    hand = place("Hand")
+    yield from drag_object("Pole", (-1.0, -1.6, 1.9), angle)
+    check("the pole", angle)
+    assert (place("Hand") - hand).length == 0.0 and (joints()[1] - elbow).length > 0.2
+    yield from look('NUMPAD_1')
+    area, sidebar = yield from ui.sidebar("IK 2D")  # it shows the chain of the pole
+    yield from ui.find_button(area, sidebar, "].pole_angle")
+    yield from ui.shot(f"{SHOTS}/pole_5_pole.png")
+
+    yield from ui.move(*ui.center(ui.region()[1]))
     yield from ui.key('Z', 'ctrl')
-    yield from ui.wait_until(lambda: (bpy.data.objects["Pole"].location - POLE).length < CLOSE, "the undo")
-    yield 0.5
-    assert_follows(bpy.data.objects["Pole"])
+    yield from ui.wait_until(lambda: (joints()[1] - elbow).length < ON_SIDE * REACH, "the undo")
+    check("undone", angle)
 
 
-ui.run(test)
+if __name__ == "__main__":
+    ui.run(test)

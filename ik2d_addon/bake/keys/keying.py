@@ -23,7 +23,16 @@ from ..solving.hands import KeyedHands
 from ..solving.problem import with_scale
 from ..solving.solvers import Steps
 from .cubics import Cubics, hermite, read_played
-from .handles import HALF_WAY, THIRDS, Between, between_frames, doubtful_gaps, shaped_rotations
+from .handles import (
+    DOUBTFUL,
+    HALF_WAY,
+    THIRDS,
+    Between,
+    between_frames,
+    doubtful_gaps,
+    shaped_rotations,
+    strays,
+)
 from .target_keys import target_key_frames
 
 Rows = NDArray[np.intp]
@@ -112,6 +121,8 @@ class KeyedChain:
     angles: Floats | None = None
     # What it was solved from, at the plan's times and then half-way between; None where that is not known
     samples: ChainSamples | None = None
+    # The frame after which curves through the thirds miss the way half-way most, and by how much in the world
+    strayed: tuple[int, float] = (0, 0.0)
 
     @property
     def channels(self) -> list[BoneRotation]:
@@ -193,7 +204,7 @@ def key_chains(
     """
     shaped: list[list[BoneRotation]] = [[] for _ in drafts]
     between: list[list[Between]] = [[] for _ in drafts]
-    left = [one.gaps for one in drafts]
+    left, strayed = [one.gaps for one in drafts], [(0, 0.0)] * len(drafts)
     for times in (THIRDS, HALF_WAY) if thirds else (HALF_WAY,):
         asked = []
         numbers = [number for number, gaps in enumerate(left) if len(gaps)]
@@ -208,11 +219,13 @@ def key_chains(
             between[number] = [each.without(gaps) for each in between[number]] + [Between(gaps, times, found)]
             shaped[number] = shaped_rotations(one.chain, between[number], single_axis, one.before)
             if times is THIRDS and one.half_way is not None:
-                astray = doubtful_gaps(one.chain, shaped[number][: len(one.rotations)], one.half_way)
-                left[number] = np.intersect1d(gaps, astray)
+                missed = strays(one.chain, shaped[number][: len(one.rotations)], one.half_way)[gaps]
+                left[number] = gaps[missed > DOUBTFUL * one.chain.reach]
+                worst = int(np.argmax(missed))
+                strayed[number] = int(gaps[worst]), float(missed[worst])
     keyed = []
-    for one, own in zip(drafts, shaped, strict=True):
-        keyed.append((yield from _key_chain(plan, one, own)))
+    for one, own, stray in zip(drafts, shaped, strayed, strict=True):
+        keyed.append(replace((yield from _key_chain(plan, one, own)), strayed=stray))
         yield len(plan.times)
     return keyed
 

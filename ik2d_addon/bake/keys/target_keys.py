@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a target has keys of its own."""
+"""When a target or a pole has keys of its own."""
 
 from ...core import IK2DError
 from ...rig.animation import versions
@@ -13,15 +13,12 @@ _TRANSFORM = (*_PLACE, "rotation_", "delta_rotation_", "scale", "delta_scale")
 
 
 def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.0) -> list[float]:
-    """Return the frames from `first` to `last` on which a chain's target has keys, and these two.
+    """Return the frames from `first` to `last` on which a chain's target or pole has keys, and these two.
 
-    A target without keys takes those of its parents. pace: how fast time goes in actions, where the
+    One without keys takes those of its parents. pace: how fast time goes in actions, where the
     scene's is remapped. Raises IK2DError where there are no keys at all.
     """
-    holder = (rig.target, rig.subtarget)
-    found = _key_frames(holder, _PLACE)
-    if not found:
-        found = {frame for above in walk([holder], parents)[1:] for frame in _key_frames(above, _TRANSFORM)}
+    found = {frame for node in rig.followed for frame in _moving_frames(node)}
     if not found:
         name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
         raise IK2DError(
@@ -30,6 +27,14 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
         )
     shown = {round(frame / pace, 3) for frame in found}  # 32 bits: nearer than this, two keys are one
     return sorted({first, last} | {frame for frame in shown if first <= frame <= last})
+
+
+def _moving_frames(holder: Node) -> set[float]:
+    """Return the frames of the keys that move an object or bone: its own, else those of its parents."""
+    own = _key_frames(holder, _PLACE)
+    if own:
+        return own
+    return {frame for above in walk([holder], parents)[1:] for frame in _key_frames(above, _TRANSFORM)}
 
 
 def _key_frames(holder: Node, properties: tuple[str, ...]) -> set[float]:

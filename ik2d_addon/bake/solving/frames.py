@@ -17,10 +17,11 @@ from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
 from ...rig.chain.chain import RigChain
+from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
-from ...rig.pose.kinematics import Linkage, carried_by_swings, read_linkage
+from ...rig.pose.kinematics import Linkage, carried_by_swings, first_rotations, read_linkage
 from ...rig.pose.measures import is_uneven, uneven, uneven_above
-from ...rig.pose.swings import as_far, blended_swings, swung
+from ...rig.pose.swings import as_far, blended_swings, flips, swung
 from ...rig.scene.rounding import reached_within
 from ...rig.scene.samples import ChainSamples, solvable
 from .problem import NOTHING_TO_JOIN, Problem, lengthened, tips_of, with_scale
@@ -66,12 +67,24 @@ class SolvedChain(Frames):
     # fixed. And its spins (frames,) where these were given.
     swings: Floats | None = None
     spins: Floats | None = None
+    # (frames,) radians each: between the target and the direction that leaves the plane open, and of the
+    # plane from the frame before; None: it is fixed
+    openness: Floats | None = None
+    plane_steps: Floats | None = None
+
+    @property
+    def steps(self) -> Floats:
+        """(frames, n) radians that each joint turns from the frame before; the first one with its plane."""
+        steps: Floats = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
+        if self.swings is not None and len(steps) > 1:
+            turned = first_rotations(self.rig, self.turns[:, 0], self.swings)
+            steps[1:, 0] = angles_between(turned[:-1], turned[1:])
+        return steps
 
     @property
     def joint_speed(self) -> Floats:
         """(frames,) degrees that the fastest joint turns from the frame before."""
-        steps = np.abs(np.diff(self.turns, axis=0, prepend=self.turns[:1]))
-        speed: Floats = np.degrees(steps.max(axis=1))
+        speed: Floats = np.degrees(self.steps.max(axis=1))
         return speed
 
 
@@ -233,17 +246,24 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
     roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
     tolerance = reached_within(finest, reach, samples.world, roots)
     residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
+    off_plane = np.abs(height) * across
+    if samples.swings is not None:  # between two planes it is off neither
+        is_blended = samples.influence < 1.0
+        residual = np.where(is_blended, distance, residual)
+        off_plane = np.where(is_blended, 0.0, off_plane)
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
+    openness, plane_steps = flips(rig, asked.samples, asked.spins)
+    jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, asked.neighbors))),
+        rig=replace(rig, notes=(*rig.notes, *jumps)) if jumps else rig,
         turns=turns,
         angles=aimed.angles,
         solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
         residual=residual,
-        off_plane=np.abs(height) * across,
+        off_plane=off_plane,
         distance=distance,
         reach=reach,
         tolerance=tolerance,
@@ -258,6 +278,8 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
         angle_errors=_angle_errors(problem, turns),
         swings=samples.swings,
         spins=asked.spins,
+        openness=openness,
+        plane_steps=plane_steps,
     )
 
 

@@ -207,6 +207,7 @@ def bake_options(options: argparse.Namespace) -> BakeOptions:
         reduce=options.reduce,
         on_target_keys=options.target_keys,
         single_axis=options.single_axis,
+        ease_flips=options.ease_flips,
         force=options.force,
     )
 

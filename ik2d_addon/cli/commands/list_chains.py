@@ -12,6 +12,7 @@ import bpy
 from ...bake import check
 from ...bake.request import frame_range, scene_of
 from ...core import IK2DError
+from ...core.swing import POLE
 from ...rig.chain.chain import chain_bones, problem_of, read_chain
 from ...rig.chain.native_state import acts
 from ...rig.scene.bone_constraints import other_controls, sentences
@@ -110,17 +111,25 @@ def _chain(
         controls = sentences(rig.name, other_controls(rig, first, last, carrying=acts(chain)))
     except IK2DError:  # the problems say it
         bones = []
-    target = chain.target.name if chain.target else None
+    pole = _named(chain.pole, chain.pole_subtarget) if chain.plane == POLE else None
     return {
         "name": chain.name,
         "enabled": chain.enabled,
         "tip": chain.tip,
         "bones": bones,
         "solver": solver,
-        "target": f"{target}/{chain.subtarget}" if target and chain.subtarget else target,
+        "target": _named(chain.target, chain.subtarget),
+        "plane": chain.plane,
+        "pole": pole,
         "other_controls": controls,
         "problem": problem_of(armature, chain) or None,
     }
+
+
+def _named(target: bpy.types.Object | None, bone: str) -> str | None:
+    """Return an object's name, with its bone's where it has one; None without an object."""
+    name = target.name if target else None
+    return f"{name}/{bone}" if name and bone else name
 
 
 def _frames(in_scene: bpy.types.Scene) -> list[int] | None:

@@ -16,10 +16,11 @@ from ..inputs import Floats
 # The rules: the normal turns the shortest way; one side of the chain faces a pole; the rest line turns the
 # shortest way.
 SWING, POLE, ARC = 'SWING', 'POLE', 'ARC'
-# Below this sine of the angle to a direction that leaves the side open, the rest's side is kept.
-_OPEN = 1e-9
 # Below this sine two directions are opposite: what remains is as small as the rounding of what divides by it.
 _OPPOSITE = 1e-8
+# Below this sine of the angle to a direction that leaves the side open, the rest's side is kept: places in
+# 32 bits are no nearer to a line.
+_OPEN = 1e-6
 # The greatest sine of the angle between a plane and the line to a tip that is off it.
 _STEEPEST = 1.0 - 1e-6
 
@@ -141,6 +142,20 @@ def shortest_turns(ones: Floats, others: Floats, spare: Floats) -> Floats:
         axes = frames(ones[opposite], np.broadcast_to(spare, ones[opposite].shape))[:, :, 1]
         turns[opposite] = 2.0 * axes[:, :, None] * axes[:, None, :] - np.eye(3)
     return turns
+
+
+def spin_steps(lines: Floats, normals: Floats) -> Floats:
+    """Return the angles (m - 1,), radians, that planes turn about their lines from one to the next.
+
+    lines, normals: unit vectors (m, 3) each. What a line's own shortest turn carries along does not count.
+    """
+    carried = _applied(shortest_turns(lines[:-1], lines[1:], normals[0]), normals[:-1])
+    line, normal = lines[1:], normals[1:]
+    along = (carried * line).sum(axis=1) * (normal * line).sum(axis=1)
+    steps: Floats = np.arctan2(
+        (line * crossed(carried, normal)).sum(axis=1), (carried * normal).sum(axis=1) - along
+    )
+    return steps
 
 
 def turns_about(axes: Floats, angles: Floats) -> Floats:

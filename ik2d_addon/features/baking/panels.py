@@ -4,6 +4,7 @@
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from ...bake.request import chosen_range
+from ...core.swing import POLE, SWING
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
@@ -84,6 +85,8 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
         error = layout.column()
         error.enabled = settings.use_reduce
         field(error, context, settings, "reduce_error")
+        if any(chain.plane in (SWING, POLE) for chain in settings.chains):
+            field(layout, context, settings, "ease_flips")
         field(layout.column(), context, settings, "verify")
 
 

@@ -15,7 +15,7 @@ from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 from ...bake.keys.clearing import baked_paths
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.fingerprint import digest, holders_of, key_places, settings_of
+from ...rig.chain.fingerprint import digest, followed_by, holders_of, key_places, settings_of
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
@@ -26,14 +26,15 @@ from ..native.controls import NAMES
 _WORDS = {
     "settings": "the settings",
     "target": "the target",
+    "pole": "the pole",
     "keys": "the keys",
     "pose": "the pose",
     "frame": "the frame",
     "options": "the frame range or the options",
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
-# Fingerprints of earlier versions begin with a part, and cannot be compared.
-_VERSION, _BEFORE = "2", ("settings:", "options:")
+# Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
+_VERSION, _BEFORE = "3", ("settings:", "options:", "2 ")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),
-        target=list(_target(chain)),
+        target=list(_movers(chain.target, chain.subtarget)),
+        pole=[made for node in followed_by(chain)[1:] for made in _movers(*node)],
         # not the paths, as bones are renamed
         keys=[key_places(curve) for _, curve in found],
     )
@@ -73,18 +75,12 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, bones = chain.id_data, _bones(chain)
     animated = animated or AnimatedPaths.of(armature)
-    target = chain.target
-    matrix = target.matrix_world if target is not None else None
-    if target is not None and chain.subtarget and target.pose is not None:
-        bone = target.pose.bones.get(chain.subtarget)
-        matrix = matrix @ bone.matrix if bone else None
-    place = [] if matrix is None else list(matrix.translation)
-    if matrix is not None and 'TARGET' in (chain.hand_rotation, chain.tip_rotation):
-        place += [value for row in matrix.to_3x3() for value in row]
+    turns = 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
     return _joined(
         settings=_settings(chain, bones, animated),
         frame=scene.frame_current_final,
-        target=(target.name if target else "", [f"{value:.5g}" for value in place]),
+        target=_place(chain.target, chain.subtarget, turns),
+        pole=[_place(*node) for node in followed_by(chain)[1:]],
         pose=[
             [f"{value:.5g}" for value in _posed(chain, bone)]
             for bone in _pose_bones(armature, [*bones, *posed_hands(chain)])
@@ -124,12 +120,17 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
     joints = [
         settings_of(joint, animated.settings) for joint in map(chain.joints.get, bones) if joint is not None
     ]
-    data = chain.target.data if chain.target is not None and chain.subtarget else None
-    bone = data.bones.find(chain.subtarget) if hasattr(data, "bones") else chain.subtarget
     own = chain.id_data.data.bones
     places = [animated.bones[own[name].as_pointer()] for name in bones]
     settings = settings_of(chain, animated.settings)
-    return [settings, joints, places, chain.target and chain.target.name, bone, *_controls(chain)]
+    followed = [value for node in followed_by(chain) for value in _named(*node)]
+    return [settings, joints, places, *followed, *_controls(chain)]
+
+
+def _named(target: Object | None, subtarget: str) -> list[Any]:
+    """Return a target's name, and the place of its bone, which may be renamed."""
+    data = target.data if target is not None and subtarget else None
+    return [target and target.name, data.bones.find(subtarget) if hasattr(data, "bones") else subtarget]
 
 
 def _controls(chain: PropertyGroup) -> Iterator[Any]:
@@ -140,9 +141,21 @@ def _controls(chain: PropertyGroup) -> Iterator[Any]:
         yield [key_places(curve) for curve in existing_fcurves(controls)]
 
 
-def _target(chain: PropertyGroup) -> Iterator[Any]:
-    """Yield the keys of a chain's target and its parents; of channels without keys the values."""
-    for ob, bones in holders_of(chain.target, chain.subtarget):
+def _place(target: Object | None, subtarget: str, turns: bool = False) -> tuple[str, list[str]]:
+    """Return the name of a target or a pole, and where it is. turns: whether its rotation counts too."""
+    matrix = target.matrix_world if target is not None else None
+    if target is not None and subtarget and target.pose is not None:
+        bone = target.pose.bones.get(subtarget)
+        matrix = matrix @ bone.matrix if bone else None
+    place = [] if matrix is None else list(matrix.translation)
+    if matrix is not None and turns:
+        place += [value for row in matrix.to_3x3() for value in row]
+    return target.name if target else "", [f"{value:.5g}" for value in place]
+
+
+def _movers(target: Object | None, subtarget: str) -> Iterator[Any]:
+    """Yield the keys of a target or a pole and its parents; of channels without keys the values."""
+    for ob, bones in holders_of(target, subtarget):
         prefixes = tuple(f"{posed.path_from_id()}." for posed in bones)
         own = [
             curve

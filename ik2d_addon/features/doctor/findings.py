@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.swing import POLE
 from ...rig.animation import key_faults
 from ...rig.chain.chain import (
     FAR_OFF_PLANE,
@@ -15,12 +16,13 @@ from ...rig.chain.chain import (
     chain_bones,
     follows_itself,
     held_note,
+    pole_problem,
     read_chain,
     rest_joints,
 )
 from ...rig.chain.joints import normal_in_bone, turning_axis
 from ...rig.chain.native_state import acts, is_flipped
-from ...rig.chain.planes import FIRST_X, FIRST_Z, HINGES, choose_plane
+from ...rig.chain.planes import FIRST_X, FIRST_Z, FOLLOWING, HINGES, choose_plane, swing_note
 from ...rig.chain.renames import bones_of
 from ...rig.pose.measures import (
     askew_words,
@@ -88,11 +90,12 @@ def findings(
         _scaled(rig),
         _hinges(rig, settings),
         _joints_off_plane(rig, settings),
-        _target_off_plane(settings),
+        _target_off_plane(rig, settings),
+        _locked_plane(rig, settings),
         _ranges(rig),
         _sides(rig, settings),
         _joints(rig, settings),
-        _notes(rig),
+        _notes(rig, settings),
         _straight(rig, settings),
     )
     return [finding for found in checks for finding in found]
@@ -104,13 +107,18 @@ def findings(
 def _fixes_of_unread(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> Iterator[Fix]:
     """Yield the fixes for a chain that cannot be read."""
     try:
-        names = [bone.name for bone in chain_bones(armature, settings.tip, settings.bone_count)]
+        bones = chain_bones(armature, settings.tip, settings.bone_count)
     except IK2DError:
         return
+    names = [bone.name for bone in bones]
     if fixes.runs_backwards(settings, names):
         yield fixes.turn_ranges
     if follows_itself(armature, settings, names):
         yield fixes.clear_target
+    if settings.plane in FOLLOWING and fixes.cannot_follow(bones):
+        yield fixes.inherit_rotation
+    elif settings.plane == POLE and pole_problem(armature, settings, names):
+        yield fixes.swing
 
 
 def shared_bones(chain: bpy.types.PropertyGroup) -> dict[str, str]:
@@ -236,17 +244,25 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
         return
     tip, target = heights_now(rig)
     apart = abs(target - tip)
-    missed = apart > PLAYED_BACK * rest_reach(rig)
+    missed = rig.swing is None and apart > PLAYED_BACK * rest_reach(rig)
     # Laid flat, the tip is in the plane: that helps only where it is nearer to the target's height there.
     offered = (fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
     sentence = off_plane_words(rig.name, f"{100.0 * part:.2g} % of its reach")
     yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
 
 
-def _target_off_plane(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
-    if settings.is_off_plane:
+def _target_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
+    if settings.is_off_plane and rig.swing is None:
         sentence = f"Chain '{settings.name}': its target left the chain's plane when it was solved last"
-        yield Finding(settings.name, 'TARGET_OFF_PLANE', sentence, (fixes.plane_to_target,))
+        swings = settings.plane not in FOLLOWING and not fixes.cannot_follow(rig.pose_bones)
+        offered = (fixes.swing, fixes.plane_to_target) if swings else (fixes.plane_to_target,)
+        yield Finding(settings.name, 'TARGET_OFF_PLANE', sentence, offered)
+
+
+def _locked_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
+    if not rig.joints.fixed[0]:  # which is told as held
+        for sentence in swing_note(settings, rig.pose_bones[0]):
+            yield Finding(rig.name, 'LOCKED_PLANE', sentence, (fixes.unlock_first,), note=True)
 
 
 # --- Settings that contradict each other -------------------------------------
@@ -288,11 +304,12 @@ def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
         yield Finding(rig.name, 'JOINTS', sentence, (fixes.update_joints,))
 
 
-def _notes(rig: RigChain) -> Iterator[Finding]:
+def _notes(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     """Yield notes: bones that locks hold, others that stretch, and hands that do not turn."""
     for sentence in held_note(rig):
         yield Finding(rig.name, 'HELD', sentence, (fixes.unlock,), note=True)
-    for sentence in rig.notes:
+    told = [*swing_note(settings, rig.pose_bones[0])]  # with a fix of its own
+    for sentence in [note for note in rig.notes if note not in told]:
         yield Finding(rig.name, 'NOTE', sentence, note=True)
 
 

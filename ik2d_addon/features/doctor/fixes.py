@@ -13,10 +13,12 @@ from mathutils import Matrix, Vector
 from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.swing import SWING
 from ...core.words import listed, number_of
 from ...rig.animation import key_faults, versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
+from ...rig.chain.planes import swing_note
 from ...rig.chain.renames import Settings
 from ...rig.pose.measures import channels_at_rest, is_uneven, joints_off_plane
 from ...rig.pose.target_plane import keep_plane as keep_chain_plane
@@ -147,6 +149,30 @@ def hinge_plane(_armature: bpy.types.Object, settings: Settings) -> str:
     return f"Chain '{settings.name}' bends in the plane of its hinges"
 
 
+def cannot_follow(bones: Sequence[bpy.types.PoseBone]) -> bool:
+    """Return whether later bones do not turn with the first, so that no plane of theirs can follow."""
+    return any(not bone.bone.use_inherit_rotation for bone in bones[1:])
+
+
+@fix("Swing with Target")
+def swing(_armature: bpy.types.Object, settings: Settings) -> str:
+    """Have the chain's plane swing with its target."""
+    settings.plane = SWING
+    return f"The plane of chain '{settings.name}' swings with its target"
+
+
+@fix("Inherit Rotation")
+def inherit_rotation(armature: bpy.types.Object, settings: Settings) -> str:
+    """Turn on Inherit Rotation of the bones below the chain's first one."""
+    _refuse_linked_data(armature)
+    bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)[1:]
+    loose = [bone.bone for bone in bones if not bone.bone.use_inherit_rotation]
+    _refuse_nothing(settings, loose, "bone of it lacks Inherit Rotation")
+    for bone in loose:
+        bone.use_inherit_rotation = True
+    return f"Inherit Rotation is on for {listed([bone.name for bone in loose], _NAMED)}"
+
+
 @fix("Keep Plane")
 def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
     """Make the plane that the chain takes on these frames its own, so that another path of its target
@@ -173,6 +199,14 @@ def unlock(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the rotation of the bones that locks keep from turning."""
     rig = read_chain(armature, settings)
     return _unlock_bones(rig, np.flatnonzero(rig.joints.fixed).tolist(), "lock holds a bone")
+
+
+@fix("Unlock First Bone")
+def unlock_first(armature: bpy.types.Object, settings: Settings) -> str:
+    """Unlock the rotation of the chain's first bone, so that its plane can follow the target."""
+    rig = read_chain(armature, settings)
+    locked = [*swing_note(settings, rig.pose_bones[0])]
+    return _unlock_bones(rig, [0] if locked else [], "lock keeps its plane from following")
 
 
 @fix("Unlock Hinges")
@@ -431,10 +465,14 @@ def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     return f"Cleared the scale of {listed(bones, _NAMED)}"
 
 
-def _refuse_shared_data(armature: bpy.types.Object) -> None:
-    data = armature.data
-    if not data.is_editable:
+def _refuse_linked_data(armature: bpy.types.Object) -> None:
+    if not armature.data.is_editable:
         raise IK2DError(f"The bones of '{armature.name}' are linked from another file: mend them there")
+
+
+def _refuse_shared_data(armature: bpy.types.Object) -> None:
+    _refuse_linked_data(armature)
+    data = armature.data
     if data.users - data.use_fake_user > 1:
         raise IK2DError(
             f"Other objects have the bones of '{armature.name}' too; make them single-user first"

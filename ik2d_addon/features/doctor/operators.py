@@ -48,7 +48,8 @@ def read(chain: PropertyGroup) -> RigChain | str:
     # After an undo the objects are others, though they are the same.
     if isinstance(found, str):
         return found
-    return replace(found, armature=armature, target=chain.target, native=controls_of(chain))
+    pole = found.pole and (chain.pole, chain.pole_subtarget)
+    return replace(found, armature=armature, target=chain.target, pole=pole, native=controls_of(chain))
 
 
 def _fingerprint(armature: Object, chain: PropertyGroup) -> Any:

@@ -24,10 +24,12 @@ from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, value
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import natives_muted
 from ...rig.pose.hand_rotations import OwnTurns, own_turns
+from ...rig.pose.kinematics import first_rotations
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.samples import ChainSamples
 from .animated_settings import ChainValue
+from .poles import as_target, own_rotations, pole_locations, stays
 from .targets import View, current_pose, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 
 # A chain changes its bend side only if the joints come nearer on the other side by so much, in radians.
@@ -129,7 +131,7 @@ def target_to_tip(
     rigs, left_out = read_rigs(armature, chains, frames or [scene.frame_float])
     rounds = in_rounds(rigs)
     if frames:
-        for owner in dict.fromkeys((armature, *(rig.target for rig in rigs))):
+        for owner in dict.fromkeys((armature, *(ob for rig in rigs for ob, _ in rig.followed))):
             _refuse_tweak_mode(owner)
     view, now = _view(scene, rigs, frames), current_pose(scene)
     names = [rig.name for rig in rigs]
@@ -142,8 +144,7 @@ def target_to_tip(
             for rig, own, posed in zip(ready, locations, looked, strict=True):
                 rig = facing_target(rig, posed)
                 found[rig.name] = rig, posed
-                sides = _nearest_sides(scene, rig, posed, view.times)
-                wanted = _wanted(rig, sides)
+                wanted = _wanted(rig, _nearest_sides(scene, rig, posed, view.times))
                 if frames:
                     channels += location_keys(rig, frames, own)
                     channels += _setting_keys(scene, frames, wanted, switch, undo)
@@ -154,6 +155,22 @@ def target_to_tip(
                 warnings += check_values(channels)
                 keyed.enter_context(values_keyed(scene, channels))
             bpy.context.view_layer.update()
+            for rig in [rig for rig in ready if rig.pole is not None]:
+                poled, posed = as_target(rig), found[rig.name][1]
+                shown = posed.with_settings(softness=0.0, bend=np.sign(rig.bend) or 1.0)
+                try:
+                    solved = _solved(scene, rig, shown, view.times)
+                    own = pole_locations(view, rig, posed, solved, rigs)
+                except IK2DError as error:
+                    warnings.append(stays(rig, error))
+                    continue
+                if frames:
+                    channels = location_keys(poled, frames, own)
+                    warnings += check_values(channels)
+                    keyed.enter_context(values_keyed(scene, channels))
+                else:
+                    moved += _set(poled, own, {}, undo)
+                bpy.context.view_layer.update()
         seen = (view if frames else now).sample(rigs)
         matched = [
             _match(scene, *found[rig.name], after, view.times, keyed=bool(frames))
@@ -276,15 +293,15 @@ def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
     """Return the angles (frames, n) between each bone's own rotation and the solved one, in radians."""
     rig = solved.rig
     errors = np.zeros_like(solved.turns)
-    for i, bone in enumerate(rig.pose_bones):
+    for i in range(len(rig.bones)):
         if rig.joints.fixed[i]:
             continue
-        own = posed.bases[:, i, :3, :3]
-        own = (
-            own / np.linalg.norm(own, axis=1, keepdims=True) * np.where(np.array(bone.scale) < 0.0, -1.0, 1.0)
-        )
-        axes = np.tile(rig.joints.axes[i], (len(own), 1))
-        turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
+        own = own_rotations(rig, posed, i)
+        if i == 0 and solved.swings is not None:
+            turned = first_rotations(rig, solved.turns[:, 0], solved.swings)
+        else:
+            axes = np.tile(rig.joints.axes[i], (len(own), 1))
+            turned = matrices('AXIS_ANGLE', np.column_stack((solved.turns[:, i], axes)))
         half = np.linalg.norm(own - turned, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
         errors[:, i] = 2.0 * np.arcsin(np.clip(half, 0.0, 1.0))
     return errors
@@ -293,7 +310,12 @@ def _joint_errors(solved: SolvedChain, posed: ChainSamples) -> Floats:
 def _nearest_sides(
     scene: bpy.types.Scene, rig: RigChain, posed: ChainSamples, times: Sequence[float]
 ) -> Floats:
-    """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones."""
+    """Return the bend sides (frames,), +1 or -1, whose solved joints are nearest to the posed ones.
+
+    A chain with a pole keeps its side: the pole goes to where the joints are.
+    """
+    if rig.pole is not None:
+        return np.full(len(times), np.sign(rig.bend) or 1.0)
     errors = {}
     for side in _SIDES:
         samples = posed.with_settings(softness=0.0, bend=side)

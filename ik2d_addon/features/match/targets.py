@@ -123,10 +123,13 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     return rounds
 
 
-def locations_on_tips(view: View, rigs: Sequence[RigChain]) -> tuple[list[Floats], list[ChainSamples]]:
+def locations_on_tips(
+    view: View, rigs: Sequence[RigChain], goals: Sequence[Floats] | None = None
+) -> tuple[list[Floats], list[ChainSamples]]:
     """Return the locations (frames, 3) that put each chain's target on its tip, and the samples then.
 
-    The effect of a location is measured, so that parents, deltas and constraints all count. Raises
+    goals: other places (frames, 3) in the world, for each chain's target, in place of its tip. The effect
+    of a location is measured, so that parents, deltas and constraints all count. Raises
     IK2DError for a target that does not follow its location, and for a tip that moves with its target.
     """
     sizes = [_size(rig) for rig in rigs]
@@ -143,18 +146,24 @@ def locations_on_tips(view: View, rigs: Sequence[RigChain]) -> tuple[list[Floats
         way = np.moveaxis(places[1:] - places[0], 0, 2) / sizes[k]  # (frames, 3 of the world, 3)
         _refuse_held(rig, way)
         ways.append(way)
-        found.append(bases[k] + _solved(way, looks[0][k].tips - places[0]))
-    return _brought_nearer(view, rigs, found, ways)
+        goal = looks[0][k].tips if goals is None else goals[k]
+        found.append(bases[k] + _solved(way, goal - places[0]))
+    return _brought_nearer(view, rigs, found, ways, goals)
 
 
 def _brought_nearer(
-    view: View, rigs: Sequence[RigChain], found: list[Floats], ways: Sequence[Floats]
+    view: View,
+    rigs: Sequence[RigChain],
+    found: list[Floats],
+    ways: Sequence[Floats],
+    goals: Sequence[Floats] | None,
 ) -> tuple[list[Floats], list[ChainSamples]]:
     """Return the locations, corrected for where they bring the targets, and the samples there."""
     for turn in range(_ROUNDS):
         with view.moved(list(zip(rigs, found, strict=True))):
             looked = view.sample(rigs)
-        misses = [own.tips - own.targets for own in looked]
+        aims = goals or [own.tips for own in looked]
+        misses = [aim - own.targets for aim, own in zip(aims, looked, strict=True)]
         off = [np.linalg.norm(miss, axis=1) for miss in misses]
         near = [_near(*each) for each in zip(rigs, looked, found, ways, strict=True)]
         if turn == _ROUNDS - 1 or not any((far > end).any() for far, end in zip(off, near, strict=True)):

@@ -24,14 +24,15 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
 from ...rig.scene.samples import ChainSamples, finished
-from . import family, limited, two_bone
+from . import family, limited, one_bone, two_bone
 from .changes import changed_since_made, fingerprint_of
 from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
-from .drivers import Empties, drive, drive_step, path_of
+from .drivers import Empties, SwungEmpties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
 from .plan import Plan, Shape, shape_of
-from .refusals import is_animated, refuse_unfit
+from .refusals import is_animated, refuse_uneven, refuse_unfit
+from .swings import read_following
 
 # A straight chain's plane goes through its target's path; at most this many frames of it are sampled.
 _FRAMES = 50
@@ -71,6 +72,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     refuse_unfit(rig, scene)
     refuse_unreadable(settings)
     rig, samples, times = _facing(rig, scene)
+    refuse_uneven(rig, samples, times)
     try:
         shape = shape_of(rig)
         plan = planner(shape)(shape)
@@ -95,8 +97,8 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
 
 def planner(shape: Shape) -> Callable[[Shape], Plan]:
     """Return the function that plans a chain of that shape."""
-    if len(shape.lengths) > 2:
-        return family.plan
+    if len(shape.lengths) != 2:
+        return family.plan if len(shape.lengths) > 2 else one_bone.plan
     return two_bone.plan if np.isnan(shape.limits).all() else limited.plan
 
 
@@ -150,7 +152,9 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSampl
 def _target_off_plane(
     rig: RigChain, samples: ChainSamples, times: list[float], scene: bpy.types.Scene
 ) -> Iterator[str]:
-    """Yield a warning if the target leaves the chain's plane on the sampled frames."""
+    """Yield a warning if the target leaves the chain's fixed plane on the sampled frames."""
+    if rig.swing is not None:
+        return
     joints, normal = rest_joints(rig.pose_bones), rig.plane.normal
     to_world = samples.world @ read_linkage(rig, samples).to_pose
     across = np.linalg.norm(to_world[:, :3, :3] @ normal, axis=1)
@@ -182,27 +186,30 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
 def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
     """Add the properties, the constraints and the drivers."""
     add_controls(empties.controls, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
+    following = read_following(rig)
+    if following is not None and isinstance(empties, SwungEmpties):
+        following.build(rig, empties, plan.turns[0])
     for name, expression in plan.steps:
         drive_step(empties, name, expression, plan.curves.get(name))
     armature, name, made = rig.armature, settings.native_constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
-        constraint = _constraint(bone, 'LIMIT_ROTATION', name)
-        constraint.euler_order = 'XYZ'
-        constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
-        constraint.max_x = constraint.max_y = constraint.max_z = _BELOW
-        for letter, angle, keys in _angles(plan, i, axis, empties):
-            drive(armature, f"{constraint.path_from_id()}.min_{letter}", angle, empties, keys)
-        made.append((bone, constraint))
+        if i == 0 and isinstance(empties, SwungEmpties):
+            made.append((bone, _copied(bone, name, empties)))
+        else:
+            constraint = _limited(bone, name)
+            for letter, angle, keys in _angles(plan, i, axis, empties):
+                drive(armature, f"{constraint.path_from_id()}.min_{letter}", angle, empties, keys)
+            made.append((bone, constraint))
         if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
     for _, constraint in made:
         drive(armature, f"{constraint.path_from_id()}.influence", "influence", empties)
-    drivers = (armature.animation_data, empties.controls.animation_data)
+    owners = (armature, empties.controls, *empties.controls.children_recursive)
     return Native(
         empties.controls,
         empties.target_copy,
         tuple((bone.name, constraint.name) for bone, constraint in made),
-        sum(len(animation.drivers) for animation in drivers),
+        sum(len(ob.animation_data.drivers) for ob in owners if ob.animation_data),
     )
 
 
@@ -222,6 +229,23 @@ def _angles(plan: Plan, i: int, axis: Floats, empties: Empties) -> Iterator[tupl
     for letter, angle in zip("xyz", euler_angles(axis, turn), strict=True):
         if angle:
             yield letter, angle, None
+
+
+def _limited(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
+    """Add the constraint that turns a bone by its least angles."""
+    constraint = _constraint(bone, 'LIMIT_ROTATION', name)
+    constraint.euler_order = 'XYZ'
+    constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+    constraint.max_x = constraint.max_y = constraint.max_z = _BELOW
+    return constraint
+
+
+def _copied(bone: bpy.types.PoseBone, name: str, empties: SwungEmpties) -> bpy.types.Constraint:
+    """Add the constraint that poses a bone as an empty stands, both as seen from the controls."""
+    constraint = _constraint(bone, 'COPY_TRANSFORMS', name)
+    constraint.target, constraint.space_object = empties.turned, empties.controls
+    constraint.owner_space = constraint.target_space = 'CUSTOM'
+    return constraint
 
 
 def _scaled(rig: RigChain, i: int, factor: str, name: str, empties: Empties) -> bpy.types.Constraint:

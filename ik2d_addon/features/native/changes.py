@@ -9,9 +9,12 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
+from ...core.swing import POLE
 from ...rig.chain.chain import chosen_solver, rest_joints
-from ...rig.chain.native_state import acts, constraints_of, controls_of, is_native, is_own_empty
+from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
+from ...rig.chain.planes import FOLLOWING
 from ...rig.chain.renames import bones_of
+from .swings import follows
 
 # Edit Mode changes rest matrices a little; within this part of the reach they are the same.
 _SAME = 2e-5
@@ -32,11 +35,17 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     made = settings.native_print.split()
     if made and len(made) - 1 != len(_numbers(armature, names)):
         return "it has other bones"
-    turned = {bone.name for bone, one in constraints_of(settings) if one.type == 'LIMIT_ROTATION'}
-    if not turned.issuperset(names):
+    turning = {bone.name: one for bone, one in constraints_of(settings) if one.type in TURNING}
+    if not turning.keys() >= set(names):
         return "parts of it are gone"
-    if not _follows(settings.native_probe, settings.target, settings.subtarget):
+    first = turning[names[0]]
+    if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
+        return "parts of it are gone"
+    if not follows(settings.native_probe, 'COPY_LOCATION', settings.target, settings.subtarget):
         return "its target is another one"
+    if first.type == 'COPY_TRANSFORMS' and settings.plane == POLE:
+        if not follows(first.target.parent, 'LOCKED_TRACK', settings.pole, settings.pole_subtarget):
+            return "its pole is another one"
     if made and made[0] != _digest(settings, names):
         return "its settings are others"
     if made and np.abs(np.array(made[1:], np.float64) - _numbers(armature, names)).max() > _SAME:
@@ -61,11 +70,10 @@ def _bones(settings: bpy.types.PropertyGroup) -> list[str]:
     return bones_of(armature.data, settings.tip, settings.bone_count) if armature.pose else []
 
 
-def _follows(target_copy: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> bool:
-    return any(
-        one.type == 'COPY_LOCATION' and one.target == target and one.subtarget == subtarget
-        for one in target_copy.constraints
-    )
+def _swings(settings: bpy.types.PropertyGroup, constraint: bpy.types.Constraint) -> bool:
+    """Return whether the empties that turn a chain's first bone are there."""
+    swing = constraint.target and constraint.target.parent
+    return is_own_empty(swing) and swing.parent == settings.native_stand
 
 
 def _digest(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> str:
@@ -79,6 +87,10 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
         yield chosen_solver(len(names)) if settings.solver == 'AUTO' else settings.solver
         yield settings.root_turns_freely
     yield settings.plane, settings.plane == 'CUSTOM' and settings.plane_normal[:], settings.hand_rotation
+    if settings.plane in FOLLOWING:  # of a straight chain its own normal counts, if it was set
+        yield settings.is_property_set("plane_normal") and settings.plane_normal[:]
+        yield settings.plane == POLE and settings.pole_angle
+        yield any(settings.id_data.pose.bones[names[0]].lock_rotation)
     yield settings.tip_rotation, settings.tip_angle_offset, settings.tip_angle_first
     if "stretch" in (controls_of(settings) or ()):
         yield settings.stretch_bones

@@ -10,7 +10,8 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from .expressions import checked, names_in
 
-_PLACES = {"x": 'LOC_X', "y": 'LOC_Y'}
+# The target's place, from the root in the plane's axes; "x" and "y" are steps where the plane follows it.
+_PLACES = {"x": 'LOC_X', "y": 'LOC_Y', "tx": 'LOC_X', "ty": 'LOC_Y', "tz": 'LOC_Z'}
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,14 @@ class Empties:
 
     controls: bpy.types.Object  # in the chain's plane, at its root; has all properties
     target_copy: bpy.types.Object  # its child, at the target's place
+
+
+@dataclass(frozen=True)
+class SwungEmpties(Empties):
+    """The four empties of a native chain whose plane follows its target, see swings.py."""
+
+    swing: bpy.types.Object  # another child of the controls, which turns with the target
+    turned: bpy.types.Object  # its child, with the first bone's rotation
 
 
 def path_of(name: str) -> str:
@@ -33,15 +42,21 @@ def drive_step(empties: Empties, name: str, expression: str, keys: Floats | None
 
 
 def drive(
-    owner: bpy.types.Object, path: str, expression: str, empties: Empties, keys: Floats | None = None
+    owner: bpy.types.Object,
+    path: str,
+    expression: str,
+    empties: Empties,
+    keys: Floats | None = None,
+    index: int = 0,
 ) -> None:
     """Drive an object's property by an expression of the controls' properties.
 
-    keys: (k, 4) of the driver's F-Curve, as from `handles`; None for the expression's own value. Raises
-    IK2DError for an expression that Blender would cut, or evaluate in Python.
+    index: of the number in a property that has several. keys: (k, 4) of the driver's F-Curve, as from
+    `handles`; None for the expression's own value. Raises IK2DError for an expression that Blender would
+    cut, or evaluate in Python.
     """
     animation = owner.animation_data or owner.animation_data_create()
-    curve = animation.drivers.new(path)
+    curve = animation.drivers.new(path, index=index)
     curve.keyframe_points.clear()  # two keys from (0, 0) to (1, 1) would round the values between
     while len(curve.modifiers):
         curve.modifiers.remove(curve.modifiers[0])
@@ -50,7 +65,7 @@ def drive(
     for name in names_in(expression):
         variable = driver.variables.new()
         variable.name = name
-        if name in _PLACES:
+        if name in _PLACES and name not in empties.controls:
             variable.type = 'TRANSFORMS'
             source = variable.targets[0]
             source.id, source.transform_type = empties.target_copy, _PLACES[name]

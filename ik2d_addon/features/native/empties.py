@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two hidden empties of a native chain: its controls, and a copy of its target's place."""
+"""The hidden empties of a native chain: its controls, a copy of its target's place, and two that swing."""
+
+from collections.abc import Iterator
 
 import bpy
 import numpy as np
@@ -17,9 +19,10 @@ from ...rig.chain.native_state import (
     is_own_empty,
     objects_read,
     scale_name,
+    stand_of,
 )
 from ...rig.chain.readable import refuse_no_text
-from .drivers import Empties, path_of
+from .drivers import Empties, SwungEmpties, path_of
 
 # Their size, as a part of the first bone's length.
 _SIZE = 0.1
@@ -29,7 +32,7 @@ def add_empties(rig: RigChain) -> Empties:
     """Add the controls, a child of the bone above the chain, and their child, which follows the target.
 
     The controls have the plane's axes and the root as origin, so that the child's location is the target's
-    in the plane.
+    in the plane. For a plane that follows its target also two that turn with it, see swings.py.
     """
     armature, above = rig.armature, rig.pose_bones[0].parent
     controls, target_copy = _empty(rig, "stand"), _empty(rig, "probe")
@@ -44,7 +47,11 @@ def add_empties(rig: RigChain) -> Empties:
     target_copy.parent = controls
     follow = target_copy.constraints.new('COPY_LOCATION')
     follow.target, follow.subtarget = rig.target, rig.subtarget
-    return Empties(controls, target_copy)
+    if rig.swing is None:
+        return Empties(controls, target_copy)
+    swing, turned = _empty(rig, "swing"), _empty(rig, "turn")
+    swing.parent, turned.parent = controls, swing
+    return SwungEmpties(controls, target_copy, swing, turned)
 
 
 def remove_empties(*empties: bpy.types.Object | None) -> None:
@@ -82,7 +89,7 @@ def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup)
     refuse_no_text(armature)
     constraints = list(constraints_of(settings))
     drivers = _own_drivers(settings, [constraint for _, constraint in constraints])
-    empties = _own_empties(settings, drivers)
+    empties = _own_empties(settings, drivers, [constraint for _, constraint in constraints])
     for driver in drivers:
         armature.animation_data.drivers.remove(driver)
     for bone, constraint in constraints:
@@ -119,20 +126,31 @@ def _own_drivers(
 
 
 def _own_empties(
-    settings: bpy.types.PropertyGroup, drivers: list[bpy.types.FCurve]
+    settings: bpy.types.PropertyGroup,
+    drivers: list[bpy.types.FCurve],
+    constraints: list[bpy.types.Constraint],
 ) -> list[bpy.types.Object]:
-    """Return a chain's empties: of those that it names and its drivers read, the ones made for it."""
+    """Return a chain's empties: of those that it names and its drivers read, the ones made for it.
+
+    And of those that hang on them, or that the first bone's constraint copies.
+    """
     armature = settings.id_data
     others = [chain for chain in armature.ik2d.chains if chain != settings]
     taken = {empty for chain in others for empty in (chain.native_stand, chain.native_probe)}
     named = dict.fromkeys((settings.native_stand, *(ob for driver in drivers for ob in objects_read(driver))))
+    named |= dict.fromkeys(ob for one in constraints for ob in _copied(one))
     for controls in filter(is_own_empty, [*named]):
         steps = controls.animation_data.drivers if controls.animation_data else ()
         named |= dict.fromkeys(ob for driver in steps for ob in objects_read(driver))
+        named |= dict.fromkeys(controls.children_recursive)
     named[settings.native_probe] = None
-    return [ob for ob in named if is_own_empty(ob) and ob not in taken and _stands_with(armature, ob)]
+    own = [ob for ob in named if is_own_empty(ob) and taken.isdisjoint((ob, stand_of(ob)))]
+    return [ob for ob in own if stand_of(ob).parent in (armature, None)]
 
 
-def _stands_with(armature: bpy.types.Object, empty: bpy.types.Object) -> bool:
-    controls = empty.parent if is_own_empty(empty.parent) else empty
-    return controls.parent in (armature, None)
+def _copied(constraint: bpy.types.Constraint) -> Iterator[bpy.types.Object]:
+    """Yield the empty that a constraint copies, and those that it hangs on."""
+    ob = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
+    while ob is not None and is_own_empty(ob):
+        yield ob
+        ob = ob.parent

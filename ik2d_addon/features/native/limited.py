@@ -69,13 +69,15 @@ def _within(found: _Candidates, name: str, angle: str, limits: tuple[float, floa
     """Return an angle clamped to limits, at the end that is nearer all the way round."""
     if limits is None:
         return angle
+    whole = clamped(angle, limits)
+    return whole if len(whole) <= LONGEST else clamped(found.step(name, angle), limits)
+
+
+def clamped(angle: str, limits: tuple[float, float]) -> str:
+    """Return the expression of an angle clamped to limits (radians), at the end nearer all the way round."""
     low, high, middle = num(limits[0]), num(limits[1]), num((limits[0] + limits[1]) / 2.0)
-
-    def clamped(angle: str) -> str:  # the arc tangent takes whole turns away
-        return f"clamp({middle}+2*atan(tan(({angle}-{middle})/2)),{low},{high})"
-
-    whole = clamped(angle)
-    return whole if len(whole) <= LONGEST else clamped(found.step(name, angle))
+    # The arc tangent takes whole turns away.
+    return f"clamp({middle}+2*atan(tan(({angle}-{middle})/2)),{low},{high})"
 
 
 def _aim(d1: float, d2: float, knee: str) -> str:

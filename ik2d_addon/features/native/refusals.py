@@ -7,15 +7,20 @@ import bpy
 import numpy as np
 
 from ...core import IK2DError
+from ...core.swing import ARC
 from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import constraints_of
+from ...rig.pose.kinematics import read_linkage
 from ...rig.scene.bone_constraints import other_controls, sentences
+from ...rig.scene.samples import ChainSamples
 
 MOST_BONES = 12
 # A bone is at rest if its location is below this part of its length.
 _AT_REST = 1e-6
+# Scale is even if squares of lengths differ by less than this part.
+_EVEN = 4e-5
 # A bone is unscaled if its scale is within this of 1.
 _UNSCALED = 1e-6
 
@@ -26,12 +31,34 @@ def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
         raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {problem}")
 
 
+def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
+    """Raise IK2DError for a plane that follows its target in space that is scaled unevenly, or mirrored.
+
+    samples: at some frames, `times`. Tracking constraints are wrong there; Damped Track alone does in a
+    mirrored one.
+    """
+    if rig.swing is None:
+        return
+    axes = (samples.world @ read_linkage(rig, samples).to_pose)[:, :3, :3]
+    squares = axes.swapaxes(1, 2) @ axes
+    even = np.trace(squares, axis1=1, axis2=2)[:, None, None] / 3.0
+    off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
+    mirrored = (np.linalg.det(axes) < 0.0) & (rig.swing.rule != ARC)
+    for found, what in ((off > _EVEN, "scaled unevenly"), (mirrored, "mirrored by a negative scale")):
+        if found.any():
+            above = rig.pose_bones[0].parent
+            bone = "" if above is None else f", or a bone from '{above.name}' up,"
+            raise IK2DError(
+                f"Chain '{rig.name}' cannot be converted to drivers: '{rig.armature.name}'{bone} is {what}"
+                f" (frame {times[int(found.argmax())]:g}), where Blender's constraints cannot turn its plane;"
+                " apply the scale, or bake it instead"
+            )
+
+
 def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     """Yield the reasons why a chain cannot be native, without the chain's name."""
-    if not 2 <= len(rig.bones) <= MOST_BONES:
-        count = f"{len(rig.bones)} bone{'s' if len(rig.bones) > 1 else ''}"
-        way_out = "a Damped Track constraint does for one" if len(rig.bones) == 1 else "bake it instead"
-        yield f"it has {count}, and 2 to {MOST_BONES} can be; {way_out}"
+    if len(rig.bones) > MOST_BONES:
+        yield f"it has {len(rig.bones)} bones, and up to {MOST_BONES} can be; bake it instead"
         return
     if rig.slides is not None:
         yield "bones that slide cannot be; turn Slide off in Joints, or bake it instead"
@@ -157,9 +184,10 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
     """Yield IK constraints, muted ones too, that with the drivers would make a dependency cycle."""
     above = rig.pose_bones[0].parent
     waited_for = {above.name} if above is not None else set()
-    if rig.target == rig.armature and rig.subtarget:
-        target = rig.armature.pose.bones[rig.subtarget]
-        waited_for |= {one.name for one in (target, *target.parent_recursive)}
+    for ob, name in rig.followed:
+        if ob == rig.armature and name:
+            bone = rig.armature.pose.bones[name]
+            waited_for |= {one.name for one in (bone, *bone.parent_recursive)}
     for bone in rig.armature.pose.bones:
         for constraint in bone.constraints:
             if constraint.type == 'IK' and constraint.target is not None:

@@ -3,6 +3,7 @@
 
 from bpy.types import Context, UILayout
 
+from ...rig.chain.fingerprint import followed_by
 from ...ui.context import active_armature
 from ...ui.text import draw_text
 from ..adopt.button import limb_here
@@ -11,13 +12,14 @@ from .selection import chosen_bones, plan_in_words, why_not_add
 
 
 def offers_another(context: Context) -> bool:
-    """Return whether the active bone is in no chain, and carries no chain's target: it can get a chain."""
+    """Return whether the active bone can get a chain: it is in none, and carries no target or pole of one."""
     if context.mode != 'POSE' or why_not_add(context) or chain_here(context) is not None:
         return False
     armature = active_armature(context)
     bones, active = armature.data.bones, armature.data.bones.active
-    targets = [bones.get(chain.subtarget) for chain in armature.ik2d.chains if chain.target == armature]
-    return not any(bone and (bone == active or active in bone.parent_recursive) for bone in targets)
+    followed = [node for chain in armature.ik2d.chains for node in followed_by(chain)]
+    carried = [bones.get(bone) for ob, bone in followed if ob == armature]
+    return not any(bone and (bone == active or active in bone.parent_recursive) for bone in carried)
 
 
 def draw_add(layout: UILayout, context: Context) -> None:

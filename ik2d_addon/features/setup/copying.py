@@ -11,29 +11,34 @@ from mathutils import Matrix
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.swing import POLE
 from ...core.words import quoted
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
-from ...rig.chain.planes import bend_plane
+from ...rig.chain.planes import bend_plane, pole_side
 from ...rig.chain.renames import chain_named
+from ...rig.pose.pole_angle import angle_to_side
 from ...ui.settings.chain_list import add_chain, add_target, flip
 from ...ui.settings.joint_list import sync_joints
 from .chain_presets import VALUES
 
 # The settings that are copied: those of presets, and these.
-_SETTINGS = (*VALUES, "influence", "plane", "plane_normal")
+_SETTINGS = (*VALUES, "influence", "plane", "plane_normal", "aim_distance")
 
 
 def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints: bool = False) -> int:
     """Copy a chain's settings to other chains; return how many these are.
 
+    Its pole is its own, so a chain without one keeps its plane.
     joints: also limits, slides and weights, joint by joint from the root, to chains with as many bones.
     """
     others = list(others)
     for other in others:
+        lost = {"plane"} if chain.plane == POLE and other.pole is None else ()
         for name in _SETTINGS:
-            give(other, name, shown(chain, name))
+            if name not in lost:
+                give(other, name, shown(chain, name))
         if joints and len(other.joints) == len(chain.joints):
             for own, source in zip(other.joints, chain.joints, strict=True):
                 for name, value in settings_of(source):
@@ -45,8 +50,8 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
 def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     """Return the mirrored chain, new or updated; Blender's names for sides (.L, .R) pair the bones.
 
-    It gets the chain's settings, limits, slides and weights, and follows the target's counterpart: an
-    existing one, else a new empty in the mirrored place.
+    It gets the chain's settings, limits, slides and weights, and follows the counterparts of the target and
+    of the pole: existing ones, else new empties in the mirrored places.
     Raises IK2DError, with nothing changed, if the bones have no counterparts.
     """
     name = chain.name
@@ -64,7 +69,9 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     if other is None:
         other = add_chain(armature, tip, chain.bone_count)
         chain = chain_named(armature, name)  # the list may have moved
-        other.target, other.subtarget = _other_target(armature, chain, tip)
+        other.target, other.subtarget = _counterpart(armature, chain.target, chain.subtarget, tip)
+    if chain.plane == POLE:
+        _mirror_pole(armature, chain, other)
     sync_joints(chain)
     sync_joints(other)
     copy_settings(chain, [other], joints=True)
@@ -89,9 +96,23 @@ def _other_side(armature: Object, bone: str) -> str:
     return other
 
 
-def _other_target(armature: Object, chain: PropertyGroup, tip: str) -> tuple[Object, str]:
-    """Return the target and subtarget of the mirrored chain, whose last bone is `tip`."""
-    target, subtarget = chain.target, chain.subtarget
+def _mirror_pole(armature: Object, chain: PropertyGroup, other: PropertyGroup) -> None:
+    """Give a mirrored chain the pole's counterpart, unless it has a pole, and the mirrored pole angle."""
+    if other.pole is None:
+        other.pole, other.pole_subtarget = _counterpart(
+            armature, chain.pole, chain.pole_subtarget, other.tip, "Pole"
+        )
+    bones, others = (chain_bones(armature, one.tip, one.bone_count, one.name) for one in (chain, other))
+    side = pole_side(bones[0], chain.pole_angle) * (-1.0, 1.0, 1.0)
+    angle = angle_to_side(others, side)
+    if angle is not None:
+        other.pole_angle = angle
+
+
+def _counterpart(
+    armature: Object, target: Object | None, subtarget: str, tip: str, role: str = "Target"
+) -> tuple[Object | None, str]:
+    """Return the counterpart of a target or pole, with its bone; tip and role: as in `add_target`."""
     if target is None:
         return None, ""
     if subtarget and target.type == 'ARMATURE':
@@ -101,7 +122,7 @@ def _other_target(armature: Object, chain: PropertyGroup, tip: str) -> tuple[Obj
     if name != target.name and name in bpy.data.objects:
         return bpy.data.objects[name], subtarget
     collections = [one for one in armature.users_collection if one.is_editable]
-    made = add_target(armature, tip, (collections or [bpy.context.scene.collection])[0])
+    made = add_target(armature, tip, (collections or [bpy.context.scene.collection])[0], role)
     if name != target.name:
         made.name = name
     world, flip = armature.matrix_world, Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))

@@ -19,6 +19,7 @@ from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
+from .poles import draw_pole
 from .selection import why_not_add
 from .straight_limb import draw_straight
 
@@ -103,6 +104,7 @@ class IK2D_PT_chain(ChainSidebar, Panel):
         draw_setting(column, context, chain, "influence")
         column.separator()
         field(column, context, chain, "plane")
+        draw_pole(column, context, chain)
         draw_bend(column, context, chain)
         draw_changed(column, context, chain)
         draw_straight(column, context, chain)

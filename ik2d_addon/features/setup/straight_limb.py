@@ -10,7 +10,9 @@ from mathutils import Quaternion, Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.swing import ARC, SWING
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
+from ...rig.chain.planes import FOLLOWING
 from ...rig.pose.straight_plane import is_straight, line_from_root
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name
@@ -29,11 +31,12 @@ def view_of(context: Context) -> Floats | None:
 
 
 def shown_straight(chain: PropertyGroup) -> bool:
-    """Return whether a chain is straight at rest, and its plane is not an axis's or that of hinges."""
-    if chain.plane not in ('AUTO', 'CUSTOM'):
+    """Return whether a chain is straight at rest, and has a normal of its own to turn."""
+    if chain.plane not in ('AUTO', 'CUSTOM', SWING, ARC):
         return False
     try:
-        return is_straight(chain, chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name))
+        bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
+        return is_straight(chain, bones) and not (chain.plane in FOLLOWING and len(bones) == 1)
     except IK2DError:
         return False
 
@@ -42,6 +45,8 @@ def straight_in_words(chain: PropertyGroup) -> str:
     """Return the plane that a straight chain bends in: "Straight limb: bends in XZ"."""
     if chain.plane == 'AUTO':
         return "Straight limb: bends towards its target"
+    if chain.plane in FOLLOWING:
+        return "Straight limb: bends in a plane that follows its target"
     normal = np.abs([*chain.plane_normal])
     axis = int(normal.argmax())
     if normal[axis] < _AXIS * np.linalg.norm(normal):
@@ -50,7 +55,9 @@ def straight_in_words(chain: PropertyGroup) -> str:
 
 
 def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -> None:
-    """Turn the plane of a straight chain about the chain by an angle; fix one that goes with its target.
+    """Turn the plane of a straight chain about the chain by an angle; fix one that is automatic.
+
+    Of a plane that follows its target the one at rest is turned.
 
     view: as in `add_chain`. Raises IK2DError for a chain that is not straight.
     """
@@ -63,7 +70,8 @@ def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -
     turn = Quaternion(line_from_root(bones), angle)
     normal = bend_plane(chain, bones, rest_joints(bones)).normal
     chain.plane_normal = turn @ Vector(normal)
-    chain.plane = 'CUSTOM'
+    if chain.plane not in FOLLOWING:
+        chain.plane = 'CUSTOM'
 
 
 class IK2D_OT_turn_plane(ChainOperator, Operator):

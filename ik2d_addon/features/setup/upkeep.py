@@ -8,6 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core import IK2DError
+from ...rig.chain.fingerprint import followed_by
 from ...rig.chain.renames import straighten
 from ...ui.context import active_chain, followers, follows
 from ..baking.results import drop_copied, keep_results
@@ -38,7 +39,7 @@ def _for_all_rigs(work: Callable[[bpy.types.Object], object]) -> Callable[..., N
 
 @persistent
 def _show_chain_of_target(scene, _depsgraph) -> None:
-    """Make a chain the active one in the list when its target becomes the active object."""
+    """Make a chain the active one in the list when its target or pole becomes the active object."""
     global _last_active
     active = getattr(bpy.context, "active_object", None)
     identity = active.session_uid if active is not None else 0
@@ -50,7 +51,7 @@ def _show_chain_of_target(scene, _depsgraph) -> None:
     for rig in followers(scene, active):
         if rig.is_editable and not follows(active_chain(rig), active):
             chains = rig.ik2d.chains
-            rig.ik2d.active_index = next(i for i, chain in enumerate(chains) if chain.target == active)
+            rig.ik2d.active_index = next(i for i, chain in enumerate(chains) if follows(chain, active))
 
 
 @persistent
@@ -73,7 +74,8 @@ def _follow_edits(_scene, depsgraph) -> None:
         return
     edited = {update.id.original for update in depsgraph.updates if isinstance(update.id, bpy.types.Armature)}
     for rig in list(rigs()):
-        needed = {rig.data, *(chain.target.data for chain in rig.ik2d.chains if chain.target is not None)}
+        nodes = [node for chain in rig.ik2d.chains for node in followed_by(chain)]
+        needed = {rig.data, *(ob.data for ob, _ in nodes if ob is not None)}
         if needed & edited:
             with suppress(IK2DError):
                 straighten(rig)

@@ -218,9 +218,10 @@ def playing_curves(ob: bpy.types.Object, curves: Iterable[bpy.types.FCurve]) -> 
 def column(curve: bpy.types.FCurve, name: str) -> NDArray[Any]:
     """Return an array (keys, width) of one of KEY_FIELDS of an F-Curve."""
     width, kind = KEY_FIELDS[name]
-    values = np.empty((len(curve.keyframe_points), width), kind)
-    curve.keyframe_points.foreach_get(name, values.ravel())
-    return values
+    points = curve.keyframe_points
+    values = np.empty(len(points) * width, kind)
+    points.foreach_get(name, values)
+    return values.reshape(-1, width)
 
 
 def row_from(curve: bpy.types.FCurve, time: float) -> int:

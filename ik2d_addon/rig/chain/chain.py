@@ -377,6 +377,15 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
     refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
 
 
+def pole_problem(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> str:
+    """Return the error that a chain's pole raises; "" for a good one."""
+    try:
+        _check_pole(armature, settings, bones)
+    except IK2DError as error:
+        return str(error)
+    return ""
+
+
 def _above_target(settings: bpy.types.PropertyGroup) -> list[Node]:
     """Return a chain's target and its parents."""
     return walk([(settings.target, settings.subtarget)], parents)

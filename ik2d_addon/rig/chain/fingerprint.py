@@ -14,7 +14,7 @@ import bpy
 
 from ...core.swing import POLE
 from ..animation.fcurves import column
-from .dependencies import parents, walk
+from .dependencies import Node, parents, walk
 from .renames import bones_of
 
 # Whether a chain is solved at all, and names: bones may be renamed.
@@ -34,17 +34,14 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
     bones = [posed[name] for name in names if name in posed]
     above = bones[0].parent if bones else None
     return (
-        (chain.tip, chain.target, chain.subtarget, chain.native_constraint),
+        (chain.tip, chain.native_constraint),
         settings_of(chain, _EACH_FRAME),
         [settings_of(joint) for joint in map(chain.joints.get, names) if joint is not None],
         above and above.name,
         [tuple(_rest_of(bone)) for bone in bones],
         list(_hands(armature, chain, bones[-1]) if bones and chain.hand_rotation != 'NONE' else ()),
         _target_rest(chain) if chain.tip_rotation == 'TARGET' else None,
-        list(_moved_by(chain.target, chain.subtarget)),
-        (chain.pole, chain.pole_subtarget, *_moved_by(chain.pole, chain.pole_subtarget))
-        if chain.plane == POLE
-        else (),
+        [(*node, *_moved_by(*node)) for node in followed_by(chain)],
     )
 
 
@@ -80,6 +77,12 @@ def key_places(curve: bpy.types.FCurve) -> tuple[int, bool, str]:
 def digest(data: Any) -> str:
     """Return a digest of bytes, or of an array."""
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
+def followed_by(chain: bpy.types.PropertyGroup) -> list[Node]:
+    """Return a chain's target, and its pole where its plane has one: objects, each with its bone or ""."""
+    pole = [(chain.pole, chain.pole_subtarget)] if chain.plane == POLE else []
+    return [(chain.target, chain.subtarget), *pole]
 
 
 def holders_of(

@@ -15,8 +15,9 @@ SETTINGS = ("native_stand", "native_probe", "native_constraint", "native_before"
 LIVE, BARE = "live", "bare"
 # What is made carries a mark: the empties this custom property, the constraints this start of their names.
 MARK, PREFIX = "ik2d_native", "IK 2D "
-# The kinds of the constraints, and the properties of one that may have drivers.
-_KINDS = ('LIMIT_ROTATION', 'LIMIT_SCALE')
+# The kinds of the constraints, first those that turn bones, and the properties of one that may have drivers.
+TURNING = ('LIMIT_ROTATION', 'COPY_TRANSFORMS')
+_KINDS = (*TURNING, 'LIMIT_SCALE')
 _DRIVEN = ("influence", "min_x", "min_y", "min_z")
 
 
@@ -46,6 +47,13 @@ def _has_controls(ob: bpy.types.Object | None) -> bool:
     return ob is not None and MARK not in ob and all(name in ob for name, _ in _DEFAULTS)
 
 
+def stand_of(empty: bpy.types.Object) -> bpy.types.Object:
+    """Return the empty made for a native chain that another one of them hangs on in the end, or itself."""
+    while is_own_empty(empty.parent):
+        empty = empty.parent
+    return empty
+
+
 def shown(settings: bpy.types.PropertyGroup, name: str) -> Any:
     """Return the value of a chain's setting: of a native chain its control; not for the bend."""
     controls = controls_of(settings)
@@ -71,7 +79,8 @@ def constraints_of(
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """Yield the constraints of a native chain, each with its bone, on any bone of the armature.
 
-    They are those whose drivers read the chain's controls, whatever their names. Where there are no such
+    They are those whose drivers read the chain's controls, or that copy an empty which hangs on these,
+    whatever their names. Where there are no such
     drivers, the names count; of controls that two chains name, only constraints on the chain's own bones.
     """
     armature = settings.id_data
@@ -92,7 +101,12 @@ def _is_of(settings: bpy.types.PropertyGroup, constraint: bpy.types.Constraint, 
     read = {ob for driver in drivers for ob in objects_read(driver)}
     others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
     controls, name = controls_of(settings), settings.native_constraint
-    if controls is not None and controls in read and len(drivers) > 1:
+    copied = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
+    if copied is not None:
+        if not is_own_empty(copied):
+            return False
+        read.add(stand_of(copied))
+    if controls is not None and controls in read and (copied is not None or len(drivers) > 1):
         return on_own_bone or controls not in others
     if not (on_own_bone or constraint.name in (name, scale_name(name))):
         return False

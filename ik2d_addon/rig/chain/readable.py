@@ -69,7 +69,7 @@ def _escaped(error: UnicodeDecodeError) -> str:
 
 
 def _names(armature: bpy.types.Object) -> Iterator[str]:
-    """Yield the names of an armature, its bones and constraints, its action, and its chains' targets."""
+    """Yield the names of an armature, its bones, constraints and action, and of what its chains follow."""
     yield armature.name
     yield armature.data.name
     for bone in armature.pose.bones if armature.pose is not None else armature.data.bones:
@@ -77,9 +77,10 @@ def _names(armature: bpy.types.Object) -> Iterator[str]:
         for constraint in bone.constraints if armature.pose is not None else ():
             yield constraint.name
     for chain in armature.ik2d.chains:
-        if chain.target is not None:
-            yield chain.target.name
-            if chain.target.type == 'ARMATURE' and chain.target != armature:
-                yield from (bone.name for bone in chain.target.data.bones)
+        for followed in (chain.target, chain.pole):
+            if followed is not None:
+                yield followed.name
+                if followed.type == 'ARMATURE' and followed != armature:
+                    yield from (bone.name for bone in followed.data.bones)
     if armature.animation_data is not None and armature.animation_data.action is not None:
         yield armature.animation_data.action.name

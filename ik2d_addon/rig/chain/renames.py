@@ -51,16 +51,16 @@ def follow_renames(chain: Settings, orders: BoneOrders | None = None) -> bool:
     """
     changed = follow_joints(chain, orders)
     for role, setting, place in (
-        ("target", "subtarget", chain.subtarget_place),
-        ("pole", "pole_subtarget", chain.pole_place),
+        ("target", "subtarget", "subtarget_place"),
+        ("pole", "pole_subtarget", "pole_place"),
     ):
         target, bone = getattr(chain, role), getattr(chain, setting)
         if bone and target is not None and target.type == 'ARMATURE' and _readable(target.data):
-            name = found_bone(target.data, bone, place)
+            name = found_bone(target.data, bone, getattr(chain, place))
             if name not in ("", bone):
                 setattr(chain, setting, name)
                 bone, changed = name, True
-            remember(place, target.data, bone, orders)
+            remember(getattr(chain, place), target.data, bone, orders)  # a new name unset it
     return changed
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.affine import inverse, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
+from ...core.swing.swing import spin_steps, turns_about, units
 from ..chain.chain import RigChain
 from ..chain.hands import orientations
 from ..scene.samples import ChainSamples
@@ -44,6 +45,8 @@ def _swung(rig: RigChain, samples: ChainSamples, spins: Floats | None) -> ChainS
     to_world = product(samples.world, linkage.to_pose)
     points, poles = _from_root(rig, to_world, samples.targets), _poles(rig, to_world, samples)
     if rig.swing is not None:
+        if spins is None:
+            spins = rig.swing.spins(points, linkage.heights, poles)
         swings = rig.swing.rotations(points, linkage.heights, poles, spins)
         # Once more, for what the first bone's rest matrix makes of them.
         seen = turned(swings, _turned_back(rig, swings, points))
@@ -63,17 +66,20 @@ def eased_spins(rig: RigChain, samples: ChainSamples, times: Sequence[float]) ->
     return eased(spins, rig.swing.sines(points, poles), times)
 
 
-def flips(rig: RigChain, samples: ChainSamples, spins: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the angles (frames,) of targets to the direction that leaves the plane open, and spins' steps.
+def flips(
+    rig: RigChain, samples: ChainSamples, spins: Floats | None = None
+) -> tuple[Floats, Floats] | tuple[None, None]:
+    """Return the angles (frames,) of targets to the direction that leaves the plane open, and its steps.
 
-    Radians; the first step is 0. spins: as in `swung`. Zeros and right angles for a fixed plane.
+    A step (frames,) is the plane's turn about the line to the target from the frame before. Radians; the
+    first is 0. spins: as in `swung`. None for a fixed plane.
     """
     if rig.swing is None:
-        return np.full(len(samples.targets), np.pi / 2.0), np.zeros(len(samples.targets))
+        return None, None
     linkage, points, poles = _seen(rig, samples)
-    if spins is None:
-        spins = rig.swing.spins(points, linkage.heights, poles)
-    steps = np.abs(np.angle(np.exp(1j * np.diff(spins, prepend=spins[:1]))))
+    swings = rig.swing.rotations(points, linkage.heights, poles, spins)
+    steps = np.zeros(len(points))
+    steps[1:] = np.abs(spin_steps(units(points, rig.swing.along), swings @ rig.plane.normal))
     return np.arcsin(rig.swing.sines(points, poles).clip(max=1.0)), steps
 
 
@@ -89,6 +95,26 @@ def blended_swings(
     rotations = blended(first, solved, influence)
     rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
     found: Floats = rest @ rotations @ rotations_about(axis, -turns[1]) @ rest.T
+    return found
+
+
+def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
+    """Return the places (frames, 3), in the world, of a pole that turn the first bone by a rotation more.
+
+    off: (frames, 3, 3) that rotation in the bone's rest space, of which only the turn about the line from
+    root to target counts: the pole goes round that line.
+    """
+    assert rig.swing is not None
+    linkage, points, poles = _seen(rig, samples)
+    assert poles is not None
+    rest = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
+    off, line = rest @ off @ rest.T, units(points, rig.swing.along)
+    axial = np.stack([off[:, k - 1, k - 2] - off[:, k - 2, k - 1] for k in range(3)], axis=1)
+    along = (line * (off @ line[..., None])[..., 0]).sum(axis=1)
+    spins = np.arctan2((axial * line).sum(axis=1), np.trace(off, axis1=1, axis2=2) - along)
+    places = (turns_about(line, spins) @ poles[..., None])[..., 0] + rig.plane.origin
+    to_world = product(samples.world, linkage.to_pose)
+    found: Floats = turned(to_world[:, :3, :3], places) + to_world[:, :3, 3]
     return found
 
 

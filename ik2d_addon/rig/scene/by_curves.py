@@ -2,7 +2,7 @@
 """Matrices of objects and bones at many times, computed from their F-Curves without setting a frame."""
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -98,16 +98,29 @@ def placed(
     for done, _ in enumerate(steps, 1):
         yield ceil(len(times) * done / (len(places.curves) + len(nodes)))
     with np.errstate(all="ignore"):
-        found = Placed(
-            places.matrix((armature, "")).matrices,
-            [places.matrix(target) for target in targets],
-            {bone: places.pose(armature, bone).matrices for bone in bones},
-            {bone: places.basis(armature, bone).matrices for bone in bones},
-        )
-        parts = (part for target in found.targets for part in target)
-        every = (found.world, *parts, *found.poses.values(), *found.bases.values())
-        # A comparison with NaN is false.
-        return found if all((np.abs(one) < _GREATEST).all() for one in every) else None
+        world, stood = places.matrix((armature, "")), [places.matrix(target) for target in targets]
+        poses = {bone: places.pose(armature, bone) for bone in bones}
+        bases = {bone: places.shown_basis(armature, bone) for bone in bones}
+        if not _are_small((world, *stood, *poses.values(), *bases.values())):
+            return None
+        return Placed(world.matrices, stood, _matrices(poses), _matrices(bases))
+
+
+def _are_small(placed: Iterable[Affine]) -> bool:
+    """Return whether all numbers of the matrices are there, and none of them is too great."""
+    parts = [part for one in placed for part in one]
+    few = [part.ravel() for part in parts if part.size <= 9]  # at once, which is faster
+    # A comparison with NaN is false.
+    checked = (np.concatenate([np.empty(0), *few]), *(part for part in parts if part.size > 9))
+    return all((np.abs(part) < _GREATEST).all() for part in checked)
+
+
+def _matrices(placed: Mapping[str, Affine]) -> dict[str, Floats]:
+    """Return matrices by name, (frames, 4, 4) each, or (4, 4): those that do not change made at once."""
+    still = {name: one for name, one in placed.items() if one.linear.ndim == 2 and one.place.ndim == 1}
+    made = affine(*map(np.array, zip(*still.values(), strict=True))) if still else ()
+    others = {name: one.matrices for name, one in placed.items() if name not in still}
+    return others | dict(zip(still, made, strict=True))
 
 
 def _quiet(steps: Iterator[object]) -> Iterator[None]:
@@ -273,6 +286,7 @@ class _Places:
             for curve in versions.existing_fcurves(ob)
             if is_placing(ob, curve, on_way)
         }
+        self._animated = {(ob, path) for ob, path, _ in self.curves}
         self._values: dict[tuple[bpy.types.Object, str, int], Singles] = {}
         self._matrices: dict[Node, Affine] = {}
         self._bases: dict[Node, Affine] = {}
@@ -335,15 +349,22 @@ class _Places:
             self._bases[ob, name] = Affine(linear, place)
         return self._bases[ob, name]
 
+    def shown_basis(self, ob: bpy.types.Object, name: str) -> Affine:
+        """Return a bone's matrices by its own channels, Blender's own one where these do not change."""
+        found = self.basis(ob, name)
+        if found.linear.ndim > 2 or found.place.ndim > 1:
+            return found
+        return Affine.of(ob.pose.bones[name].matrix_basis)
+
     def _channel(
         self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, name: str
     ) -> Floats:
         """Return a channel's numbers (frames, k), or (k,) where nothing animates it."""
         shown: Floats = np.array(getattr(owner, name), np.float64)
-        path = name if owner == ob else f"{owner.path_from_id()}.{name}"
-        values = [self._values.get((ob, path, index)) for index in range(len(shown))]
-        if all(one is None for one in values):
+        path = name if owner == ob else owner.path_from_id(name)
+        if (ob, path) not in self._animated:
             return shown
+        values = [self._values.get((ob, path, index)) for index in range(len(shown))]
         result = np.empty((self._frames, len(shown)))
         for index, one in enumerate(values):
             result[:, index] = shown[index] if one is None else one
@@ -373,7 +394,7 @@ def rotations(mode: str, values: Floats) -> Floats:
     return _still(mode, *values.tolist()) if values.ndim == 1 else matrices(mode, values)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1 << 12)
 def _still(mode: str, *values: float) -> Floats:
     """Return a cached read-only matrix of channels that do not change."""
     result: Floats = matrices(mode, np.array([values]))[0]

@@ -87,10 +87,13 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
-def add_target(armature: Object, tip: str, collection: bpy.types.Collection) -> Object:
-    """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow."""
+def add_target(armature: Object, tip: str, collection: bpy.types.Collection, role: str = "Target") -> Object:
+    """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow.
+
+    role: what it is to the chain, for its name.
+    """
     bone = armature.pose.bones[tip]
-    target = bpy.data.objects.new(f"{tip} Target", None)
+    target = bpy.data.objects.new(f"{tip} {role}", None)
     collection.objects.link(target)
     target.location = armature.matrix_world @ bone.tail
     target.empty_display_type = 'SPHERE'

@@ -95,7 +95,10 @@ class IK2D_PG_settings(PropertyGroup):
     )
     reduce_error: FloatProperty(
         name="Max Error",
-        description="Largest distance of the tip from where all keys have it, on frames and between them",
+        description=(
+            "Largest distance of the tip from where all keys have it, on frames and between them; of the knee"
+            " too where the plane follows the target"
+        ),
         default=0.001,
         min=1e-6,
         soft_max=0.1,
@@ -105,7 +108,7 @@ class IK2D_PG_settings(PropertyGroup):
     )
     on_target_keys: BoolProperty(
         name="Only on Target's Keys",
-        description="Key only the first and last frame, and those on which the target has keys",
+        description="Key only the first and last frame, and those on which the target or the pole has keys",
         default=False,
         update=_on_target_keys_changed,
         **STORED,
@@ -113,6 +116,15 @@ class IK2D_PG_settings(PropertyGroup):
     single_axis: BoolProperty(
         name="One Curve per Bone",
         description="Give each bone a single rotation curve to edit; changes its rotation mode to Euler",
+        default=False,
+        **STORED,
+    )
+    ease_flips: BoolProperty(
+        name="Ease Flips",
+        description=(
+            "Turn a plane that follows its target smoothly where it would flip: the tip stays on its target,"
+            " but on some frames the knee is off its pole. Live chains flip"
+        ),
         default=False,
         **STORED,
     )

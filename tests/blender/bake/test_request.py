@@ -61,7 +61,7 @@ def test_reduce_is_a_number(length):
         assert BakeOptions(reduce=fine).reduce == fine
 
 
-@pytest.mark.parametrize("name", ["on_target_keys", "single_axis", "force"])
+@pytest.mark.parametrize("name", ["on_target_keys", "single_axis", "force", "ease_flips"])
 def test_switches_are_on_or_off(name):
     for value in ("yes", None, 1):
         with refused(f"{name} must be True or False, not {value!r}"):
@@ -315,8 +315,8 @@ def test_the_sidebars_options_are_those_of_a_bake():
     assert chosen_options(settings) == BakeOptions(verify='ALL', single_axis=True)
     settings.use_reduce = True
     assert chosen_options(settings) == BakeOptions(verify='ALL', single_axis=True, reduce=0.25)
-    settings.use_reduce, settings.on_target_keys = False, True
-    assert chosen_options(settings).on_target_keys
+    settings.use_reduce, settings.on_target_keys, settings.ease_flips = False, True, True
+    assert chosen_options(settings).on_target_keys and chosen_options(settings).ease_flips
 
 
 def test_options_are_options():

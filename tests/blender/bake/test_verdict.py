@@ -39,6 +39,7 @@ def rig(**changes):
         "plane_taken": "the plane of its bend",
         "ruled": False,
         "hands": None,
+        "swing": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
         "plane": Plane((0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)),
         "pose_bones": [SimpleNamespace(bone=SimpleNamespace(matrix_local=rest)) for rest in RESTS],

@@ -216,6 +216,7 @@ def test_every_setting_becomes_the_option_of_its_name():
         "chain": "-Leg",
         "reduce": "0.01",
         "single_axis": True,
+        "ease_flips": True,
         "target_keys": True,
         "verify": "ALL",
         "force": True,
@@ -229,7 +230,7 @@ def test_every_setting_becomes_the_option_of_its_name():
     options = options_of(bake)
     assert (options.frames, options.armature, options.chains) == ((-5, 5, 1), "Rig", ["-Leg"])
     assert (options.reduce, options.verify) == (0.01, "ALL")
-    assert options.single_axis and options.target_keys and options.force
+    assert options.single_axis and options.ease_flips and options.target_keys and options.force
     assert "--enable-autoexec" in bake["commands"][0]["parameters"]["argsBefore"]  # before the file is opened
     assert options_of(gather).max_error == 0.002
     (verify,) = [setting for setting in job["type"]["settings"] if setting["key"] == "verify"]

@@ -117,6 +117,20 @@ def test_a_bone_brings_its_own_keys_then_its_parents_and_its_objects():
     assert target_key_frames(rig, 1, 9) == [1, 6, 9]
 
 
+def test_the_poles_keys_count_too():
+    armature, target, pole = add_leg(), add_empty("Target"), add_empty("Pole", add_empty("Holder"))
+    rig = read_chain(armature, add_chain(armature, "shin", target, plane='POLE', pole=pole))
+    key(pole.parent, "rotation_euler", 4)
+    assert target_key_frames(rig, 1, 9) == [1, 4, 9]  # though the target has none
+    key(pole, "location", 6)
+    key(target, "location", 3, 6)
+    assert target_key_frames(rig, 1, 9) == [1, 3, 6, 9]
+    swings = add_chain(armature, "shin", target, plane='SWING', pole=pole, name="swings")
+    assert target_key_frames(read_chain(armature, swings), 1, 9) == [1, 3, 6, 9]
+    key(pole, "location", 7)
+    assert target_key_frames(read_chain(armature, swings), 1, 9) == [1, 3, 6, 9]
+
+
 def test_what_holds_the_target_by_a_bone_counts():
     other = add_leg("Other")
     target = add_empty("Target", other)

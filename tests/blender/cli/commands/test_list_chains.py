@@ -54,6 +54,8 @@ def test_json_has_stdout_for_itself_and_names_everything(scene_file):
         "bones": ["thigh", "shin"],
         "solver": "TWO_BONE",
         "target": "Target",
+        "plane": "AUTO",
+        "pole": None,
         "other_controls": [],
         "problem": None,
     }

@@ -7,6 +7,7 @@ import pytest
 from rigs import add_armature, add_chain, add_leg, add_target
 
 from ik2d_addon import chains
+from ik2d_addon.bake import solve
 from ik2d_addon.features.setup.straight_limb import shown_straight, straight_in_words, turn_plane
 
 
@@ -42,6 +43,35 @@ def test_of_an_older_chain_the_first_press_fixes_the_plane(straight):
     straight.plane = 'AUTO'
     bpy.ops.ik2d.turn_plane()
     assert straight.plane == 'CUSTOM' and straight_in_words(straight)[-2:] == "XZ"
+
+
+def knee_now(chain):
+    """Return where Blender has the knee of a chain that is solved now."""
+    bpy.context.view_layer.update()
+    solve(chain.id_data)
+    bones = chain.id_data.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    return np.array(bones["shin"].head)
+
+
+def test_of_a_plane_that_follows_its_target_the_knee_goes_round_by_90_degrees(straight):
+    straight.plane = 'SWING'
+    straight.target.location = 0.0, 0.0, 0.5
+    straight.target.animation_data_clear()
+    bpy.context.view_layer.update()
+    assert straight_in_words(straight) == "Straight limb: bends in a plane that follows its target"
+    before = knee_now(straight)
+    assert bpy.ops.ik2d.turn_plane() == {'FINISHED'}
+    turned = knee_now(straight)
+    assert straight.plane == 'SWING' and np.hypot(*before[:2]) > 0.1
+    assert turned == pytest.approx((-before[1], before[0], before[2]), abs=1e-5) or turned == pytest.approx(
+        (before[1], -before[0], before[2]), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("plane, bones, shown", [('SWING', 2, True), ('ARC', 2, True), ('ARC', 1, False)])
+def test_a_single_bone_that_aims_has_no_plane_to_turn(straight, plane, bones, shown):
+    straight.bone_count, straight.plane = bones, plane
+    assert shown_straight(straight) == shown
 
 
 def test_a_bent_limb_has_no_plane_to_turn():

@@ -76,7 +76,7 @@ def test_settings_are_what_is_not_hidden():
     ]
     assert [name for name, _ in settings_of(armature.ik2d, {"verify"})] == [
         *("use_custom_range", "frame_start", "frame_end", "frame_step", "bake_selected"),
-        *("use_reduce", "reduce_error", "on_target_keys", "single_axis"),
+        *("use_reduce", "reduce_error", "on_target_keys", "single_axis", "ease_flips"),
     ]
     assert dict(settings_of(chain))["plane_normal"] == (1.0, 0.0, 0.0)
 

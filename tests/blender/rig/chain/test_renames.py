@@ -222,18 +222,31 @@ def test_they_are_not_paired_with_bones_that_have_joints_nor_where_numbers_diffe
     assert not follow_joints(chain) and names(chain) == ["body", "shin"]
 
 
-def test_a_targets_bone_is_followed():
+@pytest.mark.parametrize("role, bone", [("target", "subtarget"), ("pole", "pole_subtarget")])
+def test_the_bone_of_a_target_and_of_a_pole_is_followed(role, bone):
     armature, chain = leg()
     other = add_leg("Other")
-    chain.target, chain.subtarget = other, "thigh"
+    setattr(chain, role, other)
+    setattr(chain, bone, "thigh")
     other.data.bones["thigh"].name = "femur"
-    assert follow_renames(chain) and chain.subtarget == "femur"
-    assert chain.subtarget_place.parent == "body" and chain.subtarget_place.index == 1
+    assert follow_renames(chain) and getattr(chain, bone) == "femur"
+    place = chain.subtarget_place if role == "target" else chain.pole_place
+    assert place.parent == "body" and place.index == 1
     assert not follow_renames(chain)
     other.data.bones.active = None
     edit(other.data)["femur"].name = "bone"
     assert not follow_renames(chain)
     done()
+
+
+def test_a_poles_bone_is_followed():
+    armature, chain = leg()
+    other = add_leg("Other")
+    chain.pole, chain.pole_subtarget = other, "thigh"
+    other.data.bones["thigh"].name = "femur"
+    assert follow_renames(chain) and chain.pole_subtarget == "femur"
+    assert chain.pole_place.parent == "body" and chain.pole_place.index == 1
+    assert not follow_renames(chain)
 
 
 def test_the_bones_of_each_armature_are_numbered_once_for_all_chains():
