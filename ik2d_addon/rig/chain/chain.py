@@ -127,6 +127,8 @@ def read_chain(
     _solver(settings, len(bones))
     if not own_tip:
         _check_target(armature, settings, bones, lost_target)
+    elif settings.plane == POLE:
+        _check_pole(armature, settings, [bone.name for bone in bones])
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     stretching = read_stretching(settings, bones)
