@@ -295,7 +295,7 @@ def test_a_copy_with_its_empties_of_a_chain_without_a_bone_above_has_its_own(rul
     places = {
         f: (armature.matrix_world @ Vector((0, 0, 2) + way))[:] for f, way in zip(FRAMES, ways, strict=True)
     }
-    chain = add_chain(armature, "b", add_target(dict(zip(FRAMES, places, strict=True))), 2)
+    chain = add_chain(armature, "b", add_target(places), 2)
     add_pole(armature, chain)
     chain.plane = rule
     make_native(armature, chain)
