@@ -241,8 +241,8 @@ def _limited(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
 
 
 def _copied(bone: bpy.types.PoseBone, name: str, empties: SwungEmpties) -> bpy.types.Constraint:
-    """Add the constraint that turns a bone as an empty is turned, both as seen from the controls."""
-    constraint = _constraint(bone, 'COPY_ROTATION', name)
+    """Add the constraint that poses a bone as an empty stands, both as seen from the controls."""
+    constraint = _constraint(bone, 'COPY_TRANSFORMS', name)
     constraint.target, constraint.space_object = empties.turned, empties.controls
     constraint.owner_space = constraint.target_space = 'CUSTOM'
     return constraint
