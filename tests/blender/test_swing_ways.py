@@ -166,14 +166,10 @@ def test_all_rules_give_a_flat_limb_one_shape(settings):
         for rule in RULES:
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
             limb = random_limb(seed, 4, flat=True, uneven=False)
-            chain = follow(limb, rule, **settings)
-            state = limb.rng.bit_generator.state
-            chain.plane = 'ARC'  # the same path for all
-            move_about(limb, chain, speed=8.0)
-            limb.rng.bit_generator.state = state
-            chain.plane = rule
-            if chain.pole:
-                chain.pole.location = limb.in_world(3.0 * limb.reach * np.array((0.3, -0.5, 0.8)))
+            chain = follow(limb, 'ARC', **settings)
+            move_about(limb, chain, speed=8.0)  # the same path for all
+            chain.plane, chain.pole = rule, add_target({}, "Pole")
+            chain.pole.location = limb.in_world(3.0 * limb.reach * np.array((0.3, -0.5, 0.8)))
             bake(limb.armature)
             shapes.append(shape(limb))
         assert shapes[1] == pytest.approx(shapes[0], abs=1e-4), seed

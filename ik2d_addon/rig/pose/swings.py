@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.affine import inverse, product, turned
+from ...core.affine import inverse, norms, product, turned
 from ...core.inputs import Floats
 from ...core.swing import eased
 from ...core.swing.swing import spin_steps, turns_about, units
@@ -119,15 +119,20 @@ def turned_poles(rig: RigChain, samples: ChainSamples, off: Floats) -> Floats:
 
 
 def as_far(rig: RigChain, points: Floats, tips: Floats) -> Floats:
-    """Return points (frames, 3) in rest space moved in the plane to the distance of tips from the root.
+    """Return points (frames, 3) in rest space moved to the distance of tips from the root.
 
-    A rest matrix that is not quite a rotation leaves the tip of a bone that aims by 1e-5 nearer or farther.
+    In a fixed plane they move in it, and keep their heights. A rest matrix that is not quite a rotation
+    leaves the tip of a bone that aims by 1e-5 nearer or farther.
     """
-    flat, own = rig.plane.project(points), rig.plane.project(tips)
-    sizes = np.hypot(*flat.T)
-    share = np.where(sizes > 0.0, np.hypot(*own.T) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
-    height = (points - rig.plane.origin) @ rig.plane.normal
-    moved: Floats = rig.plane.lift(share[:, None] * flat) + np.multiply.outer(height, rig.plane.normal)
+    origin, normal = rig.plane.origin, rig.plane.normal
+    offsets, own = points - origin, tips - origin
+    kept = np.zeros_like(offsets)
+    if rig.swing is None:
+        kept = np.multiply.outer(offsets @ normal, normal)
+        offsets, own = offsets - kept, own - np.multiply.outer(own @ normal, normal)
+    sizes = norms(offsets)
+    share = np.where(sizes > 0.0, norms(own) / np.where(sizes > 0.0, sizes, 1.0), 1.0)
+    moved: Floats = origin + kept + share[:, None] * offsets
     return moved
 
 

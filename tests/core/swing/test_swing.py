@@ -118,6 +118,19 @@ def test_the_rest_line_is_where_the_chain_rests(rule):
     assert swing.spins(2.0 * X[None], 0.0, 3.0 * Y[None]) == pytest.approx(0.0, abs=EXACT)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_turn_in_the_plane_is_found_again_in_the_whole_rotation(rule):
+    """Of a chain whose tip is on its target, and of SWING wherever it is."""
+    rng = np.random.default_rng(8)
+    for swing, points, _, poles in cases(rule, count=10):
+        rotations = swing.rotations(points, 0.0, poles)
+        seen = back(rotations, points)
+        for turn, swung, goal in zip(rng.uniform(-3.0, 3.0, 30), rotations, seen, strict=True):
+            about = turns_about(swing.normal[None], np.array((turn,)))[0]
+            tip = about.T @ goal  # which this turn brings onto the target
+            assert swing.turn_in(swung @ about, tip) == pytest.approx(turn, abs=1e-9)
+
+
 # --- Each rule ------------------------------------------------------------------------------------
 
 

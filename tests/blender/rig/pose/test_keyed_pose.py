@@ -10,6 +10,7 @@ import pytest
 from mathutils import Quaternion, Vector
 from rigs import add_chain, add_leg, add_target
 
+from ik2d_addon.bake import bake
 from ik2d_addon.core import IK2DError
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
@@ -264,6 +265,25 @@ def test_each_chain_joins_keys_of_its_own_bones():
     key(rig, {7: 0.3}, bones=(1,))
     first, second = neighbor_poses(scene(), [rig, other], 10, 20)
     assert first.before.frame == 7 and second.before is second.after is None
+
+
+@pytest.mark.parametrize("mode", ['QUATERNION', 'ZYX', 'AXIS_ANGLE'])
+@pytest.mark.parametrize("plane", ['SWING', 'POLE', 'ARC'])
+def test_where_the_plane_swings_the_first_turn_is_the_one_in_it(plane, mode):
+    """As the bake solved it, and not what the plane's own turn adds."""
+    armature = add_leg()
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    target = add_target({1: (0.5, -0.4, 0.7), 9: (-0.6, 0.3, 0.6)})
+    pole = add_target({1: (2.0, -1.0, 1.0)}, "Pole")
+    add_chain(armature, "shin", target, plane=plane, pole=pole)
+    solved = bake(armature, frame_start=1, frame_end=5).chains[0].angles
+    rig = read_chain(armature, armature.ik2d.chains[0])
+    (found,) = neighbor_poses(scene(), [rig], 6, 9)
+    assert found.before.frame == 5.0
+    assert found.before.turns == pytest.approx(solved[-1], abs=1e-4)
+    scene().frame_set(3)
+    assert keyed_pose_now(scene(), rig).turns == pytest.approx(solved[2], abs=1e-4)
 
 
 # --- Without the chain ----------------------------------------------------------------------------
