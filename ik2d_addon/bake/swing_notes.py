@@ -13,7 +13,7 @@ from .lengths import length_text
 from .solving.frames import SolvedChain
 
 # The target's direction that leaves a plane open, and the way out.
-_WHERE = {SWING: "across its plane", POLE: "in line with its pole", ARC: "straight behind the chain at rest"}
+WHERE = {SWING: "across its plane", POLE: "in line with its pole", ARC: "straight behind the chain at rest"}
 _CURE = {
     SWING: "lead the target round there, or choose Towards Pole",
     POLE: "move the pole or the target aside",
@@ -31,7 +31,7 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     near = (chain.openness < NEAR) & (chain.spins is None)
     if near.any():
         worst = int(np.argmin(chain.openness))
-        degrees, where = np.degrees(chain.openness[worst]), _WHERE[rig.swing.rule]
+        degrees, where = np.degrees(chain.openness[worst]), WHERE[rig.swing.rule]
         yield (
             f"Chain '{rig.name}': its target is {where} within {np.degrees(NEAR):.0f} degrees"
             f" on {number_of(int(near.sum()), 'frame')} ({degrees:.2g} degrees at frame {frames[worst]:g}),"
