@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion, Vector
 from rigs import add_armature, add_target, leg_with_target
 from swing_rigs import LAST, RULES, Limb, follow, joints_on, misses, move_about, random_limb
-from test_live import SAME, missed
+from test_live import SAME, missed, sliding
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.live import rig_state
@@ -111,6 +111,10 @@ def on_an_arc(chain) -> None:
     chain.solver = 'ARC'
 
 
+def with_an_angle(chain) -> None:
+    chain.tip_rotation = 'WORLD'
+
+
 def scaled(chain) -> None:
     bone = chain.id_data.pose.bones["b1"]
     for frame, scale in ((1, 1.0), (12, 1.3)):
@@ -134,6 +138,8 @@ def scaled(chain) -> None:
         from_rest,
         on_an_arc,
         scaled,
+        sliding,
+        with_an_angle,
     ],
     ids=lambda kind: kind.__name__,
 )
