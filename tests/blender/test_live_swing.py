@@ -385,3 +385,21 @@ def test_one_bone_in_a_fixed_plane_is_as_far_off_as_its_target_is_from_the_plane
     bpy.context.view_layer.update()
     assert chain.live_distance == pytest.approx(0.25, abs=1e-4)
     assert "off the plane" in chain.live_status
+
+
+def test_one_bone_in_the_plane_of_its_target_turns_the_shortest_way_and_is_read_once(monkeypatch):
+    limb, chain = moving(590, 'ARC', 1)
+    wanted = shown_live(limb, chain)
+    chain.plane = 'AUTO'
+    joints_on(limb, [1])
+    read, original = [], LiveChain._read
+    monkeypatch.setattr(
+        LiveChain, "_read", lambda one, *given: (read.append(one.name), original(one, *given))[1]
+    )
+    assert np.abs(joints_on(limb, FRAMES) - wanted).max() <= 3.0 * SAME
+    assert read == []
+    chain.influence = 0.5  # the bake's own way blends it
+    half = joints_on(limb, FRAMES)
+    assert read and not RIGS.problems
+    solve(limb.armature)
+    assert np.abs(limb.joints / limb.reach - half[-1]).max() <= 3.0 * SAME
