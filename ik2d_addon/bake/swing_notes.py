@@ -15,7 +15,7 @@ from .lengths import length_text
 from .solving.frames import SolvedChain
 
 # The target's direction that leaves a plane open, and the way out.
-_WHERE = {SWING: "across its plane", POLE: "in line with its pole", ARC: "straight behind the chain at rest"}
+WHERE = {SWING: "across its plane", POLE: "in line with its pole", ARC: "straight behind the chain at rest"}
 _CURE = {
     SWING: "lead the target round there, or choose Towards Pole",
     POLE: "move the pole or the target aside",
@@ -52,7 +52,7 @@ def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -
     if rig.swing is None or openness is None or not (openness < NEAR).any():
         return
     worst, count = int(np.argmin(openness)), int((openness < NEAR).sum())
-    degrees, where = np.degrees(openness[worst]), _WHERE[rig.swing.rule]
+    degrees, where = np.degrees(openness[worst]), WHERE[rig.swing.rule]
     yield (
         f"Chain '{rig.name}': its target is {where} within {np.degrees(NEAR):.0f} degrees"
         f" on {number_of(count, 'frame')} ({degrees:.2g} degrees at frame {frames[worst]:g}),"

@@ -2,7 +2,7 @@
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
 from dataclasses import replace
-from math import hypot
+from math import hypot, inf
 from typing import Any
 
 import bpy
@@ -17,7 +17,7 @@ from ..rig.chain.fingerprint import rest_fingerprint
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.renames import chain_named
-from ..rig.pose.swings import aimed_as_far, swung
+from ..rig.pose.swings import aimed_as_far, flips, swung
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.bone_constraints import OtherControl, carry, not_followed, possible_controls
 from ..rig.scene.carried import carried_now
@@ -226,18 +226,24 @@ class LiveChain:
         bones = [shown[name] for name in self.rig.bones]
         return write(self.armature, bones, writers_of(self.rig), [0.0] * len(bones))
 
-    def goal(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Vector:
-        """Return the place that the tip has to be at as a depsgraph shows the scene.
+    def goal(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[Vector, float]:
+        """Return the place that the tip has to be at, and how near its plane is to turning over.
 
-        The target's, or where a single bone that aims at it has its tip.
+        That is the target's place, or where a single bone that aims at it has its tip, as a depsgraph shows
+        the scene; and the angle of `flips` in radians, infinite for a fixed plane.
         """
-        frame = self._frame_now(scene, depsgraph, self.armature.evaluated_get(depsgraph))
-        if not self.rig.aims:
-            return frame.target
+        frame, openness = self._frame_now(scene, depsgraph, self.armature.evaluated_get(depsgraph)), inf
+        if self.rig.swing is None and not self.rig.aims:
+            return frame.target, openness
         samples = samples_of(self.rig, frame)
         rig, tip = facing_target(self.rig, samples), frame.world @ frame.own[-1].tail
+        angles, _ = flips(rig, samples)
+        if angles is not None:
+            openness = float(angles[0])
+        if not rig.aims:
+            return frame.target, openness
         samples = replace(swung(rig, samples), tips=np.array([tip], np.float64))
-        return Vector(aimed_as_far(rig, samples).targets[0])
+        return Vector(aimed_as_far(rig, samples).targets[0]), openness
 
     def _place_of(
         self, node: Node, role: str, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph

@@ -2,17 +2,20 @@
 """The live chains, the order in which they are solved, and the status of each."""
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ..bake.lengths import length_text
+from ..bake.swing_notes import WHERE
 from ..core import IK2DError
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
 from ..rig.chain.renames import bones_of
+from ..rig.pose.swings import NEAR
 from ..rig.scene.bone_constraints import state_of_controls
 from ..rig.scene.rounding import reached_within
 from .ahead import Ahead
@@ -171,8 +174,9 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
         bones = [
             shown.pose.bones[name] for name in bones_of(armature.data, settings.tip, settings.bone_count)
         ]
+        openness = inf
         if chain is not None:
-            place = chain.goal(bpy.context.scene, depsgraph)
+            place, openness = chain.goal(bpy.context.scene, depsgraph)
         else:
             place = shown_place(settings.target, settings.subtarget, depsgraph)
         distance = (shown.matrix_world @ bones[-1].tail - place).length
@@ -181,7 +185,8 @@ def look_at(settings: bpy.types.PropertyGroup) -> Look | None:
     world = np.array(shown.matrix_world)[None]
     root = np.array(shown.matrix_world @ bones[0].head)[None]
     own = settings.tolerance * max(shown.matrix_world.to_scale())
-    return Look(distance, reached_within(own, shown_reach(shown.matrix_world, bones), world, root))
+    tolerance = reached_within(own, shown_reach(shown.matrix_world, bones), world, root)
+    return Look(distance, tolerance, openness)
 
 
 def status_of(settings: bpy.types.PropertyGroup) -> str:
@@ -196,6 +201,9 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
     outcome = chain.outcome if chain is not None else None
     if look.reached and outcome is not None and outcome.angle_off:
         return f"{ON_TARGET}, {np.degrees(outcome.angle_off):.3g} degrees off its angle"
+    if look.reached and look.openness < NEAR and chain is not None and chain.rig.swing is not None:
+        where = f"{WHERE[chain.rig.swing.rule]} within {np.degrees(NEAR):.0f} degrees"
+        return f"{ON_TARGET}, {where}, where its plane may turn over"
     if look.reached:
         return ON_TARGET
     off = f"{length_text(look.distance, bpy.context.scene.unit_settings.system)} off its target"

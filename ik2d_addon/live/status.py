@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 
 import bpy
 from mathutils import Matrix
@@ -58,6 +58,7 @@ class Look:
 
     distance: float  # from the tip to its target, in the world
     tolerance: float  # the distance that counts as reached
+    openness: float = inf  # radians from the target to the direction that leaves a plane that follows it open
 
     @property
     def reached(self) -> bool:

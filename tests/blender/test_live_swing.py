@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion, Vector
 from rigs import add_armature, add_target, leg_with_target
 from swing_rigs import LAST, RULES, Limb, follow, joints_on, misses, move_about, random_limb
-from test_live import SAME, missed
+from test_live import SAME, missed, sliding
 
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.live import rig_state
@@ -111,6 +111,10 @@ def on_an_arc(chain) -> None:
     chain.solver = 'ARC'
 
 
+def with_an_angle(chain) -> None:
+    chain.tip_rotation = 'WORLD'
+
+
 def scaled(chain) -> None:
     bone = chain.id_data.pose.bones["b1"]
     for frame, scale in ((1, 1.0), (12, 1.3)):
@@ -134,6 +138,8 @@ def scaled(chain) -> None:
         from_rest,
         on_an_arc,
         scaled,
+        sliding,
+        with_an_angle,
     ],
     ids=lambda kind: kind.__name__,
 )
@@ -329,9 +335,12 @@ def test_where_the_plane_is_open_live_keeps_the_rest_s_side_as_a_bake_does():
         )
         bpy.context.view_layer.update()
         shown = limb.joints
-        assert chain.live_reached, chain.live_status
+        assert chain.live_reached and "in line with its pole" in chain.live_status
         solve(limb.armature)
         assert np.abs(limb.joints - shown).max() <= 1e-4 * limb.reach
+    pole.location = limb.in_world(limb.reach * Vector((-0.8, 0.0, 0.6)))
+    bpy.context.view_layer.update()
+    assert chain.live_status == "On its target"
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -376,3 +385,21 @@ def test_one_bone_in_a_fixed_plane_is_as_far_off_as_its_target_is_from_the_plane
     bpy.context.view_layer.update()
     assert chain.live_distance == pytest.approx(0.25, abs=1e-4)
     assert "off the plane" in chain.live_status
+
+
+def test_one_bone_in_the_plane_of_its_target_turns_the_shortest_way_and_is_read_once(monkeypatch):
+    limb, chain = moving(590, 'ARC', 1)
+    wanted = shown_live(limb, chain)
+    chain.plane = 'AUTO'
+    joints_on(limb, [1])
+    read, original = [], LiveChain._read
+    monkeypatch.setattr(
+        LiveChain, "_read", lambda one, *given: (read.append(one.name), original(one, *given))[1]
+    )
+    assert np.abs(joints_on(limb, FRAMES) - wanted).max() <= 3.0 * SAME
+    assert read == []
+    chain.influence = 0.5  # the bake's own way blends it
+    half = joints_on(limb, FRAMES)
+    assert read and not RIGS.problems
+    solve(limb.armature)
+    assert np.abs(limb.joints / limb.reach - half[-1]).max() <= 3.0 * SAME
