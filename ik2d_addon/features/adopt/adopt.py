@@ -4,6 +4,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -33,7 +34,13 @@ from .plan import Plan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
 from .words import in_words
 
-# A solver has to be nearer to the IK's pose by this part of the limb to be chosen before Automatic.
+# Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
+# before it by a part of the limb, to be chosen.
+_WAYS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({}, "Smooth"),
+    ({"root_turns_freely": False}, "Smooth with First Bone Turns Freely off"),
+    ({"solver": 'CCD', "start_from": 'REST'}, "CCD from rest"),
+)
 _NEARER = 1e-3
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
@@ -253,22 +260,34 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
         return
     armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
     bones = {name: plan.limb.bones for name, plan in plans.items()}
-    smooth = _compared(armature, bones, few, None)
-    chains = {name: armature.ik2d.chains[name] for name in plans}
-    for chain in chains.values():
-        chain.solver, chain.start_from = 'CCD', 'REST'
-    stepped = _compared(armature, bones, few, None)
-    for name, chain in chains.items():
-        ours, theirs = smooth[name], stepped[name]
-        known = isinstance(ours, Apart) and isinstance(theirs, Apart)
-        if not (known and theirs.part < ours.part - _NEARER):
-            chain.property_unset("solver")
-            chain.property_unset("start_from")
-            continue
-        chain.adopted.carried += (
-            f"\nsolved by CCD from rest, which is nearer to the IK's pose: {theirs.part:.2%} of the limb, not"
-            f" {ours.part:.2%}"
-        )
+    found: dict[str, list[Apart | IK2DError]] = {name: [] for name in plans}
+    for settings, _ in _WAYS:
+        for name in plans:
+            _solve_by(armature.ik2d.chains[name], settings)
+        for name, result in _compared(armature, bones, few, None).items():
+            found[name].append(result)
+    for name, results in found.items():
+        parts = [each.part if isinstance(each, Apart) else np.inf for each in results]
+        best = 0
+        for i, part in enumerate(parts):
+            if part < parts[best] - _NEARER:
+                best = i
+        chain = armature.ik2d.chains[name]
+        _solve_by(chain, _WAYS[best][0])
+        if best:
+            chain.adopted.carried += (
+                f"\nsolved by {_WAYS[best][1]}, which is nearest to the IK's pose: {parts[best]:.2%} of the"
+                f" limb, not {parts[0]:.2%}"
+            )
+
+
+def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:
+    """Give a new chain the settings of one way to solve it, and the defaults of all others."""
+    for name in {name for way, _ in _WAYS for name in way}:
+        if name in settings:
+            setattr(chain, name, settings[name])
+        else:
+            chain.property_unset(name)
 
 
 def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
