@@ -329,6 +329,16 @@ def test_a_pole_in_the_armature_that_hangs_on_the_chain_is_refused():
     assert not is_native(chain)
 
 
+def test_a_target_in_line_with_the_pole_is_told():
+    armature, chain = posed_leg()
+    assert not make_native(armature, chain).warnings
+    remove_native(armature, chain)
+    chain.pole.animation_data_clear()
+    chain.pole.constraints.new('COPY_LOCATION').target = chain.target
+    (warning,) = make_native(armature, chain).warnings
+    assert "its target is in line with its pole within 5 degrees on 50 frames" in warning
+
+
 def test_undo_and_redo_take_one_step_each():
     armature, chain = posed_leg()
     bpy.context.view_layer.objects.active = armature

@@ -447,7 +447,7 @@ def _led(
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
-    there = replace(Problem.of(rig, beyond), near=None)
+    there = replace(Problem.of(rig, swung(rig, beyond)), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
     natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])

@@ -86,7 +86,7 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
 
 def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
     keys.copy_keys(source, curve)
-    curve.extrapolation = source.extrapolation
+    curve.extrapolation, curve.auto_smoothing = source.extrapolation, source.auto_smoothing
     for modifier in source.modifiers:
         copy = curve.modifiers.new(modifier.type)
         for prop in modifier.bl_rna.properties:

@@ -71,8 +71,7 @@ def test_samples_of_a_fixed_plane_stay_as_they_are():
     rig, samples = arm(plane='AUTO')
     assert swung(rig, samples) is samples
     assert eased_spins(rig, samples, [1.0]) is None
-    near, steps = flips(rig, samples)
-    assert near.tolist() == [np.pi / 2.0] and steps.tolist() == [0.0]
+    assert flips(rig, samples) == (None, None)
 
 
 @pytest.mark.slow
@@ -216,8 +215,9 @@ def test_a_flip_is_a_step_of_the_spin_and_a_whole_turn_is_none():
     samples = sampled(rig, [1, 2, 3])
     _, steps = flips(rig, samples)
     assert steps[0] == 0.0 and steps[1] > STEP > steps[2]
-    _, given = flips(rig, samples, np.array((0.1, 0.2, 0.2 + 2.0 * np.pi)))
-    assert given == pytest.approx((0.0, 0.1, 0.0), abs=1e-9)
+    still = samples.at([2, 2, 2])
+    _, given = flips(rig, still, np.array((0.1, 0.2, 0.2 + 2.0 * np.pi)))
+    assert given == pytest.approx((0.0, 0.1, 0.0), abs=1e-7)
 
 
 # --- Blended --------------------------------------------------------------------------------------
