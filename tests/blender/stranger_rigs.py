@@ -151,6 +151,24 @@ def copied_torso(seed: int, *, within: bool) -> bpy.types.Object:
     return armature
 
 
+def turning_target(seed: int) -> bpy.types.Object:
+    """Return a rig whose limb of three has a pole, and follows its target's rotation as well."""
+    armature = limb_with_pole(seed, count=3)
+    constraint = armature.pose.bones["b2"].constraints[0]
+    target, turns = constraint.target, []
+    for frame in range(1, LAST + 1):  # as the last bone is without that, so that IK can do both
+        bpy.context.scene.frame_set(frame)
+        shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        turns.append((shown.matrix_world @ shown.pose.bones["b2"].matrix).to_quaternion())
+    target.rotation_mode = 'QUATERNION'
+    for frame, turn in enumerate(turns, 1):
+        turn.make_compatible(turns[max(frame - 2, 0)])
+        target.rotation_quaternion = turn
+        target.keyframe_insert("rotation_quaternion", frame=frame)
+    constraint.use_rotation = True
+    return armature
+
+
 def played_joints(armature: bpy.types.Object, bones: Sequence[str]) -> np.ndarray:
     """Return the joints (LAST, n + 1, 3) of bones in the world, as Blender evaluates them frame by frame."""
     found = []

@@ -28,6 +28,7 @@ KINDS = {
     "five bones": lambda seed: limb_with_pole(seed, count=5),
     "a torso that copies": lambda seed: stranger_rigs.copied_torso(seed, within=False),
     "a first bone that copies": lambda seed: stranger_rigs.copied_torso(seed, within=True),
+    "a target that turns": stranger_rigs.turning_target,
     "one bone without a pole": lambda seed: limb_without_pole(seed, count=1),
 }
 EACH = [
@@ -170,6 +171,14 @@ def test_two_bones_have_the_exact_solver():
     armature = limb_with_pole(1)
     bpy.ops.ik2d.adopt(all=True)
     assert armature.ik2d.chains[0].solver == 'AUTO'
+
+
+def test_a_targets_rotation_is_the_angle_of_the_last_bone_however_that_stands_at_rest():
+    armature = stranger_rigs.turning_target(3)
+    bpy.ops.ik2d.adopt(all=True)
+    (chain,) = armature.ik2d.chains
+    assert (chain.plane, chain.tip_rotation) == ('POLE', 'TARGET')
+    assert chain.adopted.angle < radians(0.1) and chain.adopted.part < 1e-4
 
 
 # --- Poles ---------------------------------------------------------------------

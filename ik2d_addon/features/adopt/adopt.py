@@ -18,6 +18,7 @@ from ...core import IK2DError
 from ...core.words import listed, number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
+from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
 from ...ui.settings.adopted import is_adopted
@@ -25,7 +26,7 @@ from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
-from .compare import Apart, compare
+from .compare import Apart, compare, last_bones_turn, posed_by
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
@@ -42,6 +43,9 @@ _WAYS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"solver": 'CCD', "start_from": 'REST'}, "CCD from rest"),
 )
 _NEARER = 1e-3
+# The angle of a last bone that cannot have it on all frames is fitted in so many rounds, or until it changes
+# by less than this (radians).
+_ROUNDS, _SAME_ANGLE = 6, 1e-4
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
 
@@ -199,6 +203,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
             release(armature, name)
         raise
     made = [name for i, name in enumerate(done) if i not in adoption.takers]
+    _fit_last_bones(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
     _choose_solvers(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
     if made:
         armature.ik2d.active_index = armature.ik2d.chains.find(made[0])
@@ -248,6 +253,30 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.adopted.path = chain.path_from_id()
     chain.adopted.carried, chain.adopted.lost = "\n".join(plan.carried), "\n".join(plan.lost)
     _animate(armature, name, plan, scene)
+
+
+def _fit_last_bones(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
+    """Fit the angle of last bones to the IK's pose, where they follow the target in a plane that follows it.
+
+    numbers, names: as in `_choose_solvers`. How the target is turned to the plane at rest says nothing then.
+    """
+    plans = {names[i]: plan for i in numbers if (plan := adoption.plans[i]).tip_offset is not None}
+    plans = {name: plan for name, plan in plans.items() if plan.plane.follows}
+    if not plans or adoption.watched is None:
+        return
+    armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
+    with suppress(IK2DError):  # the comparison will say why
+        for _ in range(_ROUNDS):
+            after = posed_by(armature, {name: plan.limb.bones for name, plan in plans.items()}, few)
+            for name, plan in [*plans.items()]:
+                axis = normal_in_bone(plan.plane.plane, armature.pose.bones[plan.name])
+                turn = last_bones_turn(plan.name, axis, few, after)
+                if np.isfinite(turn):
+                    armature.ik2d.chains[name].tip_angle_offset += turn
+                if not abs(turn) > _SAME_ANGLE:
+                    del plans[name]
+            if not plans:
+                return
 
 
 def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
