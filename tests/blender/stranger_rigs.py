@@ -94,6 +94,20 @@ def limb_with_pole(
     return armature
 
 
+def hinged_knee(seed: int) -> bpy.types.Object:
+    """Return a rig whose limb, straight at rest, has a hinge with limits, turned a little, and a pole."""
+    armature = limb_with_pole(seed, straight=True)
+    knee = armature.pose.bones["b1"]
+    knee.lock_ik_y = knee.lock_ik_z = True
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 2.6
+    knee.matrix_basis = Matrix.Rotation(0.5, 4, 'X')
+    constraint = knee.constraints[0]
+    constraint.mute = True
+    bpy.context.view_layer.update()
+    constraint.pole_angle, constraint.mute = _pole_angle(armature, ["b0", "b1"]), False
+    return armature
+
+
 def _pole_angle(armature: bpy.types.Object, bones: Sequence[str]) -> float:
     """Return the pole angle, radians, at which a limb bends to its pole as its own channels pose it."""
     first = armature.pose.bones[bones[0]]

@@ -23,6 +23,7 @@ KINDS = {
     "turned bones": lambda seed: limb_with_pole(seed, own=OWN),
     "turned and scaled": lambda seed: limb_with_pole(seed, own=OWN, scaled=True),
     "straight, turned": lambda seed: limb_with_pole(seed, own=OWN, straight=True),
+    "straight, a hinge": stranger_rigs.hinged_knee,
     "one bone": lambda seed: limb_with_pole(seed, count=1, own=OWN),
     "three bones": lambda seed: limb_with_pole(seed, count=3),
     "five bones": lambda seed: limb_with_pole(seed, count=5),

@@ -104,7 +104,7 @@ class Plan:
 def read_plan(limb: Limb, watched: Watched) -> Plan:
     """Return the plan of a limb's chain, from its constraint and its bones' pose on the watched frames.
 
-    Without words.     Raises IK2DError if the limb's bones have no plane.
+    Its words are still empty. Raises IK2DError if the limb's bones have no plane.
     """
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
