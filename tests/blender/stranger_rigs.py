@@ -94,6 +94,20 @@ def limb_with_pole(
     return armature
 
 
+def hinged_knee(seed: int) -> bpy.types.Object:
+    """Return a rig whose limb, straight at rest, has a hinge with limits, turned a little, and a pole."""
+    armature = limb_with_pole(seed, straight=True)
+    knee = armature.pose.bones["b1"]
+    knee.lock_ik_y = knee.lock_ik_z = True
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 2.6
+    knee.matrix_basis = Matrix.Rotation(0.5, 4, 'X')
+    constraint = knee.constraints[0]
+    constraint.mute = True
+    bpy.context.view_layer.update()
+    constraint.pole_angle, constraint.mute = _pole_angle(armature, ["b0", "b1"]), False
+    return armature
+
+
 def _pole_angle(armature: bpy.types.Object, bones: Sequence[str]) -> float:
     """Return the pole angle, radians, at which a limb bends to its pole as its own channels pose it."""
     first = armature.pose.bones[bones[0]]
@@ -148,6 +162,24 @@ def copied_torso(seed: int, *, within: bool) -> bpy.types.Object:
         posed.keyframe_insert("rotation_quaternion", frame=frame)
     copy = armature.pose.bones["b0" if within else "torso"].constraints.new('COPY_ROTATION')
     copy.target, copy.subtarget, copy.influence = armature, "guide", 0.5
+    return armature
+
+
+def turning_target(seed: int) -> bpy.types.Object:
+    """Return a rig whose limb of three has a pole, and follows its target's rotation as well."""
+    armature = limb_with_pole(seed, count=3)
+    constraint = armature.pose.bones["b2"].constraints[0]
+    target, turns = constraint.target, []
+    for frame in range(1, LAST + 1):  # as the last bone is without that, so that IK can do both
+        bpy.context.scene.frame_set(frame)
+        shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        turns.append((shown.matrix_world @ shown.pose.bones["b2"].matrix).to_quaternion())
+    target.rotation_mode = 'QUATERNION'
+    for frame, turn in enumerate(turns, 1):
+        turn.make_compatible(turns[max(frame - 2, 0)])
+        target.rotation_quaternion = turn
+        target.keyframe_insert("rotation_quaternion", frame=frame)
+    constraint.use_rotation = True
     return armature
 
 

@@ -23,11 +23,13 @@ KINDS = {
     "turned bones": lambda seed: limb_with_pole(seed, own=OWN),
     "turned and scaled": lambda seed: limb_with_pole(seed, own=OWN, scaled=True),
     "straight, turned": lambda seed: limb_with_pole(seed, own=OWN, straight=True),
+    "straight, a hinge": stranger_rigs.hinged_knee,
     "one bone": lambda seed: limb_with_pole(seed, count=1, own=OWN),
     "three bones": lambda seed: limb_with_pole(seed, count=3),
     "five bones": lambda seed: limb_with_pole(seed, count=5),
     "a torso that copies": lambda seed: stranger_rigs.copied_torso(seed, within=False),
     "a first bone that copies": lambda seed: stranger_rigs.copied_torso(seed, within=True),
+    "a target that turns": stranger_rigs.turning_target,
     "one bone without a pole": lambda seed: limb_without_pole(seed, count=1),
 }
 EACH = [
@@ -134,25 +136,50 @@ def test_a_copy_rotation_of_the_torso_stays():
 # --- Solvers -------------------------------------------------------------------
 
 
-def test_the_solver_is_the_one_nearer_to_the_ik_and_it_is_said():
-    armature = limb_with_pole(1, count=3)
-    bpy.ops.ik2d.adopt(all=True)
+WAYS = {
+    "Smooth": {},
+    "Smooth with First Bone Turns Freely off": {"root_turns_freely": False},
+    "CCD from rest": {"solver": 'CCD', "start_from": 'REST'},
+}
+
+
+@pytest.mark.parametrize("seed", [100, pytest.param(107, marks=pytest.mark.slow)])
+def test_the_way_to_solve_three_bones_is_the_one_nearest_to_the_ik_and_it_is_said(seed):
+    armature = limb_with_pole(seed, count=3)
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    plan = adopt.plan_adoption(armature, scene, None)
+    names = adopt.carry_out(plan, scene)
     (chain,) = armature.ik2d.chains
-    assert (chain.solver, chain.start_from) == ('CCD', 'REST')
-    nearer = chain.adopted.part
-    assert f"CCD from rest, which is nearer to the IK's pose: {nearer:.2%}" in chain.adopted.carried
-    bpy.ops.ik2d.release()
-    plan = adopt.plan_adoption(armature, bpy.context.scene, None)
-    names = adopt.carry_out(plan, bpy.context.scene)
-    armature.ik2d.chains[0].property_unset("solver")
-    adopt.compare_adopted(plan, names, bpy.context.scene)
-    assert armature.ik2d.chains[0].adopted.part > nearer + 1e-3
+    chosen = (chain.solver, chain.start_from, chain.root_turns_freely)
+    line = chain.adopted.carried.splitlines()[-1]
+    parts, settings = {}, {}
+    for words, way in WAYS.items():
+        for name in ("solver", "start_from", "root_turns_freely"):
+            chain.property_unset(name)
+        for name, value in way.items():
+            setattr(chain, name, value)
+        adopt.compare_adopted(plan, names, scene)
+        parts[words] = chain.adopted.part
+        settings[words] = (chain.solver, chain.start_from, chain.root_turns_freely)
+    nearest = min(parts, key=parts.get)
+    (taken,) = [words for words, values in settings.items() if values == chosen]
+    assert parts[taken] <= parts[nearest] + 2e-3 and parts[taken] < parts["Smooth"]
+    assert line.startswith(f"solved by {taken}, which is nearest") and f"{parts[taken]:.2%}" in line
 
 
 def test_two_bones_have_the_exact_solver():
     armature = limb_with_pole(1)
     bpy.ops.ik2d.adopt(all=True)
     assert armature.ik2d.chains[0].solver == 'AUTO'
+
+
+def test_a_targets_rotation_is_the_angle_of_the_last_bone_however_that_stands_at_rest():
+    armature = stranger_rigs.turning_target(3)
+    bpy.ops.ik2d.adopt(all=True)
+    (chain,) = armature.ik2d.chains
+    assert (chain.plane, chain.tip_rotation) == ('POLE', 'TARGET')
+    assert chain.adopted.angle < radians(0.1) and chain.adopted.part < 1e-4
 
 
 # --- Poles ---------------------------------------------------------------------

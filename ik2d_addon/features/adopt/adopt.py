@@ -4,6 +4,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -17,6 +18,7 @@ from ...core import IK2DError
 from ...core.words import listed, number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
+from ...rig.chain.joints import normal_in_bone
 from ...rig.chain.native_state import acts, is_native
 from ...rig.chain.renames import bones_of, is_other_bone, needed_chain, straighten, unique_name
 from ...ui.settings.adopted import is_adopted
@@ -24,7 +26,7 @@ from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
 from .animation import animation_of, copy_animation, key_steps, levels_of
-from .compare import Apart, compare
+from .compare import Apart, compare, last_bones_turn, posed_by
 from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
 from .limbs import limbs_meant, limbs_of
@@ -33,8 +35,17 @@ from .plan import Plan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
 from .words import in_words
 
-# A solver has to be nearer to the IK's pose by this part of the limb to be chosen before Automatic.
+# Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
+# before it by a part of the limb, to be chosen.
+_WAYS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({}, "Smooth"),
+    ({"root_turns_freely": False}, "Smooth with First Bone Turns Freely off"),
+    ({"solver": 'CCD', "start_from": 'REST'}, "CCD from rest"),
+)
 _NEARER = 1e-3
+# The angle of a last bone that cannot have it on all frames is fitted in so many rounds, or until it changes
+# by less than this (radians).
+_ROUNDS, _SAME_ANGLE = 6, 1e-4
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
 
@@ -192,6 +203,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
             release(armature, name)
         raise
     made = [name for i, name in enumerate(done) if i not in adoption.takers]
+    _fit_last_bones(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
     _choose_solvers(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
     if made:
         armature.ik2d.active_index = armature.ik2d.chains.find(made[0])
@@ -243,6 +255,30 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     _animate(armature, name, plan, scene)
 
 
+def _fit_last_bones(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
+    """Fit the angle of last bones to the IK's pose, where they follow the target in a plane that follows it.
+
+    numbers, names: as in `_choose_solvers`. How the target is turned to the plane at rest says nothing then.
+    """
+    plans = {names[i]: plan for i in numbers if (plan := adoption.plans[i]).tip_offset is not None}
+    plans = {name: plan for name, plan in plans.items() if plan.plane.follows}
+    if not plans or adoption.watched is None:
+        return
+    armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
+    with suppress(IK2DError):  # the comparison will say why
+        for _ in range(_ROUNDS):
+            after = posed_by(armature, {name: plan.limb.bones for name, plan in plans.items()}, few)
+            for name, plan in [*plans.items()]:
+                axis = normal_in_bone(plan.plane.plane, armature.pose.bones[plan.name])
+                turn = last_bones_turn(plan.name, axis, few, after)
+                if np.isfinite(turn):
+                    armature.ik2d.chains[name].tip_angle_offset += turn
+                if not abs(turn) > _SAME_ANGLE:
+                    del plans[name]
+            if not plans:
+                return
+
+
 def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
     """Have chains of more than two bones solved in the way that comes nearest to the IK's pose.
 
@@ -253,22 +289,34 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
         return
     armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
     bones = {name: plan.limb.bones for name, plan in plans.items()}
-    smooth = _compared(armature, bones, few, None)
-    chains = {name: armature.ik2d.chains[name] for name in plans}
-    for chain in chains.values():
-        chain.solver, chain.start_from = 'CCD', 'REST'
-    stepped = _compared(armature, bones, few, None)
-    for name, chain in chains.items():
-        ours, theirs = smooth[name], stepped[name]
-        known = isinstance(ours, Apart) and isinstance(theirs, Apart)
-        if not (known and theirs.part < ours.part - _NEARER):
-            chain.property_unset("solver")
-            chain.property_unset("start_from")
-            continue
-        chain.adopted.carried += (
-            f"\nsolved by CCD from rest, which is nearer to the IK's pose: {theirs.part:.2%} of the limb, not"
-            f" {ours.part:.2%}"
-        )
+    found: dict[str, list[Apart | IK2DError]] = {name: [] for name in plans}
+    for settings, _ in _WAYS:
+        for name in plans:
+            _solve_by(armature.ik2d.chains[name], settings)
+        for name, result in _compared(armature, bones, few, None).items():
+            found[name].append(result)
+    for name, results in found.items():
+        parts = [each.part if isinstance(each, Apart) else np.inf for each in results]
+        best = 0
+        for i, part in enumerate(parts):
+            if part < parts[best] - _NEARER:
+                best = i
+        chain = armature.ik2d.chains[name]
+        _solve_by(chain, _WAYS[best][0])
+        if best:
+            chain.adopted.carried += (
+                f"\nsolved by {_WAYS[best][1]}, which is nearest to the IK's pose: {parts[best]:.2%} of the"
+                f" limb, not {parts[0]:.2%}"
+            )
+
+
+def _solve_by(chain: PropertyGroup, settings: dict[str, Any]) -> None:
+    """Give a new chain the settings of one way to solve it, and the defaults of all others."""
+    for name in {name for way, _ in _WAYS for name in way}:
+        if name in settings:
+            setattr(chain, name, settings[name])
+        else:
+            chain.property_unset(name)
 
 
 def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:

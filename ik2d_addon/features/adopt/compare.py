@@ -11,6 +11,7 @@ from ...bake.keys.keying import KeyPlan
 from ...bake.pipeline import rotations_of, solve_frames
 from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
+from ...core.affine import norms, turned
 from ...core.inputs import Floats
 from ...rig.animation import keys
 from ...rig.animation.times import animation_times
@@ -43,6 +44,17 @@ def compare(
     On its frames, in Blender's own evaluation of temporary keys. progress: as in `watched`. Raises
     IK2DError if a chain cannot be solved.
     """
+    after = posed_by(armature, chains, before, progress)
+    return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
+
+
+def posed_by(
+    armature: bpy.types.Object,
+    chains: dict[str, Sequence[str]],
+    before: Watched,
+    progress: Callable[[float], None] | None = None,
+) -> Watched:
+    """Return the pose by chains on an earlier pose's frames; arguments and errors as in `compare`."""
     scene, frames = scene_of(armature), list(before.frames)
     with live_paused():
         rigs, _ = read_rigs(armature, list(chains), frames)
@@ -50,8 +62,20 @@ def compare(
         plan = KeyPlan(frames, frames, own=every)
         solved, *_ = finished(solve_frames(rigs, scene, plan, BakeOptions()))
         with keys.previewed(armature, animation_times(scene, frames), rotations_of(solved)):
-            after = watched(scene, armature, list(chains.values()), [], frames, progress)
-    return {name: _apart(armature, bones, before, after) for name, bones in chains.items()}
+            return watched(scene, armature, list(chains.values()), [], frames, progress)
+
+
+def last_bones_turn(bone: str, axis: Floats, before: Watched, after: Watched) -> float:
+    """Return the mean angle, radians, by which a bone pointed on from where it does now.
+
+    About an axis (3,) in its own space.
+    """
+    axes = turned(after.poses[bone][:, :3, :3], np.broadcast_to(axis, (len(after.frames), 3)))
+    axes /= norms(axes)[:, None]
+    now, then = (each.poses[bone][:, :3, 1] for each in (after, before))
+    across = (axes * np.cross(now, then)).sum(axis=1)
+    along = (now * then).sum(axis=1) - (now * axes).sum(axis=1) * (then * axes).sum(axis=1)
+    return float(np.angle((along + 1j * across).sum()))
 
 
 def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, after: Watched) -> Apart:

@@ -40,8 +40,8 @@ from .poses import Watched
 # So many bones have room for the angle of the last one.
 _WITH_ROTATION = 3
 # The sine of the angle up to which a target's Y axis may be off the plane where the last bone is to follow
-# it: where the plane stays, and where it follows the target.
-_ASKEW, _FAR_ASKEW = np.sin(APART), 0.5
+# it: where the plane stays, and where it follows the target, so that rest says nothing of that.
+_ASKEW, _FAR_ASKEW = np.sin(APART), 1.0
 _SCALE_FREE = ('NONE', 'NONE_LEGACY', 'ALIGNED')
 # Constraints that turn a bone alone: of those on a limb Blender's IK takes only where it starts from.
 _TURNING = ('COPY_ROTATION', 'DAMPED_TRACK', 'LOCKED_TRACK', 'TRACK_TO')
@@ -104,7 +104,7 @@ class Plan:
 def read_plan(limb: Limb, watched: Watched) -> Plan:
     """Return the plan of a limb's chain, from its constraint and its bones' pose on the watched frames.
 
-    Without words.     Raises IK2DError if the limb's bones have no plane.
+    Its words are still empty. Raises IK2DError if the limb's bones have no plane.
     """
     armature, main = limb.armature, limb.main
     bones = [armature.pose.bones[name] for name in limb.bones]
