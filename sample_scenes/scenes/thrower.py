@@ -130,7 +130,7 @@ TABLE = 1.02
 
 PRESS = """\
 The limbs are live: press Space, and the robot throws. Each arm and leg bends in a plane that turns with its
-pink target, towards its blue pole: in the sidebar's tab IK 2D (N shows the sidebar), Bends In is Towards Pole.
+pink target, towards its blue pole: Bends In is Towards Pole in the sidebar's tab IK 2D (N shows the sidebar).
 Click the pole beside an elbow and move it with G: the elbow follows, and the wrist stays on its target.
 Press Bake in the tab for keys.
 """
