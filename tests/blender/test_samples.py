@@ -15,6 +15,7 @@ from ik2d_addon.rig.chain.chain import chain_bones
 sys.path.append(str(check_samples.ROOT / "sample_scenes"))
 from scenes import tab
 
+NOT_NATIVE = [path for path in check_samples.SAMPLES if path.stem != "07_native"]
 each_sample = pytest.mark.parametrize("scene", check_samples.SAMPLES, ids=lambda path: path.stem)
 
 
@@ -100,9 +101,7 @@ def test_bucket_of_the_excavator_keeps_its_angle_while_it_lifts() -> None:
     assert max((one - seen[0]).length for one in seen) <= 1e-4
 
 
-@pytest.mark.parametrize(
-    "scene", [path for path in check_samples.SAMPLES if path.stem != "07_native"], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("scene", NOT_NATIVE, ids=lambda path: path.stem)
 def test_all_but_the_native_one_open_live_with_their_tips_on_the_targets(scene: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     bpy.context.view_layer.update()
@@ -118,6 +117,7 @@ def test_all_but_the_native_one_open_live_with_their_tips_on_the_targets(scene: 
         assert off.length <= 1e-5 * reach, chain.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baked", [False, True], ids=["live", "baked"])
 @pytest.mark.parametrize(
     "sample, rig, rams", [("02_excavator", "Excavator", 3), ("06_crane", "Crane", 1)], ids=["02", "06"]
@@ -145,16 +145,41 @@ def test_both_ends_of_a_ram_point_at_one_another_and_its_rod_slides(sample, rig,
     assert all(max(seen) > 1.1 * min(seen) for seen in lengths.values())
 
 
-def test_the_samples_show_limits_softness_stretch_and_feet() -> None:
+def test_the_samples_show_limits_softness_stretch_feet_and_poles() -> None:
     shown = set()
-    for scene in check_samples.SAMPLES[:6]:
+    for scene in NOT_NATIVE:
         bpy.ops.wm.open_mainfile(filepath=str(scene))
         for chain in (chain for ob in bpy.data.objects if ob.type == 'ARMATURE' for chain in ob.ik2d.chains):
             shown |= {"limits"} if any(joint.use_limit for joint in chain.joints) else set()
             shown |= {"softness"} if chain.softness else set()
             shown |= {"stretch"} if chain.stretch > 1.0 else set()
             shown |= {"feet"} if chain.hand_rotation != 'NONE' else set()
-    assert shown == {"limits", "softness", "stretch", "feet"}
+            shown |= {"poles"} if chain.plane == 'POLE' and chain.pole else set()
+    assert shown == {"limits", "softness", "stretch", "feet", "poles"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("baked", [False, True], ids=["live", "baked"])
+def test_elbows_and_knees_of_the_thrower_point_at_their_poles(baked) -> None:
+    (scene,) = (path for path in check_samples.SAMPLES if "thrower" in path.stem)
+    if baked:
+        check_samples.bake_sample(scene)
+    else:
+        bpy.ops.wm.open_mainfile(filepath=str(scene))
+    rig, normals = bpy.data.objects["Robot"], []
+    for frame in range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1):
+        bpy.context.scene.frame_set(frame)
+        for chain in rig.ik2d.chains:
+            bones = [bone.name for bone in chain_bones(rig, chain.tip, chain.bone_count)]
+            root, middle, tip = check_samples.joints("Robot", bones)
+            line = (tip - root).normalized()
+            aside = [place - root for place in (middle, check_samples.target_position(chain.pole.name))]
+            aside = [(way - way.dot(line) * line).normalized() for way in aside]
+            assert (aside[0] - aside[1]).length < 1e-3, (chain.name, frame)
+            if chain.name == "Arm.R":
+                chest = check_samples.evaluated_object("Robot").pose.bones["chest"].matrix.to_3x3()
+                normals.append(chest.inverted() @ line.cross(aside[0]))
+    assert max(one.angle(normals[0]) for one in normals) > 1.5  # radians: no plane of the chest would do
 
 
 @pytest.mark.slow

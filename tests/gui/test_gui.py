@@ -143,6 +143,7 @@ def play(
         pytest.param("scenario_biped.py", ["--enable-event-simulate"], id="biped"),
         pytest.param("scenario_tail.py", ["--enable-event-simulate"], id="tail"),
         pytest.param("scenario_rigify.py", ["--enable-event-simulate"], id="rigify"),
+        pytest.param("scenario_thrower.py", ["--enable-event-simulate"], id="thrower"),
     ],
 )
 def test_main_job_in_the_window(plays, request, scenario, arguments):

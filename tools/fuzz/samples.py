@@ -18,6 +18,7 @@ NAMES = (
     "05_deadlock",
     "06_crane",
     "07_native",
+    "09_thrower",
 )
 RENAMED = "06_crane"
 OLD = (
