@@ -284,6 +284,9 @@ RATIOS = (
             ("10 chains of ten bones", (10, 10)),
             ("a chain of ten bones within limits", (1, 10, True)),
             ("10 chains of ten bones within limits", (10, 10, True)),
+            ("a chain of two bones with a pole", (1, 2, False, True)),
+            ("50 chains of two bones with poles", (50, 2, False, True)),
+            ("50 chains of one bone", (50, 1)),
         )
     ),
     Ratio("live frames of a Rigify human, four adopted limbs : its own IK", frames.live_human, FRAMES_BOUND),

@@ -3,6 +3,7 @@
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
@@ -20,8 +21,8 @@ FRAMES = 60
 _DRAGGED = 0.1
 
 
-def live(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
-    """Return frames of so many live chains, and of as many IK constraints."""
+def live(count: int, bones: int, limited: bool = False, poles: bool = False) -> tuple[Task, Task]:
+    """Return frames of so many live chains, and of as many IK constraints. poles: each has a moving one."""
 
     def drive(armature: bpy.types.Object) -> None:
         _set(armature, limited)
@@ -29,6 +30,9 @@ def live(count: int, bones: int, limited: bool = False) -> tuple[Task, Task]:
             chain.live = True
 
     mine, theirs = _rigs(count, bones, limited, drive)
+    if poles:
+        for rig in (mine, theirs):
+            _add_poles(rig)
 
     def frames() -> None:
         with live_handlers():
@@ -124,6 +128,20 @@ def _pole(armature: bpy.types.Object, name: str) -> bpy.types.Object:
     armature.users_collection[0].objects.link(pole)
     pole.location = (0.0, -3.0, 2.0)
     return pole
+
+
+def _add_poles(rig: Rig) -> None:
+    """Give each chain, and each IK constraint, a pole before its knee that moves from side to side."""
+    turns = np.linspace(0.0, 2.0 * np.pi, FRAMES)
+    for k, (chain, plane) in enumerate(zip(rig.armature.ik2d.chains, rig.planes(), strict=True)):
+        pole = bpy.data.objects.new(f"Pole {k}", None)
+        rig.scene.collection.objects.link(pole)
+        for frame, turn in enumerate(turns.tolist()):
+            pole.location = plane @ Vector((0.5, -1.0, 0.5 * np.sin(turn)))
+            pole.keyframe_insert("location", frame=frame)
+        chain.plane, chain.pole = 'POLE', pole
+        for constraint in rig.armature.pose.bones[chain.tip].constraints:
+            constraint.pole_target = pole
 
 
 def _set(armature: bpy.types.Object, limited: bool, solver: str = "") -> None:

@@ -317,14 +317,18 @@ def _cure(chain: SolvedChain, frame: int) -> str:
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
     """Return the largest excess of a played-back miss over the promised one, in the world, and its time.
 
-    In the plane and off it count separately, so that neither hides the other.
+    In the plane and off it count separately, so that neither hides the other. Where the plane turns, or is
+    sheared, they do not tell the same on both sides, and the whole miss counts.
     """
     rows, told = _rows_of(played.times, plan.time_array)
     told &= plan.keyed(solved.rig.name)[rows]
     if not told.any():
         return 0.0, float(plan.times[0])
-    in_plane = played.in_plane - solved.residual[rows] - plan.bound
-    off_plane = played.off_plane - solved.off_plane[rows] - plan.bound
-    excess = np.where(told, np.maximum(in_plane, off_plane), -np.inf)
+    if solved.swings is not None or solved.uneven_scale:
+        missed = played.distance - solved.distance[rows]
+    else:
+        in_plane = played.in_plane - solved.residual[rows]
+        missed = np.maximum(in_plane, played.off_plane - solved.off_plane[rows])
+    excess = np.where(told, missed - plan.bound, -np.inf)
     worst = int(np.argmax(excess))
     return float(excess[worst]), float(played.times[worst])

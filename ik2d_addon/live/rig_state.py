@@ -16,9 +16,10 @@ from ..bake.solving.hands import hands_held
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.plain import PlainAnswer, PlainSolver
+from ..core.swing import ARC, Swing
 from ..core.swing.plain import PlainSwing, about, multiplied, rotated
 from ..core.swing.plain import Quaternion as Whole
-from ..rig.animation.bone_channels import BoneChannels, BoneRotation
+from ..rig.animation.bone_channels import BoneChannels, BoneRotation, locked_channels
 from ..rig.chain.chain import RigChain, rest_joints
 from ..rig.chain.planes import FIRST_X, FIRST_Z, TARGET, plane_through
 from ..rig.chain.stretch import ALONG
@@ -70,7 +71,10 @@ class RigState:
 
         straight: the plain solver of a straight chain in its own plane, where it is known.
         """
-        own, is_straight = rig, rig.plane_taken in (FIRST_X, FIRST_Z)
+        self._turns_shortest = frame.influence == 1.0 and turns_shortest(rig)
+        if self._turns_shortest:
+            rig = shortest_way(rig)
+        own, is_straight = rig, rig.swing is None and rig.plane_taken in (FIRST_X, FIRST_Z)
         self._places = [(bone.location.copy(), bone.scale.copy(), bone.rotation_mode) for bone in frame.own]
         samples = samples_of(rig, frame)
         refuse_unsolvable(rig, samples, [frame.scene.frame_float])
@@ -136,6 +140,8 @@ class RigState:
                 scale[ALONG] = bone.scale[ALONG]
             if bone.location != location or bone.scale != scale:
                 return False
+        if self._turns_shortest and frame.influence != 1.0:
+            return False
         if self._faces is None:
             return True
         return self.plain is not None and frame.carried is None and self.settle(frame.world, frame.base)
@@ -348,6 +354,25 @@ class _Faces:
         if abs(offset.dot(self._other)) <= _IN_PLANE * self._reach:  # where its own plane is as good
             return self._is_own
         return not self._is_own and abs(offset.dot(self._own)) <= _IN_PLANE * aside
+
+
+def turns_shortest(rig: RigChain) -> bool:
+    """Return whether a chain is a single bone that aims, in the plane of its target on each frame.
+
+    So it turns the shortest way, without being read anew where the target leaves the plane of the frame
+    before.
+    """
+    (first, *others), free = rig.pose_bones, not (rig.joints.held.any() or rig.joints.fixed.any())
+    straight = rig.swing is None and rig.plane_taken in (FIRST_X, FIRST_Z)
+    return rig.aims and not others and straight and free and not any(locked_channels(first))
+
+
+def shortest_way(rig: RigChain) -> RigChain:
+    """Return a chain whose plane turns the shortest way to its target."""
+    plane, joints = rig.plane, rest_joints(rig.pose_bones)
+    (x, y), (origin_x, origin_y) = plane.project(joints[-1]), plane.project(joints[0])
+    along = (x - origin_x) * plane.x + (y - origin_y) * plane.y
+    return replace(rig, swing=Swing(ARC, plane.normal, along / np.linalg.norm(along), plane.normal))
 
 
 def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:

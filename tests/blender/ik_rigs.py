@@ -107,6 +107,18 @@ def pole_goes_behind() -> bpy.types.Object:
     return with_pole(y={1: -3.0, 12: 3.0})
 
 
+def hinged_goes_behind() -> bpy.types.Object:
+    """Return the same leg with a hip that IK locks make a hinge."""
+    return with_hinged_hip(pole_goes_behind())
+
+
+def with_hinged_hip(armature: bpy.types.Object) -> bpy.types.Object:
+    """Return a leg whose hip IK locks make a hinge, so that its plane stays."""
+    thigh = armature.pose.bones["thigh"]
+    thigh.lock_ik_y = thigh.lock_ik_z = True
+    return armature
+
+
 def moved_and_scaled() -> bpy.types.Object:
     """Return the leg with the pole that goes behind, elsewhere, turned, and twice as large."""
     armature = pole_goes_behind()
@@ -255,7 +267,7 @@ IN_PLANE = [
     marionette,
     tail_of_five,
 ]
-ALL_RIGS = [*IN_PLANE, keyed_influence, hinges, hanging_limb]
+ALL_RIGS = [*IN_PLANE, keyed_influence, hinges, hanging_limb, hinged_goes_behind]
 
 
 def turning_foot(controlled: bool) -> tuple[bpy.types.Object, tuple[bpy.types.Object, str]]:

@@ -134,6 +134,9 @@ def contents(armature: bpy.types.Object) -> dict:
     """Return what an armature's bones and settings hold beside its animation, to compare before and after."""
     from rigs import settings_of, stored_settings
 
+    for chain in armature.ik2d.chains:  # reading groups of settings that are not there makes them
+        for own in chain.bl_rna.properties:
+            getattr(chain, own.identifier)
     return {
         "object": settings_of(armature),
         "data": settings_of(armature.data),

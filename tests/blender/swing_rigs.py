@@ -73,15 +73,17 @@ def random_limb(
     *,
     bend: tuple[float, float] = (0.2, 0.7),
     flat: bool = False,
+    gaps: bool = True,
     uneven: bool = True,
     inherits: bool = False,
     mode: str = "",
 ) -> Limb:
     """Add a limb whose joints bend by `bend` radians each, on a parent that is posed and scaled.
 
-    count: of bones; 0 for 2 to 6. flat: joints are in a plane, else a third of the limbs leave it. uneven:
-    a third of the objects is scaled unevenly. inherits: all take their parents' rotation, else a quarter of
-    the first bones does not. mode: of all bones' rotations, else any.
+    count: of bones; 0 for 2 to 6. flat: joints are in a plane, else a third of the limbs leave it. gaps:
+    a fifth of the bones is off its parent's tail. uneven: a quarter of the objects is scaled unevenly.
+    inherits: all take their parents' rotation, else a quarter of the first bones does not. mode: of all
+    bones' rotations, else any.
     """
     rng = np.random.default_rng(seed)
     count = count or int(rng.integers(2, 7))
@@ -95,7 +97,7 @@ def random_limb(
         aside = rng.uniform(-0.2, 0.2) if off_plane else 0.0
         tail = place + turn @ Vector((cos(heading), sin(heading), aside)) * rng.uniform(0.6, 1.4)
         bones[f"b{i}"] = (tuple(place), tuple(tail), names[-1] if names else "p", rng.uniform(-3.0, 3.0))
-        gap = turn @ Vector((*rng.uniform(-0.1, 0.1, 2), 0.0)) * (rng.random() < 0.2)
+        gap = turn @ Vector((*rng.uniform(-0.1, 0.1, 2), 0.0)) * (rng.random() < 0.2 * gaps)
         place, heading = tail + gap, heading + rng.uniform(*bend)
         names.append(f"b{i}")
     armature = add_armature(bones)
@@ -141,16 +143,20 @@ def circle(rng: np.random.Generator, least: float, most: float) -> Callable[[flo
     return place
 
 
-def move_about(limb: Limb, chain, speed: float = 0.0, frames: int = LAST) -> None:
+def move_about(
+    limb: Limb, chain, speed: float = 0.0, frames: int = LAST, span: tuple[float, float] | None = None
+) -> None:
     """Key target and pole along smooth paths, on frames 1 .. frames, AWAY from where the plane is open.
 
-    speed: degrees a frame, else 2 to 6.
+    speed: degrees a frame, else 2 to 6. span: the least and greatest distance of the target from the root,
+    else any that is well within reach.
     """
+    span = span or limb.span()
     speed = radians(speed or limb.rng.uniform(2.0, 6.0))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, frames
     for _ in range(100):
-        paths = {chain.target: circle(limb.rng, *limb.span())}
+        paths = {chain.target: circle(limb.rng, *span)}
         if chain.pole:
             paths[chain.pole] = circle(limb.rng, 1.2 * limb.reach, 1.8 * limb.reach)
         if nearest(limb, chain, paths, speed, frames) > AWAY:

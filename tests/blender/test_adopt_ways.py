@@ -98,8 +98,9 @@ def test_what_is_left_alone_is_counted(capfd):
     assert "Left alone: 1 IK constraint that is muted, or without a target" in capfd.readouterr().out
 
 
-def test_a_target_off_the_plane_is_said_by_how_much_and_where(capfd):
-    built(lambda: from_the_tip({f: (0.25 if f == 10 else 0, y, z) for f, (_, y, z) in PATH.items()}))
+def test_a_target_off_a_hinges_plane_is_said_by_how_much_and_where(capfd):
+    armature = from_the_tip({f: (0.25 if f == 10 else 0, y, z) for f, (_, y, z) in PATH.items()})
+    built(lambda: ik_rigs.with_hinged_hip(armature))
     bpy.ops.ik2d.adopt(all=True)
     assert "leaves the plane, by up to 0.25 m at frame 10" in capfd.readouterr().out.replace(
         "25 cm", "0.25 m"

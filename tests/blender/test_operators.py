@@ -448,6 +448,23 @@ def test_with_a_target_active_the_chain_that_follows_it_is_shown():
         assert context.active_chain(armature).name == name
 
 
+def test_with_a_pole_active_its_chain_is_shown_and_solved():
+    armature, target = leg_with_target()
+    pole = add_target({1: (0, -2, 1)}, "Pole")
+    chain = add_chain(armature, "body", add_target({}, "Other"), bone_count=1, pole=pole)
+    select(pole)
+    assert context.active_armature(bpy.context) is None  # its plane does not go there
+    chain.plane = 'POLE'
+    assert context.active_armature(bpy.context) == armature
+    assert context.shown_chain(bpy.context).name == "body"
+    select(target)
+    bpy.context.view_layer.update()
+    select(pole)
+    bpy.context.view_layer.update()
+    assert context.active_chain(armature).name == "body"
+    assert bpy.ops.ik2d.solve(chain="body") == {'FINISHED'}
+
+
 def test_of_several_armatures_that_follow_a_target_it_is_one_whose_active_chain_does():
     first, target = leg_with_target()
     second = add_leg("Second")

@@ -99,6 +99,9 @@ def test_defaults_say_that_nothing_special_is_known():
     }
     assert defaults(RigChain) == {
         "tip_angle": None,
+        "swing": None,
+        "pole": None,
+        "aims": False,
         "notes": (),
         "ruled": False,
         "forced": (),

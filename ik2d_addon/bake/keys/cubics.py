@@ -26,6 +26,8 @@ _PULL = 1e-6
 _STILL = 1e-5
 # A channel is moved by this much to see how it moves the tip: radians, or parts of a quaternion.
 _STEP = 1e-6
+# Marks at the end of the first bone, in parts of its length: at a quarter of it aside.
+_MARKS = np.array(((0.25, 1.0, 0.0), (0.0, 1.0, 0.25)))
 # Tips are worked out for so many times at once, which the processor keeps at hand.
 _BLOCK = 4096
 
@@ -47,6 +49,9 @@ class PlayedChain:
     # of three; and all the locations of the chain (times, n, 3) without what is keyed.
     located: Sequence[tuple[int, Sequence[int]]] = ()
     bases: Floats | None = None
+    # (k, 3) points in the first bone's space, where its plane follows the target: what turns it about the
+    # line to the target does not move the tip
+    marks: Floats | None = None
 
     def tips(self, channels: Floats, rows: slice) -> Floats:
         """Return the tips (m, 3) in rest space for channels (m, c) at some of the times."""
@@ -57,6 +62,14 @@ class PlayedChain:
             for mode, part in zip(self.modes, parts, strict=True)
         ]
         return self.linkage.tips_in_space(turns, rows, self._offsets(channels[:, turned:], rows))
+
+    def marked(self, channels: Floats) -> Floats:
+        """Return the marks (m, k, 3), as the first bone's channels turn them, for channels (m, c)."""
+        if self.marks is None or self.modes[0] is None:
+            return np.empty((len(channels), 0, 3))
+        turn = turning(self.modes[0], channels[:, : self.widths[0]])
+        points = [turn(np.repeat(mark[:, None], len(channels), axis=1)) for mark in self.marks]
+        return np.moveaxis(np.array(points), 2, 0)
 
     def _offsets(self, channels: Floats, rows: slice) -> dict[int, Floats]:
         """Return the offsets {bone: (m, 3)} of channels (m, 3 l) of l locations from those without slides."""
@@ -103,6 +116,7 @@ def read_played(
         channels=np.concatenate([rotation.values for rotation in rotations], axis=1),
         located=[(rig.bones.index(one.bone), one.channels) for one in moved],
         bases=samples.bases[:, :, :3, 3] if moved else None,
+        marks=None if rig.swing is None else rig.pose_bones[0].bone.length * _MARKS,
     )
 
 
@@ -116,6 +130,8 @@ class Cubics:
     def __init__(self, played: PlayedChain, rotations: Sequence[BoneRotation]) -> None:
         self.played, self.times, self.channels = played, played.times, played.channels
         self._all_tips = played.tips(played.channels, slice(None))
+        self._all_marks = played.marked(played.channels)
+        self._sizes = np.linalg.norm(played.to_world[:, :3, :3], axis=1).max(axis=1)
         self._slopes = np.gradient(played.channels, played.times, axis=0)
         self._turning = np.flatnonzero(np.ptp(played.channels, axis=0) > _STILL)
         steps = _STEP * np.eye(played.channels.shape[1])[self._turning]
@@ -128,7 +144,8 @@ class Cubics:
     def fit(self, first: int, last: int) -> tuple[Floats, float]:
         """Return the slopes (2, c) at both ends of a segment, over its whole length, and the tip's error.
 
-        The error is the largest between the keys, a length in the world. The slopes are those of the
+        The error is the largest between the keys, a length in the world; where the plane follows the target
+        also that of the marks on the first bone. The slopes are those of the
         least sum of squares: first of the channels' errors, then, by Gauss-Newton, of the tip's, in
         which the joints make up for one another, with a little of the joints' own.
         """
@@ -144,7 +161,7 @@ class Cubics:
         for more in range(PASSES, -1, -1):
             off = unsloped + at_slopes @ slopes
             astray = self._astray(off, rows)
-            distances = np.sqrt((astray * astray).sum(axis=1))
+            distances = np.maximum(np.sqrt((astray * astray).sum(axis=1)), self._turned_off(off, rows))
             worst = float(distances.max(initial=0.0))
             if worst < error:
                 best, error = slopes, worst
@@ -160,6 +177,12 @@ class Cubics:
         offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
         astray: Floats = (self.played.to_world[rows, :3, :3] @ offsets[..., None])[..., 0]
         return astray
+
+    def _turned_off(self, off: Floats, rows: slice) -> Floats:
+        """Return the misses of the marks (m,) in the world, for channels that are off by (m, c)."""
+        misses = self.played.marked(self.played.channels[rows] + off) - self._all_marks[rows]
+        found: Floats = np.sqrt((misses**2).sum(axis=2)).max(axis=1, initial=0.0) * self._sizes[rows]
+        return found
 
     def _correction(
         self, rows: slice, at_slopes: Floats, off: Floats, astray: Floats, weights: Floats

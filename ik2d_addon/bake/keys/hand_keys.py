@@ -19,7 +19,7 @@ from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of, keyed_at
 
 # Where a hand would be further off its rotation than this half-way between frames, in radians, its handles
 # are shaped.
-ASTRAY = 1e-3
+ASTRAY = 8e-4
 
 
 def with_hands(

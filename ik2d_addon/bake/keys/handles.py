@@ -64,29 +64,35 @@ def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: Chai
 
 def halves(rotation: BoneRotation) -> Floats:
     """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
-    found = middles(rotation.values)
     if rotation.handles is None:
-        return found
+        return middles(rotation.values)
     arriving, leaving = rotation.handles
+    found = middles(rotation.values, ~np.isnan(rotation.handles))
     shaped = (rotation.values[:-1] + 3.0 * (leaving[:-1] + arriving[1:]) + rotation.values[1:]) / 8.0
     return np.where(np.isnan(shaped), found, shaped)
 
 
-def middles(values: Floats) -> Floats:
+def middles(values: Floats, free: NDArray[np.bool_] | None = None) -> Floats:
     """Return the values (m - 1, c) of channels (m, c) with automatic handles half-way between frames.
 
     Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
+    free: (2, m, c) which handles, before and after each key, are not automatic.
     """
     steps = values[1:] - values[:-1]
     sizes = np.abs(steps)
     slopes = np.abs(steps[:-1] + steps[1:]) / 2.0
-    # They are level at turning points and at the ends. Both of a key are as long as the shorter of them,
-    # and that does not lead beyond the next value.
-    lengths = np.zeros_like(values)
-    np.minimum(AUTOMATIC * slopes, np.minimum(sizes[:-1], sizes[1:]), out=lengths[1:-1])
-    lengths[1:-1] *= steps[:-1] * steps[1:] > 0.0
+    # They are level at turning points and at the ends, and do not lead beyond the next value. Both of a key
+    # are as long as the shorter of them; one beside a free one is as long as itself allows.
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    np.minimum(AUTOMATIC * slopes, np.minimum(sizes[:-1], sizes[1:]), out=before[1:-1])
+    after[1:-1] = before[1:-1]
+    if free is not None:
+        before[1:-1] = np.where(free[1, 1:-1], np.minimum(AUTOMATIC * slopes, sizes[:-1]), before[1:-1])
+        after[1:-1] = np.where(free[0, 1:-1], np.minimum(AUTOMATIC * slopes, sizes[1:]), after[1:-1])
+    for lengths in (before, after):
+        lengths[1:-1] *= steps[:-1] * steps[1:] > 0.0
     middles: Floats = (values[:-1] + values[1:]) / 2.0
-    middles += np.copysign(0.375, steps) * (lengths[:-1] - lengths[1:])
+    middles += np.copysign(0.375, steps) * (after[:-1] - before[1:])
     return middles
 
 

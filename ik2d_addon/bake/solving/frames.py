@@ -246,18 +246,24 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
     roots = turned(linear, rig.plane.origin[None]) + to_world[:, :3, 3]
     tolerance = reached_within(finest, reach, samples.world, roots)
     residual, turning = norms(turned(linear, in_plane)), shares(samples.bend) > 0.0
+    off_plane = np.abs(height) * across
+    if samples.swings is not None:  # between two planes it is off neither
+        is_blended = samples.influence < 1.0
+        residual = np.where(is_blended, distance, residual)
+        off_plane = np.where(is_blended, 0.0, off_plane)
     as_solved = ~turning & (samples.influence == 1.0)
     solution = solution.missing(as_solved & (residual > tolerance), samples.softness)
     openness, plane_steps = flips(rig, asked.samples, asked.spins)
+    jumps = tuple(_jumps(rig, turns, times, asked.neighbors))
     return SolvedChain(
-        rig=replace(rig, notes=(*rig.notes, *_jumps(rig, turns, times, asked.neighbors))),
+        rig=replace(rig, notes=(*rig.notes, *jumps)) if jumps else rig,
         turns=turns,
         angles=aimed.angles,
         solution=solution.within(distance <= tolerance),
         softness=samples.softness,
         influence=samples.influence,
         residual=residual,
-        off_plane=np.abs(height) * across,
+        off_plane=off_plane,
         distance=distance,
         reach=reach,
         tolerance=tolerance,
@@ -441,7 +447,7 @@ def _led(
     if after is None or not solvable(rig, beyond).all():
         return solution
     m, gap = len(times), after.frame - times[-1]
-    there = replace(Problem.of(rig, beyond), near=None)
+    there = replace(Problem.of(rig, swung(rig, beyond)), near=None)
     going_there = solution.angles[-1] + there.unturned[0] - problem.unturned[-1]
     natural = yield from there.one(0, Pose(going_there, solution.slides[-1]), goes_on=True)
     missing = wrapped(there.angles_of(after.turns, 0) - natural.angles[0])

@@ -83,6 +83,17 @@ class Swing:
             found[line @ self.along >= 0.0] = 1.0
         return found
 
+    def turn_in(self, whole: Floats, tip: Floats) -> float:
+        """Return the turn about the normal, radians, that a rotation S was added to, by both together (3, 3).
+
+        tip: (3,) from the root, before both: what of the plane follows from where the tip is.
+        """
+        one, other = tip, self.along
+        if self.rule == SWING:
+            normals = self.normal[None], (whole @ self.normal)[None]
+            one = whole.T @ shortest_turns(*normals, self.along)[0] @ self.along
+        return float(np.arctan2(crossed(one, other) @ self.normal, one @ other))
+
     def _lines(self, points: Floats, heights: Floats | float) -> tuple[Floats, Floats]:
         """Return unit vectors (m, 3) each: from root to tip in the rest plane, and to the target."""
         distances = norms(points)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adopt IK constraints as chains, and release them: functions that scripts can call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...core.words import number_of
+from ...core.words import listed, number_of
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.native_state import acts, is_native
@@ -23,14 +23,18 @@ from ...ui.settings.adopted import is_adopted
 from ...ui.settings.chain_list import add_chain, drop_chain
 from ...ui.settings.joint_list import sync_joints
 from ..native import remove_native
-from .animation import copy_animation, key_steps, levels_of
+from .animation import animation_of, copy_animation, key_steps, levels_of
 from .compare import Apart, compare
+from .course import targets_of
 from .keep import give_back, keep_animation, keep_bones, take
-from .limbs import Limb, limbs_meant, limbs_of
+from .limbs import limbs_meant, limbs_of
 from .muting import why_not_silence
-from .plan import Plan, animation_of, read_plan, targets_of
-from .poses import MOST_FRAMES, Watched, frames_of, watched
+from .plan import Plan, read_plan
+from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
+from .words import in_words
 
+# A solver has to be nearer to the IK's pose by this part of the limb to be chosen before Automatic.
+_NEARER = 1e-3
 _SIDES = {1.0: 'POSITIVE', -1.0: 'NEGATIVE'}
 
 
@@ -51,11 +55,13 @@ def plan_adoption(
     names: Sequence[str] | None,
     most: int = MOST_FRAMES,
     progress: Callable[[float], None] | None = None,
+    without: Collection[str] = (),
 ) -> Adoption:
     """Return the plan for the limbs that the named bones mean; None: for all. Changes nothing.
 
-    most: how many frames to watch. progress: called with the part that is done, 0..1. Raises IK2DError if
-    there is nothing to adopt.
+    Of all, one-bone IK that a chain would do no better is left alone. most: how many frames to watch.
+    without: the last bones of limbs to leave alone. progress: called with the part that is done, 0..1.
+    Raises IK2DError if there is nothing to adopt.
     """
     scene_of(armature)
     straighten(armature)
@@ -65,27 +71,30 @@ def plan_adoption(
     limbs = list(found.limbs) if names is None else limbs_meant(found.limbs, names)
     if not limbs:
         raise IK2DError(_why_none(armature, names, found.idle))
-    notes = []
-    for limb in [*limbs]:
-        reason = _why_not(limb)
-        if reason:
-            notes.append(f"Left alone: {reason}")
-            limbs.remove(limb)
+    limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
-        raise IK2DError(notes[0])
+        raise IK2DError("No limb is ticked; tick one to adopt it")
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets], most)
     seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
     plans = []
     for limb in limbs:
         try:
-            plans.append(read_plan(limb, seen))
+            plan = in_words(read_plan(limb, seen))
         except IK2DError as error:
             notes.append(f"Left alone: {error}")
+            continue
+        reason = _why_not(plan)
+        if reason:
+            notes.append(f"Left alone: {reason}")
+        else:
+            plans.append(plan)
     if not plans:
         raise IK2DError(notes[0])
     if names is None:
-        notes += _left_alone(found.idle, found.helpers)
+        gaining = [plan for plan in plans if plan.gains]
+        plans, single = gaining or plans, [plan.name for plan in plans if gaining and not plan.gains]
+        notes += _left_alone(found.idle, found.helpers, single)
     takers = {i: taker for i, plan in enumerate(plans) if (taker := _taker(plan))}
     return Adoption(armature, tuple(plans), takers, seen, tuple(notes))
 
@@ -100,17 +109,24 @@ def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
     return f"No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all"
 
 
-def _why_not(limb: Limb) -> str:
-    reasons = (why_not_silence(limb.armature, constraint) for constraint in limb.ik_constraints)
-    return next(filter(None, reasons), "")
+def _why_not(plan: Plan) -> str:
+    """Return why a constraint of a plan cannot be muted; "" if all can."""
+    armature = plan.limb.armature
+    muted = (armature.pose.bones[bone].constraints[name] for bone, name in plan.muted)
+    return next(filter(None, (why_not_silence(armature, constraint) for constraint in muted)), "")
 
 
 def _idle(count: int) -> str:
     return f"{'is' if count == 1 else 'are'} muted, or without a target or influence"
 
 
-def _left_alone(idle: int, helpers: int) -> list[str]:
+def _left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
     notes = []
+    if single:
+        notes.append(
+            f"Left alone: the one-bone IK of {listed(single)}, which a chain would do no better; select the"
+            " bone to adopt it all the same"
+        )
     if idle:
         notes.append(f"Left alone: {number_of(idle, 'IK constraint')} that {_idle(idle)}")
     if helpers:
@@ -127,13 +143,16 @@ def _taker(plan: Plan) -> str:
     return ""
 
 
-def plan_in_words(adoption: Adoption, i: int, unit_system: str) -> list[str]:
-    """Return a line on what the i-th plan carries over, and a line for each thing that it cannot."""
+def plan_in_words(adoption: Adoption, i: int, unit_system: str, carried: str = "") -> list[str]:
+    """Return a line on what the i-th plan carries over, and a line for each thing that it cannot.
+
+    carried: what its chain took over, where that is made.
+    """
     plan = adoption.plans[i]
     if i in adoption.takers:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
         return [f"{adoption.takers[i]}: is a chain already, and stays as it is; mutes {own}"]
-    lines = [f"{plan.limb.title}: {'; '.join(plan.carried)}"]
+    lines = [f"{plan.limb.title}: {carried or '; '.join(plan.carried)}"]
     if plan.off_plane > 0.0:
         off = length_text(plan.off_plane, unit_system)
         lines.append(f"The target leaves the plane, by up to {off} at frame {plan.off_plane_frame}")
@@ -173,6 +192,7 @@ def carry_out(adoption: Adoption, scene: Scene) -> list[str]:
             release(armature, name)
         raise
     made = [name for i, name in enumerate(done) if i not in adoption.takers]
+    _choose_solvers(adoption, [i for i in range(len(done)) if i not in adoption.takers], done)
     if made:
         armature.ik2d.active_index = armature.ik2d.chains.find(made[0])
     return done
@@ -185,8 +205,9 @@ def _name_for(armature: Object, plan: Plan) -> str:
 
 
 def _take_all(chain: PropertyGroup, plan: Plan) -> None:
-    for bone, constraint in zip(plan.limb.constraints, plan.limb.ik_constraints, strict=True):
-        take(chain, bone[0], constraint)
+    bones = plan.limb.armature.pose.bones
+    for bone, constraint in plan.muted:
+        take(chain, bone, bones[bone].constraints[constraint])
 
 
 def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) -> None:
@@ -197,9 +218,12 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.target, chain.subtarget = plan.target, plan.subtarget
     sync_joints(chain)
     chain.bend = _SIDES[plan.sides[0][1]]
-    chain.plane = 'AUTO' if plan.plane_normal is None else 'CUSTOM'
-    if plan.plane_normal is not None:
-        chain.plane_normal = plan.plane_normal
+    if plan.plane.normal is not None:
+        chain.plane_normal = plan.plane.normal
+    if plan.pole is not None:
+        chain.pole, chain.pole_subtarget = plan.pole
+        chain.pole_angle = plan.plane.pole_angle
+    chain.plane = plan.plane.choice
     for bone, locks in plan.locks.items():
         posed, joint = armature.pose.bones[bone], chain.joints[bone]
         posed.lock_rotation, posed.lock_rotations_4d = locks, False
@@ -217,6 +241,34 @@ def _set_up(armature: Object, chain: PropertyGroup, plan: Plan, scene: Scene) ->
     chain.adopted.path = chain.path_from_id()
     chain.adopted.carried, chain.adopted.lost = "\n".join(plan.carried), "\n".join(plan.lost)
     _animate(armature, name, plan, scene)
+
+
+def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[str]) -> None:
+    """Have chains of more than two bones solved in the way that comes nearest to the IK's pose.
+
+    numbers: of the plans that were made chains. names: the chains of all plans.
+    """
+    plans = {names[i]: adoption.plans[i] for i in numbers if adoption.plans[i].has_choice}
+    if not plans or adoption.watched is None:
+        return
+    armature, few = adoption.armature, adoption.watched.thinned(FEW_FRAMES)
+    bones = {name: plan.limb.bones for name, plan in plans.items()}
+    smooth = _compared(armature, bones, few, None)
+    chains = {name: armature.ik2d.chains[name] for name in plans}
+    for chain in chains.values():
+        chain.solver, chain.start_from = 'CCD', 'REST'
+    stepped = _compared(armature, bones, few, None)
+    for name, chain in chains.items():
+        ours, theirs = smooth[name], stepped[name]
+        known = isinstance(ours, Apart) and isinstance(theirs, Apart)
+        if not (known and theirs.part < ours.part - _NEARER):
+            chain.property_unset("solver")
+            chain.property_unset("start_from")
+            continue
+        chain.adopted.carried += (
+            f"\nsolved by CCD from rest, which is nearer to the IK's pose: {theirs.part:.2%} of the limb, not"
+            f" {ours.part:.2%}"
+        )
 
 
 def _animate(armature: Object, name: str, plan: Plan, scene: Scene) -> None:
@@ -255,7 +307,8 @@ def compare_adopted(
     for name in made:
         adopted, result = armature.ik2d.chains[name].adopted, found[name]
         if isinstance(result, Apart):
-            adopted.angle, adopted.tip = result.angle, result.tip
+            adopted.angle, adopted.tip, adopted.joint = result.angle, result.tip, result.joint
+            adopted.part = result.part
             adopted.apart = _apart_in_words(result, adoption.watched, scene)
         else:
             adopted.apart = f"not compared with the IK: {result}"
@@ -265,16 +318,46 @@ def compare_adopted(
     return sentences
 
 
-def differences(adoption: Adoption, scene: Scene) -> list[str]:
-    """Return sentences on how far each chain's pose will be from the IK's; the rig is as before then."""
+@dataclass(frozen=True)
+class Difference:
+    """How far a chain's pose will be from the IK's."""
+
+    angle: float  # radians, of the bone that is turned furthest
+    joint: float  # a length in the world, of the joint that is furthest away
+    part: float  # that as a part of the limb's length
+    unknown: str  # why it is not known; "" where it is
+    carried: str  # what the chain takes over, in words
+
+
+def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
+    """Return each new chain's difference by the name of its last bone; the rig is as before then."""
     armature, before = adoption.armature, set(adopted_chains(adoption.armature))
     names = carry_out(adoption, scene)
     try:
-        return compare_adopted(adoption, names, scene)
+        compare_adopted(adoption, names, scene)
+        return {
+            plan.name: _difference(armature.ik2d.chains[name].adopted)
+            for name, plan in zip(names, adoption.plans, strict=True)
+            if name not in before and armature.ik2d.chains[name].adopted.made
+        }
     finally:
         for name in reversed(names):
             if name not in before:
                 release(armature, name)
+
+
+def _difference(adopted: PropertyGroup) -> Difference:
+    unknown = "" if adopted.joint >= 0.0 else adopted.apart
+    carried = "; ".join(adopted.carried.splitlines())
+    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried)
+
+
+def difference_in_words(difference: Difference, unit_system: str) -> str:
+    """Say how far a chain's pose will be from the IK's."""
+    if difference.unknown:
+        return difference.unknown[:1].upper() + difference.unknown[1:]
+    joint, degrees = length_text(difference.joint, unit_system), np.degrees(difference.angle)
+    return f"Up to {joint} ({difference.part:.1%} of the limb) and {degrees:.1f}° from its IK"
 
 
 def _compared(
@@ -298,14 +381,15 @@ def _compared(
 
 def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     count = len(seen.frames)
-    tip = length_text(apart.tip, scene.unit_settings.system)
+    tip, joint = (length_text(each, scene.unit_settings.system) for each in (apart.tip, apart.joint))
     where = "" if count == 1 else f" at frame {apart.angle_frame}"
     at = "" if count == 1 else f" at frame {apart.tip_frame}"
     step = seen.frames[1] - seen.frames[0] if count > 1 else 1
     every = f" (every {step}th looked at)" if step > 1 else ""
     return (
         f"over {number_of(count, 'frame')}{every} its pose is up to {np.degrees(apart.angle):.2f}° (bone"
-        f" '{apart.bone}'{where}) and its tip {tip}{at} from the IK's"
+        f" '{apart.bone}'{where}) and its tip {tip}{at} from the IK's, no joint more than {joint}"
+        f" ({apart.part:.2%} of the limb)"
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copy the animation of an IK constraint to its chain, and remove it again."""
+"""The animation of an IK constraint: copied to its chain, and removed again."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -9,10 +9,27 @@ import bpy
 from ...rig.animation import actions, keys, versions
 from ...rig.animation.times import action_time
 from ...rig.animation.value_keys import curve_of, driver_of
+from .limbs import Limb
 
 # The levels of data that hold F-Curves, from the outside in.
 LEVELS = ("DATA", "ACTION", "SLOT", "LAYER", "STRIP", "BAG")
 _MODIFIER_OWN = {"rna_type", "type", "name", "is_valid", "active", "show_expanded", "use_additive"}
+
+
+def animation_of(limb: Limb, name: str) -> str:
+    """Return the animation of a main constraint's property: "keyed", "driven", "in NLA strips", ""."""
+    animation = limb.armature.animation_data
+    if animation is None:
+        return ""
+    path = limb.main.path_from_id(name)
+    driver = animation.drivers.find(path)
+    if driver is not None and not driver.mute:
+        return "driven"
+    curve = curve_of(limb.armature, path)
+    if curve is not None and versions.plays(limb.armature, curve):
+        return "keyed"
+    holders = map(versions.strip_channels, versions.playing_strips(animation))
+    return "in NLA strips" if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
 def levels_of(armature: bpy.types.Object) -> set[str]:
@@ -69,7 +86,7 @@ def copy_animation(armature: bpy.types.Object, source: str, path: str, group: st
 
 def _copy_curve(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
     keys.copy_keys(source, curve)
-    curve.extrapolation = source.extrapolation
+    curve.extrapolation, curve.auto_smoothing = source.extrapolation, source.auto_smoothing
     for modifier in source.modifiers:
         copy = curve.modifiers.new(modifier.type)
         for prop in modifier.bl_rna.properties:

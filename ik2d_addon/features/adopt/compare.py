@@ -28,6 +28,8 @@ class Apart:
     angle_frame: int
     tip: float  # a length in the world
     tip_frame: int
+    joint: float  # a length in the world, of the joint that is furthest away
+    part: float  # that as a part of the limb's length
 
 
 def compare(
@@ -56,19 +58,22 @@ def _apart(armature: bpy.types.Object, bones: Sequence[str], before: Watched, af
     _refuse_collapsed(bones, before)
     angles = np.array([_angles(before.poses[bone], after.poses[bone]) for bone in bones])
     bone, row = np.unravel_index(int(np.argmax(angles)), angles.shape)
-    tips = [
-        (watch.world[:, :3, :3] @ watch.joints(armature, bones)[:, -1, :, None])[..., 0]
-        + watch.world[:, :3, 3]
+    joints = [
+        (watch.world[:, None, :3, :3] @ watch.joints(armature, bones)[..., None])[..., 0]
+        + watch.world[:, None, :3, 3]
         for watch in (before, after)
     ]
-    distances = np.linalg.norm(tips[1] - tips[0], axis=1)
-    furthest = int(np.argmax(distances))
+    distances = np.linalg.norm(joints[1] - joints[0], axis=2)  # (frames, n + 1)
+    lengths = np.linalg.norm(np.diff(joints[0], axis=1), axis=2).sum(axis=1)
+    tips, furthest = distances[:, -1], int(np.argmax(distances[:, -1]))
     return Apart(
         float(angles[bone, row]),
         bones[int(bone)],
         before.frames[int(row)],
-        float(distances[furthest]),
+        float(tips[furthest]),
         before.frames[furthest],
+        float(distances.max()),
+        float((distances.max(axis=1) / np.maximum(lengths, np.finfo(float).tiny)).max()),
     )
 
 

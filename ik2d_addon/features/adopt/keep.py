@@ -38,6 +38,7 @@ def take(chain: PropertyGroup, bone: str, constraint: Constraint) -> None:
     note, actions = silence(armature, constraint)
     taken = chain.adopted.constraints.add()
     taken.bone, taken.constraint, taken.note = bone, constraint.name, note
+    taken.kind = constraint.type
     remember(taken.place, armature.data, bone)
     own = armature.pose.bones[bone].constraints
     taken.index, taken.count = list(own).index(constraint), len(own)
@@ -103,13 +104,14 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     if not names[0]:
         own = bones_of(data, chain.tip, chain.bone_count)
         names = [*reversed(own), *(one.name for name in own[-1:] for one in bones[name].children_recursive)]
-    which = f"The IK constraint '{taken.constraint}' of bone '{taken.bone}'"
+    kind, what = taken.kind, "IK constraint" if taken.kind == 'IK' else "constraint"
+    which = f"The {what} '{taken.constraint}' of bone '{taken.bone}'"
     found, others = None, []
     for own in (bones[name].constraints for name in names):
         named = own.get(taken.constraint)
         renamed = own[taken.index] if 0 <= taken.index < len(own) == taken.count else None
-        found = found or next((one for one in (named, renamed) if one is not None and one.type == 'IK'), None)
-        others += [one.name for one in own if one.type == 'IK' and one.mute]
+        found = found or next((one for one in (named, renamed) if one is not None and one.type == kind), None)
+        others += [one.name for one in own if one.type == kind and one.mute]
     if found is not None:
         return unsilence(chain.id_data, found, taken.note, [each.action for each in taken.actions])
     if others:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limbs: the bones that an armature's IK constraints move, and the limb that a selected bone means."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 
 import bpy
 
 from ...rig.scene.bone_constraints import is_active
 from .rigify import original_of, originals, stem_of
 
+Locks = tuple[bool, bool, bool]  # of the axes X, Y, Z
 # Constraints by which a bone follows another's location or rotation.
 _COPIES = ('COPY_TRANSFORMS', 'COPY_ROTATION', 'COPY_LOCATION', 'CHILD_OF', 'ARMATURE')
 # This many of them are followed in a row, from bone to bone.
@@ -23,6 +26,8 @@ class Limb:
     bones: tuple[str, ...]  # root to tip
     constraints: tuple[tuple[str, str], ...]  # (bone, constraint), the one that acts now first
     cut: str = ""  # the bone above it, if the constraint reaches further up into another limb
+    # (bone, constraint) of IK within the limb that one reaching further down makes idle
+    idle: tuple[tuple[str, str], ...] = ()
 
     @property
     def main(self) -> bpy.types.KinematicConstraint:
@@ -53,7 +58,10 @@ class Found:
 
 
 def limbs_of(armature: bpy.types.Object, times: Sequence[float]) -> Found:
-    """Return the limbs that IK moves at some of an action's times; the first of two has shared bones."""
+    """Return the limbs that IK moves at some of an action's times.
+
+    Bones that two share belong to the one that reaches further down; of two alike, to the first.
+    """
     grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     idle = 0
     for bone in armature.pose.bones:
@@ -81,6 +89,12 @@ def _reached(bone: bpy.types.PoseBone, constraint: bpy.types.KinematicConstraint
     return tuple(one.name for one in reversed(line))
 
 
+def ik_locks(bone: bpy.types.PoseBone) -> Locks:
+    """Return a bone's IK locks if they leave it one axis or none; else no locks."""
+    locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
+    return locks if sum(locks) > 1 else (False, False, False)
+
+
 def _acting_first(
     armature: bpy.types.Object, constraints: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, str], ...]:
@@ -104,20 +118,34 @@ def _followed_alone(limbs: list[Limb]) -> list[Limb]:
     return [limb for limb in limbs if followed.intersection(limb.bones)] or limbs
 
 
-def _apart(limbs: Iterable[Limb]) -> Iterator[Limb]:
-    """Yield limbs that share no bone: the earlier one keeps those that two have."""
-    taken: set[str] = set()
-    for limb in limbs:
-        own: list[str] = []
-        for name in reversed(limb.bones):
-            if name in taken:
-                break
-            own.append(name)
-        if not own:
-            continue
-        cut = limb.bones[-len(own) - 1] if len(own) < len(limb.bones) else ""
-        taken.update(own)
-        yield Limb(limb.armature, tuple(reversed(own)), limb.constraints, cut)
+def _apart(limbs: Sequence[Limb]) -> list[Limb]:
+    """Return limbs that share no bone, in the same order.
+
+    Shared bones belong to the limb that reaches furthest down. One without any bone of its own is idle, as
+    Blender's IK follows the other one.
+    """
+    found: dict[int, Limb] = {}
+    holders: dict[str, int] = {}
+    for number in sorted(range(len(limbs)), key=lambda number: -_depth(limbs[number])):
+        limb = limbs[number]
+        own = list(takewhile(partial(_is_free, holders), reversed(limb.bones)))
+        if own:
+            cut = limb.bones[-len(own) - 1] if len(own) < len(limb.bones) else ""
+            found[number] = replace(limb, bones=tuple(reversed(own)), cut=cut)
+            holders |= dict.fromkeys(own, number)
+        else:
+            holder = holders[limb.bones[-1]]
+            found[holder] = replace(found[holder], idle=(*found[holder].idle, *limb.constraints))
+    return [found[number] for number in sorted(found)]
+
+
+def _is_free(holders: dict[str, int], name: str) -> bool:
+    return name not in holders
+
+
+def _depth(limb: Limb) -> int:
+    """Return how many bones are above a limb's last one."""
+    return len(limb.armature.pose.bones[limb.bones[-1]].parent_recursive)
 
 
 def limbs_meant(limbs: Sequence[Limb], names: Iterable[str]) -> list[Limb]:

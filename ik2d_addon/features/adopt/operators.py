@@ -4,7 +4,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from bpy.types import Context, Object, Operator, UILayout
+from bpy.props import BoolProperty, CollectionProperty
+from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
 from ...rig.animation.versions import is_hidden, is_selected
@@ -18,9 +19,17 @@ from ...ui.text import draw_text, fitting_icon, row_or_column, text_width, wrapp
 from .poses import FEW_FRAMES, MOST_FRAMES
 
 if TYPE_CHECKING:  # loaded when it is first used
-    from .adopt import Adoption
+    from .adopt import Adoption, Difference
 
 _DIALOG_WIDTH = 520
+# Limbs of several that will be off by more than this part of their length are not ticked at first.
+_FAR = 0.02
+
+
+class IK2D_PG_adopted_limb(PropertyGroup):
+    """A limb of the dialog, by the name of its last bone."""
+
+    take: BoolProperty(name="Adopt", description="Turn the IK of this limb into a chain", default=True)
 
 
 class IK2D_OT_adopt(ChainOperator, Operator):
@@ -31,32 +40,46 @@ class IK2D_OT_adopt(ChainOperator, Operator):
 
     all: tick("All", "Adopt all IK constraints of the armature, not those of the selected bones alone")
     chain: chain_name("Chain whose bones' IK constraints to adopt, in place of the selected bones'")
+    limbs: CollectionProperty(
+        name="Limbs",
+        description="Limbs of the dialog; those that are not ticked keep their IK",
+        type=IK2D_PG_adopted_limb,
+        options={'SKIP_SAVE'},
+    )
 
     why_not = staticmethod(why_not_edit)
 
     def invoke(self, context, _event):
-        from .adopt import differences, plan_in_words
+        from .adopt import differences
 
+        self.limbs.clear()
         try:
             adoption = self._plan(context, FEW_FRAMES)
             found = differences(adoption, context.scene)
         except IK2DError as error:
             return self.refuse(error)
-        units = context.scene.unit_settings.system
-        self._lines = [plan_in_words(adoption, i, units) for i in range(len(adoption.plans))]
-        self._notes = [*found, *adoption.notes, *_looked(adoption)]
+        self._lines = _in_lines(adoption, found, context.scene.unit_settings.system)
+        self._notes = [*adoption.notes, *_looked(adoption)]
+        for plan in adoption.plans:
+            limb = self.limbs.add()
+            limb.name = plan.name
+            alone = len(adoption.plans) == 1
+            limb.take = alone or plan.name not in found or found[plan.name].part <= _FAR
         return context.window_manager.invoke_props_dialog(self, width=_DIALOG_WIDTH)
 
     def draw(self, context):
-        """Draw the plan: for each limb what is carried over and what is not."""
+        """Draw the plan: for each limb a tick, how far its pose will be, and what is not carried over."""
         if not hasattr(self, "_lines"):
             return
         width = (_DIALOG_WIDTH - 80) * context.preferences.system.ui_scale
-        for first, *rest in self._lines:
-            box = self.layout.box().column(align=True)
-            _draw_lines(box, context, first, 'CON_KINEMATIC', width)
-            for line in rest:
-                _draw_lines(box, context, line, 'ERROR', width)
+        for limb, lines in zip(self.limbs, self._lines, strict=True):
+            row = self.layout.box().row()
+            if len(self.limbs) > 1:
+                column = row.column()
+                column.prop(limb, "take", text="")
+            box = row.column(align=True)
+            for icon, line in lines:
+                _draw_lines(box, context, line, icon, width)
         for note in self._notes:
             _draw_lines(self.layout, context, note, 'INFO', width)
 
@@ -74,12 +97,13 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         finally:
             wm.progress_end()
         _make_live(adoption, names)
-        units = context.scene.unit_settings.system
-        for i in range(len(adoption.plans)):
-            first, *rest = plan_in_words(adoption, i, units)
+        units, chains = context.scene.unit_settings.system, adoption.armature.ik2d.chains
+        for i, name in enumerate(names):
+            carried = "; ".join(chains[name].adopted.carried.splitlines())
+            first, *rest = plan_in_words(adoption, i, units, carried)
             self.report({'INFO'}, first)
             for line in rest:
-                self.report({'WARNING'}, f"{names[i]}: {line}")
+                self.report({'WARNING'}, f"{name}: {line}")
         for line in (*adoption.notes, *sentences):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
@@ -96,7 +120,26 @@ class IK2D_OT_adopt(ChainOperator, Operator):
             names: list[str] | None = bones_of(armature.data, chain.tip, chain.bone_count)
         else:
             names = None if self.all else selected_bones(armature)
-        return plan_adoption(armature, context.scene, names, most, progress)
+        without = {limb.name for limb in self.limbs if not limb.take}
+        return plan_adoption(armature, context.scene, names, most, progress, without)
+
+
+def _in_lines(
+    adoption: "Adoption", found: "dict[str, Difference]", units: str
+) -> list[list[tuple[str, str]]]:
+    """Return the dialog's lines on each limb, each with its icon."""
+    from .adopt import difference_in_words, plan_in_words
+
+    limbs = []
+    for i, plan in enumerate(adoption.plans):
+        difference = found.get(plan.name)
+        first, *rest = plan_in_words(adoption, i, units, difference.carried if difference else "")
+        lines = [('CON_KINEMATIC', first)]
+        if difference is not None:
+            icon = 'ERROR' if difference.part > _FAR else 'BLANK1'
+            lines.append((icon, difference_in_words(difference, units)))
+        limbs.append([*lines, *(('ERROR', line) for line in rest)])
+    return limbs
 
 
 def selected_bones(armature: Object) -> list[str]:
@@ -192,5 +235,5 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
         draw_text(column, context, f"Not carried over: {line}.", 'ERROR')
 
 
-classes = (IK2D_OT_adopt, IK2D_OT_release)
+classes = (IK2D_PG_adopted_limb, IK2D_OT_adopt, IK2D_OT_release)
 register, unregister = registration(classes)

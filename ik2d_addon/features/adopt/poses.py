@@ -31,6 +31,17 @@ class Watched:
     poses: dict[str, Floats]  # of each bone, and of those above the chains: (frames, 4, 4)
     targets: dict[Target, Floats]  # (frames, 3) in the world
 
+    def thinned(self, most: int) -> "Watched":
+        """Return at most so many of the frames, evenly spread."""
+        count = len(self.frames)
+        rows = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp))
+        return Watched(
+            tuple(self.frames[row] for row in rows),
+            self.world[rows],
+            {name: poses[rows] for name, poses in self.poses.items()},
+            {target: places[rows] for target, places in self.targets.items()},
+        )
+
     def joints(self, armature: bpy.types.Object, bones: Sequence[str]) -> Floats:
         """Return the joints of bones, heads and the last tail (frames, n + 1, 3), in the armature's space."""
         heads = [self.poses[name][:, :3, 3] for name in bones]

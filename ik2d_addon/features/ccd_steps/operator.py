@@ -13,7 +13,7 @@ from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ...core.ccd.step import ccd_joint
 from ...core.inputs import Floats, wrapped
 from ...rig.chain.chain import RigChain, read_chain
-from ...rig.pose.kinematics import angles_before
+from ...rig.pose.kinematics import angles_before, read_linkage
 from ...rig.pose.target_plane import target_points
 from ...ui.context import active_armature, named_chain
 from ...ui.operator import ChainOperator, chain_name, tick
@@ -47,12 +47,13 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
             " off to step through it"
         )
     held_chain = HeldChain.of(scene, rig)
-    rig, linkage = held_chain.rig, held_chain.linkage
+    rig, samples = held_chain.rig, held_chain.ready
+    linkage = read_linkage(rig, samples)
     lengths, headings = linkage.unturned()
     joints = rig.joints
     chain = Chain(lengths[0], joints.limits_from(angles_before(headings)[0]), joints.weights)
     angles = linkage.angles_of(held_chain.keyed_pose.turns[None], headings)[0]
-    target = rig.plane.project(target_points(rig, held_chain.samples))[0]
+    target = rig.plane.project(target_points(rig, samples))[0]
     tolerance = chain.tolerance_or_default(rig.tolerance)
     new, _ = ccd_step(chain, angles, target, tolerance=tolerance)
     _, result = ccd_step(chain, angles, target, tolerance=max(tolerance, _STILL * chain.reach[1]))
@@ -60,11 +61,11 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
         new = ccd_joint(chain, angles, target, joint)
     miss = float(np.hypot(*(forward(chain, new)[-1] - target)))
     turns = linkage.local_turns(new[None], headings, joints.held, held_chain.keyed_pose.turns)
-    held_chain.turn(turns)
+    held_chain.turn(turns, swings=samples.swings)
     bpy.context.view_layer.update()
     if result != CCDResult.FAILURE:
         result = CCDResult.SUCCESS if miss <= tolerance else CCDResult.PROCESSING
-    to_world = (held_chain.samples.world[0] @ linkage.to_pose[0])[:3, :3]
+    to_world = (samples.world[0] @ linkage.to_pose[0])[:3, :3]
     scale = float(np.linalg.norm(to_world @ rig.plane.x))
     return CCDStep(rig.bones, wrapped(new - angles), result, scale * miss)
 

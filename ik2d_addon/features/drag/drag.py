@@ -120,9 +120,9 @@ class Drag:
             return False
 
     def _has_target(self) -> bool:
-        """Return whether the target's bone is there; raise ReferenceError for an object that is not."""
-        target, subtarget = self.held_chain.rig.target, self.held_chain.rig.subtarget
-        return bool(target.name) and (not subtarget or subtarget in target.pose.bones)
+        """Return whether the bones of target and pole are there; raise ReferenceError for a lost object."""
+        followed = self.held_chain.rig.followed
+        return all(ob.name and (not bone or bone in ob.pose.bones) for ob, bone in followed)
 
     def _take(self, bone_count: int) -> None:
         """Read the chain, or so many bones, in the current pose."""

@@ -6,19 +6,22 @@ from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ...bake.pipeline import blended_pose
 from ...bake.solving.frames import SolvedChain, solve_chain
 from ...bake.solving.hands import hands_held
 from ...bake.solving.problem import with_scale
 from ...core.inputs import Floats
-from ...rig.animation.bone_channels import BoneRotation, set_values, values_of
+from ...live.chain import shown_place
+from ...rig.animation.bone_channels import BoneRotation, matrices, set_values, values_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import note_posed
-from ...rig.pose.hand_rotations import OwnTurns, own_turns
+from ...rig.pose.hand_rotations import OwnTurns, angles_between, own_turns
 from ...rig.pose.keyed_pose import KeyedPose, NeighborPoses, OwnPose, keyed_pose_now
-from ...rig.pose.kinematics import Linkage, read_linkage, rotations_of
+from ...rig.pose.kinematics import Linkage, first_rotations, read_linkage, rest_to_pose, rotations_of
 from ...rig.pose.rotations import bone_rotations
+from ...rig.pose.swings import swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.scene.carried import carried_now
 from ...rig.scene.sampler import sample_now
@@ -55,7 +58,7 @@ class HeldChain:
         (samples,) = sample_now(scene, [rig]).chains
         rig = facing_target(rig, samples)
         samples = without_slides(scene, rig, samples, [scene.frame_float])
-        linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), keyed_pose_now(scene, rig)
+        linkage, keyed_pose = read_linkage(rig, with_scale(rig, samples)), _pose_now(scene, rig, samples)
         other_pose = blended_pose(scene, rig, samples, [scene.frame_float])
         bend = float(samples.bend[0]) if settled else _side(linkage, keyed_pose.turns)
         return cls(scene, rig, samples, linkage, other_pose, keyed_pose, bend)
@@ -71,21 +74,31 @@ class HeldChain:
         return self.samples.targets[0]
 
     @property
+    def ready(self) -> ChainSamples:
+        """The samples, with the plane turned to the target if it follows that."""
+        return swung(self.rig, self.samples)
+
+    @property
     def normal(self) -> Floats:
         """(3,) unit normal of the chain's plane in the world."""
-        linear = (self.samples.world[0] @ self.linkage.to_pose[0])[:3, :3]
+        linear = (self.samples.world[0] @ rest_to_pose(self.rig, self.ready)[0])[:3, :3]
         normal = np.cross(linear @ self.rig.plane.x, linear @ self.rig.plane.y)
         return normal / np.linalg.norm(normal)
 
     def held_point(self) -> Floats:
         """Return the point (3,) to take hold of: the target if the tip is solved for it, else the tip.
 
-        The tip is lifted as high over the chain's plane as the target.
+        The tip is lifted as high over the chain's plane as the target, unless the plane follows that.
         """
         solved = self.solved(self.target, self.bend, keep=True)
         apart = np.abs(solved.turns[0] - self.keyed_pose.turns)
+        if solved.swings is not None:
+            first = first_rotations(self.rig, solved.turns[:, 0], solved.swings)
+            apart[0] = float(angles_between(first, _first_now(self.rig, self.keyed_pose))[0])
         if solved.solution.reached[0] and np.sin(apart / 2.0).max() <= _SOLVED:
             return self.target
+        if solved.swings is not None:
+            return self.tip
         return self.tip + ((self.target - self.tip) @ self.normal) * self.normal
 
     def solved(self, point: Floats, bend: float, keep: bool = False) -> SolvedChain:
@@ -117,9 +130,10 @@ class HeldChain:
         scales = scale_channels(self.rig, solved.factors)
         with slides_remembered([self.rig]), scales_remembered([self.rig], scales):
             slides = slide_channels(self.rig, solved.locations)
-            self.turn(solved.turns, [*slides, *scales], solved.factors, solved.locations)
+            others = [*slides, *scales]
+            self.turn(solved.turns, others, solved.factors, solved.locations, solved.swings)
         if self.rig.slides is not None:
-            self.keyed_pose = keyed_pose_now(self.scene, self.rig)
+            self.keyed_pose = _pose_now(self.scene, self.rig, self.samples)
 
     def turn(
         self,
@@ -127,32 +141,33 @@ class HeldChain:
         others: Sequence[BoneRotation] = (),
         factors: Floats | None = None,
         locations: Floats | None = None,
+        swings: Floats | None = None,
     ) -> None:
         """Turn the bones by turns (1, n) about their local axes, and write other channels of theirs.
 
-        Hands with a rotation of their own turn too. factors and locations: as solved.
+        Hands with a rotation of their own turn too. factors, locations, swings: as solved.
         """
         armature = self.rig.armature
-        rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels)
-        self.written = [*rotations, *others, *self._hands(turns, factors, locations)]
+        rotations = bone_rotations(self.rig, turns, before=self.keyed_pose.channels, swings=swings)
+        hands = self._hands(rotations_of(self.rig, turns, swings), factors, locations)
+        self.written = [*rotations, *others, *hands]
         set_values(armature, values_of(armature, self.written))
         self.keyed_pose.channels.update({rotation.bone: rotation.values[0] for rotation in rotations})
 
     def _hands(
-        self, turns: Floats, factors: Floats | None, locations: Floats | None
+        self, rotations: Sequence[Floats], factors: Floats | None, locations: Floats | None
     ) -> Sequence[BoneRotation]:
-        """Return the hands' rotations for turns (1, n) of the bones."""
+        """Return the hands' rotations for local rotations (1, 3, 3) of the bones."""
         rig = self.rig
         if rig.hands is None:
             return ()
         if self._own is None:
             self._own = own_turns(self.scene, rig, [self.scene.frame_float])
         note_posed(rig.armature.path_resolve(rig.path), rig.hands.bones)
-        rotations = rotations_of(rig, turns)
         return hands_held(rig, self.samples, rotations, self._own, factors, locations).rotations
 
     def is_held_elsewhere(self) -> bool:
-        """Return whether the armature, or the bone above the chain, moved since the chain was read."""
+        """Return whether the armature, the bone above the chain or its pole moved since it was read."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         evaluated = self.rig.armature.evaluated_get(depsgraph)
         pairs = [(self.samples.world[0], evaluated.matrix_world)]
@@ -162,6 +177,8 @@ class HeldChain:
         root = evaluated.pose.bones[self.rig.bones[0]]
         if self.samples.carried is not None:
             pairs.append((self.samples.carried[0], carried_now(root)[0]))
+        if self.samples.poles is not None and self.rig.pole is not None:
+            pairs.append((self.samples.poles[0], shown_place(*self.rig.pole, depsgraph)))
         return any(np.abs(one - np.array(other)).max() > _SAME * np.abs(one).max() for one, other in pairs)
 
     def read_again(self) -> None:
@@ -170,6 +187,24 @@ class HeldChain:
         samples = without_slides(self.scene, self.rig, samples, [self.keyed_pose.frame])
         self.samples = replace(samples, tips=self.samples.tips)
         self.linkage = read_linkage(self.rig, with_scale(self.rig, samples))
+
+
+def _pose_now(scene: bpy.types.Scene, rig: RigChain, samples: ChainSamples) -> KeyedPose:
+    """Return the current pose of the joints, the turn of the first one in the plane as that is turned now."""
+    found, swings = keyed_pose_now(scene, rig), swung(rig, samples).swings
+    if swings is None:
+        return found
+    (swing,) = first_rotations(rig, np.zeros(1), swings)
+    local = Matrix((swing.T @ _first_now(rig, found)[0]).tolist()).to_quaternion()
+    turns = found.turns.copy()
+    turns[0] = 2.0 * np.arctan2(np.array(local)[1:] @ rig.joints.axes[0], local.w)
+    return replace(found, turns=turns)
+
+
+def _first_now(rig: RigChain, pose: KeyedPose) -> Floats:
+    """Return the first bone's own rotation (1, 3, 3) in a pose."""
+    bone = rig.pose_bones[0]
+    return matrices(bone.rotation_mode, pose.channels[bone.name][None])
 
 
 def _side(linkage: Linkage, turns: Floats) -> float:

@@ -39,11 +39,11 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     if not turning.keys() >= set(names):
         return "parts of it are gone"
     first = turning[names[0]]
-    if first.type == 'COPY_ROTATION' and not _swings(settings, first):
+    if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
         return "parts of it are gone"
     if not follows(settings.native_probe, 'COPY_LOCATION', settings.target, settings.subtarget):
         return "its target is another one"
-    if first.type == 'COPY_ROTATION' and settings.plane == POLE:
+    if first.type == 'COPY_TRANSFORMS' and settings.plane == POLE:
         if not follows(first.target.parent, 'LOCKED_TRACK', settings.pole, settings.pole_subtarget):
             return "its pole is another one"
     if made and made[0] != _digest(settings, names):

@@ -108,6 +108,7 @@ def _carry_keys(
         return
     curve = actions.fcurve(actions.channels(owner, undo), path_of(control.name), 0, "Native", undo)
     curve.extrapolation, curve.mute = source.extrapolation, source.mute
+    curve.auto_smoothing = source.auto_smoothing
     keys.copy_keys(source, curve)
     for key in curve.keyframe_points if control is BEND else ():
         key.interpolation = 'CONSTANT'  # an enum, whose value holds until the next key

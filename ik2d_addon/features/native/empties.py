@@ -149,8 +149,8 @@ def _own_empties(
 
 
 def _copied(constraint: bpy.types.Constraint) -> Iterator[bpy.types.Object]:
-    """Yield the empty whose rotation a constraint copies, and those that it hangs on."""
-    ob = constraint.target if constraint.type == 'COPY_ROTATION' else None
+    """Yield the empty that a constraint copies, and those that it hangs on."""
+    ob = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
     while ob is not None and is_own_empty(ob):
         yield ob
         ob = ob.parent

@@ -116,6 +116,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     and the second angle t. Blender's rest matrices of 32 bits are not quite orthonormal.
     """
     first, second = (np.array(bone.bone.matrix_local, np.float64) for bone in rig.pose_bones)
+    axes = first_axes(rig)
     between = np.linalg.inv(first) @ second
     tail = np.array((0.0, rig.pose_bones[1].bone.length, 0.0))
     cosine, sine = np.cos(shape.angles[1]), np.sin(shape.angles[1])
@@ -127,7 +128,7 @@ def misses_of(rig: RigChain, shape: Shape) -> Floats:
     ends[0] = ends[0] + between[:3, 3]
     plane = np.array((rig.plane.x, rig.plane.y))
     actual = np.array(
-        [[plane @ (first[:3, :3] @ part @ end) for end in ends] for part in turn_parts(rig.joints.axes[0])]
+        [[plane @ (axes @ part @ end) for end in ends] for part in turn_parts(_axis(rig, axes))]
     )
     (d1, d2), heading = shape.lengths, shape.headings[0]
     along = np.array((np.cos(heading), np.sin(heading)))
@@ -143,13 +144,39 @@ def links_of(rig: RigChain) -> Links:
     """Return the links of a chain whose bones turn about their joints' axes."""
     bones, plane = rig.pose_bones, rig.plane
     rest = [np.array(bone.bone.matrix_local, np.float64)[:3, :3] for bone in bones]
-    axes = [_axes(matrix, axis, plane.x) for matrix, axis in zip(rest, rig.joints.axes, strict=True)]
+    first = first_axes(rig)
+    around = (_axis(rig, first), *rig.joints.axes[1:])
+    axes = [_axes(matrix, axis, plane.x) for matrix, axis in zip((first, *rest[1:]), around, strict=True)]
     steps = np.diff(rest_joints(bones), axis=0)
     into = [own.T @ np.linalg.inv(matrix) for own, matrix in zip(axes, rest, strict=True)]
     carried = [np.eye(2), *(into[i] @ rest[i + 1] @ axes[i + 1] for i in range(len(bones) - 1))]
-    root = np.linalg.inv(np.array((plane.x, plane.y)) @ rest[0] @ axes[0])
+    root = np.linalg.inv(np.array((plane.x, plane.y)) @ first @ axes[0])
     own = np.array([matrix @ step for matrix, step in zip(into, steps, strict=True)])
     return Links(root, own, np.array(carried))
+
+
+def first_axes(rig: RigChain) -> Floats:
+    """Return the first bone's axes (3, 3) in rest, in columns, as they are while the chain turns it.
+
+    If it copies an empty, they are orthonormal, without the skew that rest matrices have by rounding, and
+    such that the chain stays in its plane.
+    """
+    rest = np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3]
+    if rig.swing is None:
+        return rest
+    plane = rig.plane
+    x, y = np.linalg.solve(rest, np.stack((plane.x, plane.y), axis=1)).T
+    x = x / np.linalg.norm(x)
+    y = y - (y @ x) * x
+    y /= np.linalg.norm(y)
+    axes: Floats = np.stack((plane.x, plane.y, plane.normal), axis=1) @ np.array((x, y, np.cross(x, y)))
+    return axes
+
+
+def _axis(rig: RigChain, axes: Floats) -> Floats:
+    """Return the axis (3,) in these axes that the first bone turns about."""
+    own: Floats = rig.joints.axes[0] if rig.swing is None else axes.T @ rig.plane.normal
+    return own
 
 
 def _axes(matrix: Floats, axis: Floats, along: Floats) -> Floats:

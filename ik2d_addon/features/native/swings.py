@@ -2,7 +2,8 @@
 """Planes that follow a target or a pole: two more empties, which turn the first bone.
 
 The swing is a child of the controls, and constraints turn it: X points at the target, and Y as far as it can
-at the pole. The turn is a child of the swing, with the first bone's rotation, which the bone copies.
+at the pole. The turn is a child of the swing, with the first bone's rotation, which the bone copies: all
+of its matrix, as Blender copies a rotation by Euler angles, which lose their digits near a right angle.
 
 P has the plane's axes in its columns, R the bone's in rest. The rest line from root to tip is at an angle a
 in the plane, tilted by t out of it where the tip is off the plane; s is the angle about this line to the side
@@ -26,9 +27,9 @@ from ...core.inputs import Floats
 from ...core.swing import POLE, SWING
 from ...rig.chain.chain import RigChain, rest_joints
 from ...rig.chain.dependencies import Node
-from ...rig.chain.hands import orientations
 from .drivers import SwungEmpties, drive, drive_step
 from .expressions import num
+from .plan import first_axes
 
 # A tip nearer to the plane than this part of the reach lies in it.
 _IN_PLANE = 1e-7
@@ -67,7 +68,8 @@ class Following:
             swing.rotation_euler.z = self.angle
         turned.rotation_mode = 'ZYX'
         turned.rotation_euler = Matrix(self.bone.tolist()).to_euler('ZYX')
-        drive(turned, _ROTATION, f"{turn}{angle}", empties, index=2)
+        if len(rig.bones) > 1 or self.limited:  # else it is 0: the swing points the bone at its target
+            drive(turned, _ROTATION, f"{turn}{angle}", empties, index=2)
         if self.height:
             self._tilt(empties)
         elif self.rule == POLE:
@@ -126,7 +128,6 @@ def read_following(rig: RigChain) -> Following | None:
     reach = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
     height = float((joints[-1] - joints[0]) @ plane.normal)
     line = np.array((swing.along, np.cross(swing.normal, swing.along), swing.normal))
-    bone = orientations(np.array(rig.pose_bones[0].bone.matrix_local, np.float64)[:3, :3])
     return Following(
         swing.rule,
         rig.pole,
@@ -135,7 +136,7 @@ def read_following(rig: RigChain) -> Following | None:
         line @ swing.side,
         not np.isnan(rig.joints.limits[0]).any(),
         reach,
-        np.array((plane.x, plane.y, plane.normal)) @ bone,
+        np.array((plane.x, plane.y, plane.normal)) @ first_axes(rig),
     )
 
 

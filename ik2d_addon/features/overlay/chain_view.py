@@ -11,14 +11,17 @@ from math import atan2, remainder, tau
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ...core import Chain, IK2DError, Region, Stretch, reachable
 from ...core.affine import inverse
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain
+from ...rig.chain.dependencies import Node
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
+from ...rig.pose.swings import aimed_as_far, swung
 from ...rig.pose.target_plane import facing_target
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.bone_constraints import is_carried
@@ -49,7 +52,8 @@ class ChainView:
     stretch: Stretch
     tolerance: float  # in the chain's units
     tip: Floats  # (3,) in the world
-    target: Floats  # (3,) in the world
+    target: Floats  # (3,) in the world; of one bone that aims, as far from the root as its tip
+    pole: Floats | None = None  # (3,) in the world; None where the plane does not turn towards one
     heading: float | None = None  # of the last bone as wanted, radians from the x axis; None where it is free
 
     @property
@@ -127,10 +131,8 @@ class ChainView:
 
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
     """Return the samples of a chain on the current frame, read from the original objects."""
-    armature, bones, target = rig.armature, rig.pose_bones, rig.target
-    matrix = target.matrix_world
-    if rig.subtarget:
-        matrix = matrix @ target.pose.bones[rig.subtarget].matrix
+    armature, bones = rig.armature, rig.pose_bones
+    matrix, *pole = (_matrix_of(node) for node in rig.followed)
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
@@ -146,7 +148,14 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
         settings=np.array([own if controls is None else sampled_controls(controls)]),
         aims=np.array([matrix.to_3x3()], np.float64) if rig.follows_rotation else None,
         carried=carried_now(bones[0]) if is_carried(rig, frame, frame) else None,
+        poles=np.array([pole[0].translation], np.float64) if pole else None,
     )
+
+
+def _matrix_of(node: Node) -> Matrix:
+    """Return the world's matrix of an object, or of its bone."""
+    ob, bone = node
+    return ob.matrix_world @ ob.pose.bones[bone].matrix if bone else ob.matrix_world
 
 
 def _bases(rig: RigChain) -> Floats:
@@ -165,10 +174,11 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     Raises IK2DError for a bone or a target with no finite place.
     """
     samples = samples_now(rig, settings)
-    values = (samples.targets, samples.world, samples.bases, samples.tips)
-    if not all(np.isfinite(value).all() for value in values):
-        raise IK2DError(f"Chain '{rig.name}': its bones or its target have no finite place")
+    values = (samples.targets, samples.world, samples.bases, samples.tips, samples.poles)
+    if not all(value is None or np.isfinite(value).all() for value in values):
+        raise IK2DError(f"Chain '{rig.name}': its bones, its target or its pole have no finite place")
     rig = facing_target(rig, samples)
+    samples = aimed_as_far(rig, swung(rig, samples))
     plane, linkage = rig.plane, read_linkage(rig, samples)
     lengths, headings = linkage.unturned()
     rest = angles_before(headings)[0]
@@ -196,5 +206,6 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         tolerance=rig.tolerance or DEFAULT_TOLERANCE * chain.reach[1],
         tip=samples.tips[0],
         target=samples.targets[0],
+        pole=None if samples.poles is None else samples.poles[0],
         heading=None if wanted is None else float(wanted[0]),
     )

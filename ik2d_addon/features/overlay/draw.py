@@ -121,6 +121,7 @@ def figure_of(
             figures.draw_path(figure, chain_view, path, colors["path"], colors["miss"])
         if settings.bend:
             figures.draw_bend(figure, chain_view, colors["bend"])
+            figures.draw_pole(figure, chain_view, colors["bend"])
         if settings.miss:
             why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""

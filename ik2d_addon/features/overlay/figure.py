@@ -166,6 +166,16 @@ def draw_bend(figure: Figure, chain_view: ChainView, color: RGB) -> None:
         figure.line(lifted(chain_view, shaft), color, 0.9, BOLD)
 
 
+def draw_pole(figure: Figure, chain_view: ChainView, color: RGB) -> None:
+    """Add a dashed line from the knee, or the middle of a single bone, to the pole."""
+    if chain_view.pole is None:
+        return
+    joints = chain_view.joints
+    knee = joints[len(joints) // 2] if len(joints) > 2 else joints.mean(axis=0)
+    size = chain_view.scale * chain_view.reach[1]
+    figure.line(shapes.dashes(lifted(chain_view, knee), chain_view.pole, _DASH * size, 0.4), color, 0.9)
+
+
 def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, words: str) -> None:
     """Add a dashed line from the tip to a target that it is not on, and words next to the target."""
     why = chain_view.why_missed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pole of a chain's plane: its settings in the panel, and buttons that add one and fit its angle."""
 
-from math import cos
+from math import cos, radians
 
 import bpy
 import numpy as np
@@ -22,8 +22,8 @@ from ...ui.text import field, fitting_icon
 
 # A new pole is so far in front of the knee, as a part of the chain's length.
 _AWAY = 1.0
-# A chain that bends this near to its pole, in radians, points at it.
-_AT_POLE = 0.002
+# A chain that bends this near to its pole, in radians, points at it: riggers fit pole angles by eye.
+_AT_POLE = radians(5.0)
 
 
 def fit_pole_angle(chain: PropertyGroup) -> float:

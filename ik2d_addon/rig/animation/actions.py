@@ -85,6 +85,7 @@ def fcurves(
     new = {(path, index): holder.fcurves.new(path, index=index) for path, index, _ in missing}
     for path, index, group in missing:
         new[path, index].group = groups[group]
+        new[path, index].auto_smoothing = 'NONE'  # handles follow from the keys beside them alone
     return [new.get((path, index)) or known.fcurves.find(path, index=index) for path, index, _ in wanted]
 
 

@@ -123,10 +123,10 @@ def add(curve: bpy.types.FCurve, columns: Columns) -> None:
         points.foreach_set(name, values.ravel())
     curve.update()
     if any(f"{side}_type" in columns for side in _SIDES):
-        automatic = np.full((len(columns["co"]), 1), AUTO_CLAMPED)
-        left, right = (columns.get(f"{side}_type", automatic)[:, 0] == FREE for side in _SIDES)
-        if (left != right).any():  # Blender may align a free handle with an automatic one
-            _set_exactly(curve, columns, (left & ~right, right & ~left))
+        left, right = (np.equal(columns.get(f"{side}_type", AUTO_CLAMPED), FREE) for side in _SIDES)
+        alone = left != right
+        if alone.any():  # Blender may align a free handle with an automatic one
+            _set_exactly(curve, columns, (alone & left, alone & right))
 
 
 def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | bool = False) -> None:
@@ -146,15 +146,15 @@ def fill(curve: bpy.types.FCurve, columns: Columns, exact: NDArray[np.bool_] | b
 
 
 def _set_exactly(curve: bpy.types.FCurve, columns: Columns, which: Sequence[NDArray[np.bool_]]) -> None:
-    """Set some of the left, then of the right handles (m,) of an F-Curve as they are in columns."""
+    """Set some of the left, then of the right handles (m,) or (m, 1) of an F-Curve as in columns."""
     points = curve.keyframe_points
     for side, given in zip(_SIDES, which, strict=True):
-        rows = np.flatnonzero(given).tolist()
+        rows = np.flatnonzero(given)
         if len(rows) * _PRICE <= len(points):
-            for row, place in zip(rows, columns[side][rows].tolist(), strict=True):
-                setattr(points[row], side, place)
+            for row in rows.tolist():
+                setattr(points[row], side, columns[side][row].tolist())
             continue
         handles = np.empty_like(columns[side])
         points.foreach_get(side, handles.ravel())
-        handles[given] = columns[side][given]
+        handles[rows] = columns[side][rows]
         points.foreach_set(side, handles.ravel())

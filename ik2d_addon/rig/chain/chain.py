@@ -14,7 +14,7 @@ from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
 from .dependencies import Node, parents, walk
 from .hands import Hands, read_hands
-from .joints import Joints, TipAngle, normal_in_bone, normals_in, read_joints, read_limits, read_tip_angle
+from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane, read_swing, swing_note
@@ -127,6 +127,8 @@ def read_chain(
     _solver(settings, len(bones))
     if not own_tip:
         _check_target(armature, settings, bones, lost_target)
+    elif settings.plane == POLE:
+        _check_pole(armature, settings, [bone.name for bone in bones])
     joints = rest_joints(bones)
     plane, taken = choose_plane(settings, settings.plane, bones, joints)
     stretching = read_stretching(settings, bones)
@@ -191,7 +193,7 @@ def bend_of(settings: bpy.types.PropertyGroup) -> float:
 
 
 def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
-    return list(normals_in(plane, np.array([bone.bone.matrix_local for bone in bones], np.float64)))
+    return [normal_in_bone(plane, bone) for bone in bones]
 
 
 def held_note(rig: RigChain) -> Iterator[str]:

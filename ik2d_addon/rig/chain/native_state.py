@@ -16,7 +16,7 @@ LIVE, BARE = "live", "bare"
 # What is made carries a mark: the empties this custom property, the constraints this start of their names.
 MARK, PREFIX = "ik2d_native", "IK 2D "
 # The kinds of the constraints, first those that turn bones, and the properties of one that may have drivers.
-TURNING = ('LIMIT_ROTATION', 'COPY_ROTATION')
+TURNING = ('LIMIT_ROTATION', 'COPY_TRANSFORMS')
 _KINDS = (*TURNING, 'LIMIT_SCALE')
 _DRIVEN = ("influence", "min_x", "min_y", "min_z")
 
@@ -101,7 +101,7 @@ def _is_of(settings: bpy.types.PropertyGroup, constraint: bpy.types.Constraint, 
     read = {ob for driver in drivers for ob in objects_read(driver)}
     others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
     controls, name = controls_of(settings), settings.native_constraint
-    copied = constraint.target if constraint.type == 'COPY_ROTATION' else None
+    copied = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
     if copied is not None:
         if not is_own_empty(copied):
             return False

@@ -14,7 +14,8 @@ from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Curves, Singles, playing_curves, row_from
 from ..animation.times import animation_times, pace_of, strip_times
-from ..chain.chain import RigChain
+from ..chain.chain import RigChain, rest_joints
+from ..chain.hands import orientations
 from ..chain.joints import CLOSE, own_axis
 from ..scene.slide_locations import noted_locations
 
@@ -175,7 +176,25 @@ def _keyed_pose(rig: RigChain, curves: Curves, frame: float, time: float) -> Key
         channels[bone.name] = values[0]
         if not rig.joints.fixed[i]:
             turns[i] = _turns(bone, rig.joints.axes[i], values)[0]
+    if rig.swing is not None:
+        turns[0] = _turn_without_swing(rig, channels[rig.bones[0]], turns)
     return KeyedPose(frame, turns, channels, _slides(rig, curves, turns, time))
+
+
+def _turn_without_swing(rig: RigChain, values: Floats, turns: Floats) -> float:
+    """Return the first bone's turn in a plane that follows its target, by its channels (c,).
+
+    turns: (n,) of all bones; those after the first say where in the plane the tip is.
+    """
+    bone, plane = rig.pose_bones[0], rig.plane
+    own = matrices(bone.rotation_mode, values[None])[0]
+    rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
+    x, y = np.diff(plane.project(rest_joints(rig.pose_bones)), axis=0).T
+    headings = np.cumsum(turns) - turns[0]
+    cosines, sines = np.cos(headings), np.sin(headings)
+    tip = plane.x * (cosines @ x - sines @ y) + plane.y * (sines @ x + cosines @ y)
+    assert rig.swing is not None
+    return rig.swing.turn_in(rest @ own @ rest.T, tip)
 
 
 def _slides(rig: RigChain, curves: Curves, turns: Floats, time: float) -> Floats | None:

@@ -100,7 +100,7 @@ def placed(
     with np.errstate(all="ignore"):
         world, stood = places.matrix((armature, "")), [places.matrix(target) for target in targets]
         poses = {bone: places.pose(armature, bone) for bone in bones}
-        bases = {bone: places.basis(armature, bone) for bone in bones}
+        bases = {bone: places.shown_basis(armature, bone) for bone in bones}
         if not _are_small((world, *stood, *poses.values(), *bases.values())):
             return None
         return Placed(world.matrices, stood, _matrices(poses), _matrices(bases))
@@ -348,6 +348,13 @@ class _Places:
             place = np.zeros(3) if bone.bone.use_connect else self._channel(ob, bone, "location")
             self._bases[ob, name] = Affine(linear, place)
         return self._bases[ob, name]
+
+    def shown_basis(self, ob: bpy.types.Object, name: str) -> Affine:
+        """Return a bone's matrices by its own channels, Blender's own one where these do not change."""
+        found = self.basis(ob, name)
+        if found.linear.ndim > 2 or found.place.ndim > 1:
+            return found
+        return Affine.of(ob.pose.bones[name].matrix_basis)
 
     def _channel(
         self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, name: str

@@ -86,7 +86,7 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
 
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
-    """Yield a mask (frames,) for each condition of a solve, and the message where it fails."""
+    """Yield a mask (frames,) for each condition of a solve that may fail, and the message where it does."""
     yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
     if samples.poles is not None and chain.pole is not None:
         yield are_finite(samples.poles), f"pole '{chain.pole[0].name}' has no finite position"
@@ -101,11 +101,12 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
         placed = are_finite(samples.carried) & (np.abs(np.linalg.det(linear)) > 0.0)
         yield placed, f"bone '{root}' has no finite place, or no size, by its constraints"
     finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
-    for i, bone in enumerate(chain.pose_bones):
+    for i, bone in enumerate(() if finite.all() else chain.pose_bones):
         own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
         yield np.broadcast_to(own, len(held)), f"bone '{bone.name}' has no finite location or scale"
-    for name, values in zip(("Softness", "Bend", "Influence"), samples.settings.T, strict=True):
-        yield np.isfinite(values), f"its setting {name} has no value that it may have"
+    known = np.isfinite(samples.settings)
+    for name, good in () if known.all() else zip(("Softness", "Bend", "Influence"), known.T, strict=True):
+        yield good, f"its setting {name} has no value that it may have"
 
 
 def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:

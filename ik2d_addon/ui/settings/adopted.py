@@ -23,7 +23,7 @@ class IK2D_PG_muted_in(PropertyGroup):
 
 
 class IK2D_PG_taken(PropertyGroup):
-    """One IK constraint that was muted."""
+    """One constraint that was muted: an IK, or one that turned bones before it."""
 
     bone: StringProperty(name="Bone", description="Bone that has the constraint", **NOTE)
     place: PointerProperty(
@@ -33,6 +33,7 @@ class IK2D_PG_taken(PropertyGroup):
         **NOTE,
     )
     constraint: StringProperty(name="Constraint", description="Name of the constraint", **NOTE)
+    kind: StringProperty(name="Kind", description="Type of the constraint", default="IK", **NOTE)
     index: IntProperty(name="Index", description="Its place among the bone's constraints", **NOTE)
     count: IntProperty(name="Count", description="How many constraints the bone had", **NOTE)
     note: StringProperty(name="Note", description="What was muted, and how it was before", **NOTE)
@@ -92,6 +93,13 @@ class IK2D_PG_adopted(PropertyGroup):
     )
     angle: FloatProperty(name="Angle", description="Furthest that a bone is turned from where it was", **NOTE)
     tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **NOTE)
+    joint: FloatProperty(
+        name="Joint",
+        description="Furthest that a joint is from where it was; -1 where that is not known",
+        default=-1.0,
+        **NOTE,
+    )
+    part: FloatProperty(name="Part", description="That as a part of the limb's length", **NOTE)
 
 
 def is_adopted(chain: PropertyGroup) -> bool:

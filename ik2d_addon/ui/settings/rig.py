@@ -95,7 +95,10 @@ class IK2D_PG_settings(PropertyGroup):
     )
     reduce_error: FloatProperty(
         name="Max Error",
-        description="Largest distance of the tip from where all keys have it, on frames and between them",
+        description=(
+            "Largest distance of the tip from where all keys have it, on frames and between them; of the knee"
+            " too where the plane follows the target"
+        ),
         default=0.001,
         min=1e-6,
         soft_max=0.1,

@@ -22,6 +22,7 @@ from ik2d_addon.bake.keys.handles import (
 )
 from ik2d_addon.bake.solving.frames import solve_chain, solve_chains
 from ik2d_addon.core import Status
+from ik2d_addon.rig.animation import key_columns
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 from ik2d_addon.rig.animation.versions import existing_fcurves
 from ik2d_addon.rig.chain.chain import read_chain
@@ -126,6 +127,32 @@ def test_half_way_channels_are_those_of_blenders_automatic_handles(values):
     assert found[:, 0] == pytest.approx(expected, abs=1e-4)
     assert found[:, 1] == pytest.approx(-2.0 * found[:, 0])
     assert (channels == np.array(values)[:, None] * (1.0, -2.0)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_half_way_channels_are_blenders_beside_free_handles_too(seed):
+    rng = np.random.default_rng(seed)
+    armature, _ = leg_with_target()
+    armature.animation_data_create()
+    armature.animation_data_clear()
+    armature.keyframe_insert("location", index=0, frame=0)
+    (curve,) = existing_fcurves(armature)
+    curve.auto_smoothing = 'NONE'
+    values = rng.uniform(-1.0, 1.0, (9, 1)) * 10.0 ** rng.uniform(-3.0, 0.0, (9, 1))
+    shaped = np.full((2, 9, 1), np.nan)
+    for gap in np.flatnonzero(rng.random(8) < 0.5):
+        shaped[1, gap], shaped[0, gap + 1] = values[gap : gap + 2] + rng.uniform(-1.0, 1.0, (2, 1))
+    (columns,) = key_columns.new_keys(np.arange(9, dtype="f4"), values, shaped)
+    key_columns.add(curve, columns)
+    found = handles.halves(BoneRotation("", "location", values, handles=shaped))
+    expected = [curve.evaluate(frame + 0.5) for frame in range(8)]
+    assert found[:, 0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_new_f_curves_smooth_over_no_neighbours():
+    armature = leg(FAST)
+    bake(armature, frame_start=1, frame_end=12)
+    assert {curve.auto_smoothing for curve in existing_fcurves(armature)} == {'NONE'}
 
 
 @pytest.mark.parametrize("mode", MODES)

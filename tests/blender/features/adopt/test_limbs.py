@@ -71,6 +71,30 @@ def test_of_limbs_that_share_bones_the_second_begins_below():
     assert (first.cut, second.cut) == ("", "spine")
 
 
+def test_of_limbs_that_share_bones_the_one_that_reaches_further_down_has_them():
+    armature = from_the_tip()
+    add_ik(armature, "thigh", add_target({1: (0, 0.5, 1.2)}, "Knee"), 1)
+    (limb,) = limbs_of(armature, FRAMES).limbs
+    assert limb.bones == ("thigh", "shin") and limb.main.target.name == "Target"
+    assert limb.idle == (("thigh", "IK"),)
+
+
+def test_of_two_that_share_some_the_shorter_one_keeps_its_own():
+    armature = from_the_tip()
+    bpy.ops.object.mode_set(mode='EDIT')
+    flap = armature.data.edit_bones.new("flap")
+    flap.head, flap.tail = (0, -0.1, 1.0), (0, -0.6, 1.0)
+    flap.parent = armature.data.edit_bones["thigh"]
+    bpy.ops.object.mode_set(mode='OBJECT')
+    shin = armature.pose.bones["shin"]
+    shin.constraints.remove(shin.constraints[0])
+    add_ik(armature, "foot", bpy.data.objects["Target"], 3)
+    add_ik(armature, "flap", add_target({1: (0, -0.5, 1.5)}, "Flap"), 2)
+    long, short = limbs_of(armature, FRAMES).limbs
+    assert (long.bones, long.cut) == (("thigh", "shin", "foot"), "")
+    assert (short.bones, short.cut, long.idle) == (("flap",), "thigh", ())
+
+
 def test_any_bone_of_the_limb_means_it_and_so_do_target_pole_and_what_follows():
     armature = add_armature(
         {

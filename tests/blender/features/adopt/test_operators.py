@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import ik_rigs
 import pytest
-from rigs import evaluated_place, evaluated_tip
+from rigs import add_target, evaluated_place, evaluated_tip
 from snapshots import differences
 from whole_rig import whole_rig
 
@@ -27,13 +27,21 @@ def armature():
     return armature
 
 
+class Ticks(list):
+    """The collection of an operator's ticks."""
+
+    def add(self) -> SimpleNamespace:
+        self.append(SimpleNamespace(name="", take=True))
+        return self[-1]
+
+
 def dialog(armature) -> SimpleNamespace:
     """Return the operator after its dialog was opened."""
 
     def plan(context, most):
         return adopt.plan_adoption(armature, context.scene, None, most)
 
-    operator = SimpleNamespace(_plan=plan)
+    operator = SimpleNamespace(_plan=plan, limbs=Ticks())
     manager = SimpleNamespace(invoke_props_dialog=lambda *_, **__: {'RUNNING_MODAL'})
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
     assert operators.IK2D_OT_adopt.invoke(operator, context, None) == {'RUNNING_MODAL'}
@@ -47,16 +55,18 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     found = dialog(armature)
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
-    apart, looked = found._notes
+    ((_, (_, apart)),), (looked,) = found._lines, found._notes
     assert looked == f"Looked at {len(frames)} frames from 1 to 90; OK looks at up to 500"
-    assert apart.startswith(f"shin: over {len(frames)} frames (every 5th looked at) its pose is up to 0.01°")
+    assert re.fullmatch(r"Up to 0\.\d+ mm \(0\.0% of the limb\) and 0\.0° from its IK", apart)
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert list(shown[1]) == list(range(1, 91))
 
 
 def test_a_dialog_that_has_looked_at_all_frames_says_nothing_of_them():
-    (apart,) = dialog(ik_rigs.from_the_tip())._notes
-    assert re.fullmatch(r"shin: over 20 frames its pose is up to 0\.0\d° .* and its tip 0\.\d+ mm .*", apart)
+    found = dialog(ik_rigs.from_the_tip())
+    ((_, (_, apart)),) = found._lines
+    assert found._notes == []
+    assert re.fullmatch(r"Up to 0\.\d+ mm \(0\.0% of the limb\) and 0\.0° from its IK", apart)
 
 
 def test_the_dialog_leaves_the_rig_as_it_was(armature):
@@ -115,3 +125,53 @@ def test_the_main_button_offers_the_limb_of_the_active_bone_until_it_is_adopted(
     assert (limb and limb.title) == (None if bone == "body" else "shin")
     bpy.ops.ik2d.adopt(all=True)
     assert limb_here(bpy.context) is None
+
+
+# --- Ticks -------------------------------------------------------------------
+
+
+def two_limbs() -> bpy.types.Object:
+    """Return a rig with a leg in its plane, and an arm of two bones whose target swings far off any."""
+    armature = ik_rigs.from_the_tip()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    upper, fore = (armature.data.edit_bones.new(name) for name in ("upper", "fore"))
+    upper.head, upper.tail, fore.tail = (0, 0, 2.6), (0.6, -0.1, 2.6), (1.2, 0, 2.6)
+    fore.head, fore.parent, upper.parent = upper.tail, upper, armature.data.edit_bones["body"]
+    bpy.ops.object.mode_set(mode='OBJECT')
+    path = {1: (0.5, 0.3, 2.6), 10: (-0.5, 0.2, 3.2), 20: (-0.7, -0.5, 2.1)}
+    ik_rigs.add_ik(armature, "fore", add_target(path, "Hand"), 2)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+def test_limbs_that_would_be_far_off_are_not_ticked_and_say_so():
+    found = dialog(two_limbs())
+    assert [(limb.name, limb.take) for limb in found.limbs] == [("shin", True), ("fore", False)]
+    (_, (icon, near)), (_, (other, far)) = (lines[:2] for lines in found._lines)
+    assert (icon, other) == ('BLANK1', 'ERROR')
+    parts = [float(line.rpartition("(")[2].partition("%")[0]) for line in (near, far)]
+    assert parts[0] < 2.0 < parts[1]
+
+
+def test_a_single_limb_is_ticked_however_far_off_it_will_be():
+    armature = two_limbs()
+    constraint = armature.pose.bones["shin"].constraints[0]
+    constraint.mute = True
+    assert [(limb.name, limb.take) for limb in dialog(armature).limbs] == [("fore", True)]
+
+
+def test_limbs_that_are_not_ticked_keep_their_ik():
+    armature = two_limbs()
+    limbs = [{"name": "shin", "take": True}, {"name": "fore", "take": False}]
+    assert bpy.ops.ik2d.adopt(all=True, limbs=limbs) == {'FINISHED'}
+    assert [chain.tip for chain in armature.ik2d.chains] == ["shin"]
+    assert not armature.pose.bones["fore"].constraints[0].mute
+    with pytest.raises(RuntimeError, match="tick one to adopt it"):
+        bpy.ops.ik2d.adopt(all=True, limbs=limbs)
+
+
+def test_a_script_that_ticks_nothing_adopts_all():
+    armature = two_limbs()
+    bpy.ops.ik2d.adopt(all=True)
+    assert sorted(chain.tip for chain in armature.ik2d.chains) == ["fore", "shin"]

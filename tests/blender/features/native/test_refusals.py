@@ -108,16 +108,39 @@ def test_what_cannot_be_is_said_with_the_bone_and_the_way_out(change, words):
     assert not chain.is_property_set("native_constraint")
 
 
-@pytest.mark.parametrize("count, words", [(1, "1 bone, and .* Damped Track"), (13, "13 bones, .* bake it")])
-def test_too_few_and_too_many_bones_are_refused(count, words):
+def test_too_many_bones_are_refused():
     bones = {
         f"b{i}": ((0, i, 0.1 * (i % 2)), (0, i + 1, 0.1 * ((i + 1) % 2)), f"b{i - 1}" if i else "", 0.0)
-        for i in range(count)
+        for i in range(13)
     }
     armature = add_armature(bones)
-    chain = add_chain(armature, f"b{count - 1}", add_target({1: (0, 1, 1)}), count)
-    with pytest.raises(IK2DError, match=words):
+    chain = add_chain(armature, "b12", add_target({1: (0, 1, 1)}), 13)
+    with pytest.raises(IK2DError, match="13 bones, and up to 12 can be; bake it"):
         make_native(armature, chain)
+
+
+@pytest.mark.parametrize(
+    "scale, words",
+    [
+        ((1.0, 1.0, 1.2), "'Rig', or a bone from 'body' up, is scaled unevenly"),
+        ((-1.0, 1.0, 1.0), "mirrored"),
+    ],
+)
+@pytest.mark.parametrize("rule", ['SWING', 'POLE', 'ARC'])
+def test_a_plane_that_swings_takes_even_scale(rule, scale, words):
+    armature, _ = leg_with_target()
+    chain = armature.ik2d.chains[0]
+    chain.pole, chain.plane = add_target({1: (0.5, -2.0, 1.0)}, "Pole"), rule
+    armature.scale = scale
+    bpy.context.view_layer.update()
+    if rule == 'ARC' and scale[0] < 0.0:
+        make_native(armature, chain)
+        assert errors_on([1, 10, 20], armature, chain).max() < 1e-5
+        return
+    with pytest.raises(IK2DError, match=rf"{words}.*apply the scale, or bake it instead"):
+        make_native(armature, chain)
+    chain.plane = 'AUTO'
+    make_native(armature, chain)
 
 
 def test_a_foot_that_keeps_its_rotation_is_refused():

@@ -91,3 +91,26 @@ def test_columns_that_are_read_can_be_written_again_exactly():
     assert not len(curve.keyframe_points)
     fill(curve, columns, exact=True)
     assert every_bit_of(curve) == before
+
+
+@pytest.mark.parametrize("count, shaped", [(8, [2, 5]), (120, [40]), (120, range(3, 110, 3))])
+def test_free_handles_beside_automatic_ones_are_as_given(count, shaped):
+    """On short curves and long ones, few and many; automatic handles are where Blender puts them."""
+    rng = np.random.default_rng(count)
+    armature = euler_leg()
+    key_euler(armature, frames=(1, 3))
+    curve, rows = curve_of(armature), np.array(shaped)
+    curve.auto_smoothing = 'NONE'  # else all automatic handles depend on all keys
+    times, values = np.arange(count, dtype="f4"), rng.uniform(-1.0, 1.0, (count, 1))
+    handles = np.full((2, count, 1), np.nan)
+    handles[1, rows], handles[0, rows + 1] = values[rows] + 0.7, values[rows + 1] - 0.9
+    (new,) = new_keys(times, values, handles)
+    add(curve, new)
+    found = columns_of(curve)
+    for side in ("handle_left", "handle_right"):
+        free = new[f"{side}_type"][:, 0] == FREE
+        assert free.sum() == len(rows) and (found[side][free] == new[side][free]).all()
+    plain = new_keys(times, values)[0]
+    add(curve, plain)
+    alone = np.setdiff1d(np.arange(1, count - 1), [*rows, *(rows + 1)])
+    assert len(alone) and (columns_of(curve)["handle_left"][alone] == found["handle_left"][alone]).all()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from rigs import add_armature, add_chain, add_leg, add_target
+from rigs import add_armature, add_chain, add_leg, add_target, set_slide
 
 from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.chain.chain import (
@@ -260,6 +260,112 @@ def test_only_this_armatures_bones_are_the_chains_own():
     refuse_own_target("leg", armature, ["shin"], [(other, "shin"), (armature, "body"), (armature, "")])
     with pytest.raises(IK2DError, match="Chain 'leg': its target bone 'end' .* it depends on bone 'shin'"):
         refuse_own_target("leg", armature, ["shin"], [(other, "end"), (armature, "shin")])
+
+
+# --- The pole -------------------------------------------------------------------------------------
+
+
+def leg_with_pole(pole="Pole", **settings):
+    """Add the leg with a chain whose plane is towards a pole; return armature and chain."""
+    armature, chain = leg(plane='POLE', **settings)
+    chain.pole = add_target({}, pole) if pole else None
+    return armature, chain
+
+
+def refusal(armature, chain):
+    """Return what reading a chain is refused with; it is its problem, too."""
+    with pytest.raises(IK2DError) as caught:
+        read_chain(armature, chain)
+    assert problem_of(armature, chain) == str(caught.value)
+    return str(caught.value)
+
+
+def test_a_pole_is_followed_after_the_target():
+    armature, chain = leg_with_pole()
+    rig = read_chain(armature, chain)
+    assert rig.pole == (chain.pole, "") and rig.followed == [(chain.target, ""), (chain.pole, "")]
+    assert rig.swing.rule == 'POLE' and rig.plane_taken == "towards the pole"
+    chain.pole, chain.pole_subtarget = armature, "body"
+    assert read_chain(armature, chain).followed[1] == (armature, "body")
+
+
+@pytest.mark.parametrize("plane", ('AUTO', 'X', 'SWING', 'ARC'))
+def test_in_other_planes_a_pole_does_not_count(plane):
+    armature, chain = leg_with_pole()
+    chain.plane, chain.pole_subtarget = plane, "nowhere"
+    rig = read_chain(armature, chain)
+    assert rig.pole is None and rig.followed == [(chain.target, "")] and not problem_of(armature, chain)
+
+
+def test_a_first_bone_with_locks_follows_no_pole():
+    armature, chain = leg_with_pole()
+    armature.pose.bones["thigh"].lock_rotation[1] = True
+    rig = read_chain(armature, chain)
+    assert rig.swing is None and rig.pole is None
+    assert any("locks on the rotation of 'thigh' keep its plane" in warning for warning in rig.warnings)
+
+
+def test_a_plane_towards_a_pole_needs_one():
+    assert refusal(*leg_with_pole("")) == (
+        "Chain 'shin' has no pole; choose the object that its knee or elbow points at, or another plane"
+    )
+
+
+def test_a_bone_that_the_pole_has_not_is_told():
+    armature, chain = leg_with_pole()
+    chain.pole_subtarget = "control"
+    words = "Chain 'shin': its pole '{}' has no bone 'control'; choose another bone or none"
+    assert refusal(armature, chain) == words.format("Pole")
+    chain.pole = add_leg("Other")
+    assert refusal(armature, chain) == words.format("Other")
+    chain.pole_subtarget = "body"
+    assert not problem_of(armature, chain)
+
+
+@pytest.mark.parametrize("bone", ("thigh", "shin"))
+def test_a_pole_on_the_chains_own_bone_is_refused(bone):
+    armature, chain = leg_with_pole()
+    chain.pole, chain.pole_subtarget = armature, bone
+    assert refusal(armature, chain) == (
+        f"Chain 'shin': its pole bone '{bone}' is moved by the chain itself: it depends on bone '{bone}';"
+        " choose a pole that does not"
+    )
+    chain.pole_subtarget = "body"
+    assert not problem_of(armature, chain)
+
+
+def test_a_pole_that_hangs_on_the_chains_bone_is_refused():
+    armature, chain = leg_with_pole()
+    chain.pole.parent, chain.pole.parent_type, chain.pole.parent_bone = armature, 'BONE', "thigh"
+    assert "its pole 'Pole' is moved by the chain itself: it depends on bone 'thigh'" in refusal(
+        armature, chain
+    )
+    chain.pole.parent_bone = "body"
+    assert not problem_of(armature, chain)
+
+
+@pytest.mark.parametrize("plane", ('SWING', 'ARC'))
+def test_a_single_bone_that_slides_stays_in_one_plane(plane):
+    armature = add_armature({"boom": ((0, 0, 0), (0, 1.0, 0.0), "", 0.0)})
+    chain = add_chain(armature, "boom", add_target({}), bone_count=1, plane=plane)
+    assert read_chain(armature, chain).aims
+    set_slide(chain, "boom", 0.0, 1.0)
+    with pytest.raises(IK2DError) as caught:
+        read_chain(armature, chain)
+    assert str(caught.value) == (
+        "Chain 'boom': a single bone that slides stays in one plane; turn Slide off, or choose another plane"
+    )
+    chain.plane = 'X'
+    assert not read_chain(armature, chain).aims
+
+
+def test_a_single_bone_aims_unless_its_distance_counts():
+    armature, chain = leg(bone_count=1)
+    assert read_chain(armature, chain).aims
+    chain.aim_distance = True
+    assert not read_chain(armature, chain).aims
+    chain.aim_distance, chain.bone_count = False, 2
+    assert not read_chain(armature, chain).aims
 
 
 # --- The plane ------------------------------------------------------------------------------------

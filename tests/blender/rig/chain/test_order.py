@@ -106,6 +106,34 @@ def test_a_target_that_a_constraint_hangs_on_the_chain_is_refused():
     assert rounds(armature) == [["a1"]]
 
 
+def test_a_chain_comes_after_those_that_move_its_pole():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "b1", target, plane='POLE', pole=armature, pole_subtarget="a2")
+    add_chain(armature, "a1", target)
+    assert rounds(armature) == [["a1"], ["b1"]]
+    armature.ik2d.chains[0].plane = 'SWING'
+    assert rounds(armature) == [["b1", "a1"]]
+
+
+def test_a_pole_that_a_constraint_hangs_on_the_chain_is_refused():
+    armature, pole = add_fingers(), add_target({}, "Pole")
+    add_chain(armature, "a1", add_target({}), plane='POLE', pole=pole)
+    constraint = pole.constraints.new('COPY_LOCATION')
+    constraint.target, constraint.subtarget = armature, "a2"
+    with pytest.raises(IK2DError, match="Chain 'a1': its pole 'Pole' is moved by the chain itself"):
+        in_order(read(armature))
+    constraint.subtarget = "b2"
+    assert rounds(armature) == [["a1"]]
+
+
+def test_chains_that_are_one_anothers_poles_are_a_circle():
+    armature, target = add_fingers(), add_target({})
+    add_chain(armature, "a1", target, plane='POLE', pole=armature, pole_subtarget="b2")
+    add_chain(armature, "b1", target, plane='POLE', pole=armature, pole_subtarget="a2")
+    with pytest.raises(IK2DError, match="'a1'.*'b1'"):
+        in_order(read(armature))
+
+
 # --- Armatures ------------------------------------------------------------------------------------
 
 

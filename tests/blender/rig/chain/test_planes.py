@@ -11,7 +11,16 @@ from ik2d_addon.core import IK2DError, Plane
 from ik2d_addon.rig.chain import planes
 from ik2d_addon.rig.chain.chain import rest_joints
 from ik2d_addon.rig.chain.joints import HINGE
-from ik2d_addon.rig.chain.planes import bend_plane, choose_plane, line_of, plane_through
+from ik2d_addon.rig.chain.planes import (
+    FOLLOWING,
+    bend_plane,
+    choose_plane,
+    line_of,
+    plane_through,
+    pole_side,
+    read_swing,
+    swing_note,
+)
 
 EXACT = 1e-6
 X, Y, Z = np.eye(3)
@@ -177,6 +186,123 @@ def test_the_most_hinges_that_agree_are_taken_and_the_first_where_two_tie():
     assert abs(chosen(chain, bones, 'HINGES')[0] @ axes[0]) == pytest.approx(1.0)
 
 
+# --- Following ------------------------------------------------------------------------------------
+
+
+def add_following(points, plane, rolls=None, **settings):
+    """Add a chain whose plane follows its target; return it, its bones and their joints."""
+    chain, bones = add_arm(points, rolls)
+    chain.plane = plane
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    return chain, bones, rest_joints(bones)
+
+
+def swing_of(chain, bones, joints):
+    return read_swing(chain, bones, joints, bend_plane(chain, bones, joints))
+
+
+@pytest.mark.parametrize("plane", FOLLOWING)
+def test_a_bent_chain_whose_plane_follows_takes_its_bend_in_rest(plane):
+    chain, bones, joints = add_following(BENT, plane, pole_angle=0.7)
+    normal, taken = chosen(chain, bones, plane)
+    assert normal == pytest.approx(Plane.of_bend(joints).normal) and taken == FOLLOWING[plane]
+    swing = swing_of(chain, bones, joints)
+    assert swing.rule == plane and swing.normal == pytest.approx(normal)
+    assert swing.along == pytest.approx(np.array((0.0, 2.0, 0.5)) / np.hypot(2.0, 0.5))
+
+
+@pytest.mark.parametrize("angle", (0.0, 0.5, math.pi, -2.0))
+@pytest.mark.parametrize("roll", (0.0, 0.8))
+def test_a_straight_chain_bends_to_the_side_that_faces_its_pole(angle, roll):
+    chain, bones, joints = add_following(STRAIGHT, 'POLE', [roll, 0.3], pole_angle=angle)
+    side = pole_side(bones[0], angle)
+    assert chosen(chain, bones, 'POLE')[0] == pytest.approx(np.cross(side, Z), abs=EXACT)
+    assert swing_of(chain, bones, joints).side == pytest.approx(side, abs=EXACT)
+
+
+def test_a_straight_chain_without_a_pole_takes_its_own_normal_where_it_has_one():
+    for plane in ('SWING', 'ARC'):
+        chain, bones, _ = add_following(STRAIGHT, plane, [0.4, 0.0])
+        assert chosen(chain, bones, plane)[0] == pytest.approx(chosen(chain, bones, 'AUTO')[0])
+        chain.plane_normal = (0.6, 0.8, 0.3)
+        normal, taken = chosen(chain, bones, plane)
+        assert normal == pytest.approx((0.6, 0.8, 0.0), abs=EXACT) and taken == FOLLOWING[plane]
+        chain.plane_normal = (0.0, 0.0, 1.0)  # along the chain: none
+        assert chosen(chain, bones, plane)[0] == pytest.approx(chosen(chain, bones, 'AUTO')[0])
+
+
+def test_the_side_for_a_pole_is_the_first_bones_x_turned_about_it():
+    _, (first, _) = add_arm(BENT, [0.9, 0.0])
+    x, y, z = (np.array(axis) for axis in first.bone.matrix_local.to_3x3().col)
+    assert pole_side(first, 0.0) == pytest.approx(x)
+    assert pole_side(first, math.pi / 2.0) == pytest.approx(z, abs=EXACT)
+    assert pole_side(first, math.pi) == pytest.approx(-x, abs=EXACT)
+    assert pole_side(first, 1.1) @ y == pytest.approx(0.0, abs=EXACT)
+
+
+@pytest.mark.parametrize("plane", ('AUTO', 'X', 'CUSTOM'))
+def test_a_fixed_plane_does_not_swing(plane):
+    chain, bones, joints = add_following(BENT, plane)
+    assert swing_of(chain, bones, joints) is None and not list(swing_note(chain, bones[0]))
+
+
+@pytest.mark.parametrize("plane", FOLLOWING)
+@pytest.mark.parametrize("lock", (0, 1, 2, "w"))
+def test_a_first_bone_with_a_lock_keeps_its_plane_and_says_so(plane, lock):
+    chain, bones, joints = add_following(BENT, plane)
+    if lock == "w":
+        bones[0].rotation_mode = 'QUATERNION'
+        bones[0].lock_rotations_4d = bones[0].lock_rotation_w = True
+    else:
+        bones[0].lock_rotation[lock] = True
+    assert swing_of(chain, bones, joints) is None
+    normal, taken = chosen(chain, bones, plane)
+    assert (normal == chosen(chain, bones, 'AUTO')[0]).all() and taken == chosen(chain, bones, 'AUTO')[1]
+    assert list(swing_note(chain, bones[0])) == [
+        "Chain 'arm': locks on the rotation of 'b0' keep its plane as it is in rest; unlock it, so that the"
+        " plane can follow"
+    ]
+
+
+def test_locks_of_later_bones_do_not_hold_the_plane():
+    chain, bones, joints = add_following(BENT, 'SWING')
+    bones[1].lock_rotation = (True, True, True)
+    assert swing_of(chain, bones, joints) is not None and not list(swing_note(chain, bones[0]))
+
+
+@pytest.mark.parametrize("plane", FOLLOWING)
+def test_a_later_bone_that_inherits_no_rotation_is_refused(plane):
+    chain, bones, joints = add_following(BENT, plane)
+    bones[0].bone.use_inherit_rotation = False
+    assert swing_of(chain, bones, joints) is not None
+    bones[1].bone.use_inherit_rotation = False
+    with pytest.raises(IK2DError) as caught:
+        swing_of(chain, bones, joints)
+    assert str(caught.value) == (
+        "Chain 'arm': 'b1' inherits no rotation, so it does not turn with a plane that follows its target;"
+        " turn Inherit Rotation on, or choose another plane"
+    )
+
+
+def test_a_tip_that_rests_on_the_root_has_a_line_of_its_plane():
+    chain, bones, joints = add_following([(0, 0, 0), (0, 1, 0), (0, 1, 1), (0, 0, 0.001)], 'SWING')
+    swing, plane = swing_of(chain, bones, joints), bend_plane(chain, bones, joints)
+    assert swing.along == pytest.approx(plane.x)
+    assert abs(swing.along @ swing.normal) < EXACT and np.linalg.norm(swing.along) == pytest.approx(1.0)
+
+
+def test_a_tip_off_the_plane_has_its_line_in_it():
+    chain, bones, joints = add_following([(0, 0, 0), (1, 0.5, 0.1), (2, 0.6, -0.2), (2.5, 0, 0.3)], 'ARC')
+    swing = swing_of(chain, bones, joints)
+    assert abs(swing.along @ swing.normal) < EXACT
+    line = joints[-1] - joints[0]
+    assert swing.along == pytest.approx(
+        (line - line @ swing.normal * swing.normal)
+        / np.linalg.norm(line - line @ swing.normal * swing.normal)
+    )
+
+
 # --- Through points -------------------------------------------------------------------------------
 
 
@@ -238,5 +364,6 @@ def test_one_point_is_enough():
 
 
 def test_words_for_planes_are_different():
-    words = [planes.BEND, planes.HINGES, planes.FIRST_X, planes.FIRST_Z, planes.TARGET, planes.CUSTOM]
-    assert len(set(words)) == 6 and planes.TARGET == "through the target's path"
+    fixed = [planes.BEND, planes.HINGES, planes.FIRST_X, planes.FIRST_Z, planes.TARGET, planes.CUSTOM]
+    words = [*fixed, *FOLLOWING.values()]
+    assert len(set(words)) == 9 and planes.TARGET == "through the target's path"

@@ -3,7 +3,7 @@
 
 import bpy
 import pytest
-from rigs import leg_with_target, press
+from rigs import add_target, leg_with_target, press
 
 from ik2d_addon.bake import bake, check
 from ik2d_addon.cli.program import run
@@ -34,6 +34,10 @@ def name_target(armature):
     armature.ik2d.chains[0].target.name = MARK.decode()
 
 
+def name_pole(armature):
+    armature.ik2d.chains[0].pole = add_target({1: (0, -2, 1)}, MARK.decode())
+
+
 def name_armature(armature):
     armature.name = MARK.decode()
 
@@ -52,7 +56,7 @@ def note_adopted(armature):
     taken.bone, taken.constraint, taken.note = "shin", "IK", MARK.decode()
 
 
-NAMES = [name_bone, name_other_bone, name_constraint, name_target, name_armature]
+NAMES = [name_bone, name_other_bone, name_constraint, name_target, name_pole, name_armature]
 TEXTS = {
     "chain": name_chain,
     "result": note("last_bake"),

@@ -239,6 +239,16 @@ def test_the_bone_of_a_target_and_of_a_pole_is_followed(role, bone):
     done()
 
 
+def test_a_poles_bone_is_followed():
+    armature, chain = leg()
+    other = add_leg("Other")
+    chain.pole, chain.pole_subtarget = other, "thigh"
+    other.data.bones["thigh"].name = "femur"
+    assert follow_renames(chain) and chain.pole_subtarget == "femur"
+    assert chain.pole_place.parent == "body" and chain.pole_place.index == 1
+    assert not follow_renames(chain)
+
+
 def test_the_bones_of_each_armature_are_numbered_once_for_all_chains():
     armature, chain = leg()
     other = add_leg("Other")

@@ -317,6 +317,36 @@ def test_an_angle_without_keys_is_at_rest_and_its_axis_where_it_stands():
     assert found == pytest.approx(2 * math.atan(part), abs=CLOSE_TO)
 
 
+def swinging_leg(mode):
+    """Add the leg in a rotation mode, its plane swinging with the target; return its chain as it is read."""
+    rig = leg(mode)
+    rig.armature.ik2d.chains[0].plane = 'SWING'
+    return read_chain(rig.armature, rig.armature.ik2d.chains[0])
+
+
+@pytest.mark.parametrize("mode", ['QUATERNION', 'XYZ', 'ZYX', 'AXIS_ANGLE'])
+def test_where_the_plane_swings_the_first_bones_whole_rotation_is_its_own(mode):
+    rig = swinging_leg(mode)
+    bone, wanted = rig.pose_bones[0], Quaternion((0.8, 0.3, -0.4, 0.2)).normalized()
+    (rest,) = pose_without_chain(scene(), rig, [3.0]).first
+    assert rest == pytest.approx(np.eye(3), abs=1e-9)
+    bone.matrix_basis = wanted.to_matrix().to_4x4()
+    bone.keyframe_insert(path_of(bone), frame=3)
+    for found in (pose_without_chain(scene(), rig, [3.0]), pose_of_hand_made(scene(), rig, [3.0])):
+        assert found.first[0] == pytest.approx(np.array(wanted.to_matrix()), abs=CLOSE_TO)
+        assert found.turns.shape == (1, 2)
+    for curve in existing_fcurves(rig.armature):
+        for point in curve.keyframe_points:
+            point.type = 'GENERATED'
+    assert pose_without_chain(scene(), rig, [3.0]).first[0] == pytest.approx(np.eye(3), abs=1e-9)
+
+
+def test_in_a_fixed_plane_turns_are_all_that_the_first_bone_has():
+    rig = leg()
+    key(rig, {1: 0.25})
+    assert pose_without_chain(scene(), rig, [1.0]).first is None
+
+
 def test_without_the_chain_too_joints_that_are_held_do_not_turn():
     rig = leg()
     rig.armature.pose.bones["shin"].lock_rotation = (True, True, True)

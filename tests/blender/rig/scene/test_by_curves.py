@@ -105,6 +105,21 @@ def test_what_nothing_animates_is_as_it_stands():
     assert found.places[:, 0] == pytest.approx(seen.targets, abs=10 * SAME)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_bones_that_do_not_move_have_blenders_own_matrix(seed):
+    """To the last bit, so that a chain's bones are the same however they were sampled."""
+    rig = random_rig(seed)
+    rig.armature.animation_data_clear()
+    rng = random.Random(seed)
+    for bone in rig.pose_bones:
+        bone.rotation_mode = rng.choice(MODES)
+        for name in CHANNELS:
+            setattr(bone, name, [rng.uniform(0.5, 1.5) for _ in getattr(bone, name)])
+    found, seen = worked_out(rig), sampled(rig, STEP).chains[0]
+    rows = [found.bones[name] for name in rig.bones]
+    assert (found.bases[:, rows] == seen.bases).all()
+
+
 def test_time_remapping_is_followed():
     rig = moving_leg()
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 250

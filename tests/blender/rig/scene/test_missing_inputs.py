@@ -178,6 +178,38 @@ def test_drivers_that_read_one_another_come_to_an_end():
 # --- Targets --------------------------------------------------------------------------------------
 
 
+def leg_with_pole():
+    """Add a leg with a pole, the target in sight; return its chain as it is read, and the pole."""
+    rig, _ = leg()
+    pole = add_target({}, "Pole")
+    chain = rig.armature.ik2d.chains[0]
+    chain.plane, chain.pole = 'POLE', pole
+    return read_chain(rig.armature, chain), pole
+
+
+def test_a_pole_of_no_scene_and_no_collection_was_deleted():
+    rig, pole = leg_with_pole()
+    assert with_inputs_checked(rig) is rig
+    bpy.context.scene.collection.objects.unlink(pole)
+    with pytest.raises(IK2DError) as caught:
+        with_inputs_checked(rig)
+    assert str(caught.value) == (
+        "Chain 'shin': its pole 'Pole' was deleted: it is in no scene; choose another pole, or link it to the"
+        " scene again"
+    )
+    bpy.data.collections.new("Elsewhere").objects.link(pole)
+    assert with_inputs_checked(rig).notes == (
+        "Chain 'shin': its pole 'Pole' is in no scene, only in the collection 'Elsewhere': it is followed,"
+        " but not seen; link it to the scene",
+    )
+
+
+def test_drivers_of_a_pole_count():
+    rig, pole = leg_with_pole()
+    break_driver(pole)
+    assert "the driver of 'Pole' (location) does not work" in refused(rig)
+
+
 def test_a_target_of_no_scene_and_no_collection_was_deleted():
     rig, target = leg()
     bpy.context.scene.collection.objects.unlink(target)

@@ -9,6 +9,18 @@ from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.record import settings_animated
 
 
+def test_each_chain_has_its_own_pole():
+    armature = add_leg()
+    places = {"one": (1.0, 2.0, 3.0), "other": (4.0, 5.0, 6.0), "target": (0.0, -0.5, 0.6)}
+    objects = {name: add_target({1: place}, name) for name, place in places.items()}
+    for pole in ("other", "one"):
+        add_chain(armature, "shin", objects["target"], plane='POLE', pole=objects[pole], name=pole)
+    _, result = steps([read_chain(armature, chain) for chain in armature.ik2d.chains], [1.0])
+    for chain, samples in zip(armature.ik2d.chains, result.chains, strict=True):
+        assert samples.poles[0] == pytest.approx(places[chain.name])
+        assert samples.targets[0] == pytest.approx(places["target"])
+
+
 @pytest.mark.parametrize("how", ["keys", "driver", "strip"])
 def test_settings_that_are_animated_are_those_of_each_time(how, sampled_in):
     armature = add_leg()

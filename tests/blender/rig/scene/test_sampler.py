@@ -65,6 +65,33 @@ def test_each_chain_gets_its_own_target_and_bones():
         assert_evaluated(rig, taken, 0)
 
 
+@pytest.mark.parametrize("of", ("object", "bone", "target"))
+def test_poles_are_where_blender_has_them_at_each_time(of, sampled_in):
+    rig = moving_leg()
+    chain = rig.armature.ik2d.chains[0]
+    other = add_target({-5: (1, 2, 3), 10: (-1, 0.5, 0)}, "Pole")
+    if of == "bone":
+        holder, other = other, add_leg("Other")
+        other.parent = holder
+    chain.plane, chain.pole = 'POLE', chain.target if of == "target" else other
+    chain.pole_subtarget = "thigh" if of == "bone" else ""
+    rig = read_chain(rig.armature, chain)
+    _, result = steps([rig])
+    (samples,) = result.chains
+    assert samples.poles.shape == (len(TIMES), 3) and samples.swings is None
+    for i, time in enumerate(TIMES):
+        bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
+        assert samples.poles[i] == pytest.approx(tuple(evaluated_place(*rig.pole)), abs=EXACT)
+        assert_evaluated(rig, samples, i)
+    (now,) = sample_now(bpy.context.scene, [rig]).chains
+    assert now.poles[0] == pytest.approx(samples.poles[-1], abs=EXACT)
+
+
+def test_a_chain_without_a_pole_has_no_places_of_it():
+    _, result = steps([moving_leg()])
+    assert result.chains[0].poles is None
+
+
 def test_progress_counts_the_times():
     yielded, _ = steps([moving_leg()], way=sampling.STEP)
     assert yielded[-4:] == [1, 2, 3, 4]

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane of a chain that replaces an IK constraint: as the rig turns it on the watched frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...core import Plane
+from ...core.affine import norms
+from ...core.inputs import Floats, wrapped
+from ...core.swing import ARC, POLE, SWING, Swing
+from ...rig.chain.planes import line_of
+from ...rig.pose.pole_angle import angle_to_side
+from .course import STRAIGHT, Course, along_of, own_pose, span, spins
+
+# The choices of `plane` that stay as they are in rest.
+AUTO, CUSTOM = 'AUTO', 'CUSTOM'
+# Planes, and angles, within this are the same (radians).
+APART = np.radians(0.5)
+# Targets nearer to the plane than this part of the reach are in it.
+_IN_PLANE = 1e-5
+# A limb that keeps to a plane has its joints nearer to it than this part of the reach; and one that shows
+# that it does moves its target further than the second.
+_KEEPS, _MOVES = 1e-3, 0.05
+# Sums of weights below this part of the reach's square say nothing of a pole's angle.
+_SAYS = 1e-3
+# A pole angle within this (radians) of the constraint's is the same.
+_SAME_ANGLE = np.radians(0.05)
+
+
+@dataclass(frozen=True, eq=False)
+class Bending:
+    """The plane of a chain, and the side that it bends to."""
+
+    choice: str  # of `plane`: 'AUTO', 'CUSTOM', 'SWING', 'POLE' or 'ARC'
+    plane: Plane  # in rest
+    sides: tuple[tuple[int, float], ...]  # (frame, +1.0 or -1.0): the bend side from that frame on
+    normal: Floats | None = None  # (3,) that the chain needs to be told; None where it finds it
+    pole_angle: float = 0.0  # radians
+
+    @property
+    def follows(self) -> bool:
+        """Whether the plane follows the target or a pole."""
+        return self.choice in (SWING, POLE, ARC)
+
+
+def fixed(
+    rest: Floats, plane: Plane, spans: Floats, frames: Sequence[int], is_told: bool
+) -> tuple[Bending, bool]:
+    """Return the bending of a chain whose plane stays as in rest, and whether that is the limb's own.
+
+    rest: (n + 1, 3) joints. spans: (frames, 3). is_told: whether the plane's normal has to be set.
+    """
+    reach = reach_of(rest)
+    own = own_plane(rest, reach, plane, spans)
+    plane = own or plane
+    sides = sides_of(frames, spans @ plane.normal / reach**2)
+    is_told = is_told or own is not None
+    bending = Bending(CUSTOM if is_told else AUTO, plane, sides, plane.normal if is_told else None)
+    return bending, own is not None
+
+
+def reach_of(rest: Floats) -> float:
+    """Return the length of a chain with joints (n + 1, 3)."""
+    return float(np.linalg.norm(np.diff(rest, axis=0), axis=1).sum())
+
+
+def keeps_plane(course: Course, plane: Plane, reach: float) -> bool:
+    """Return whether a limb shows that it keeps to a plane: its target moves, and all joints stay in it."""
+    moved = course.targets - course.targets[0]
+    heights = [(points - plane.origin) @ plane.normal for points in (course.joints, course.targets)]
+    still = bool(norms(moved).max() <= _MOVES * reach)
+    return not still and all(bool(np.abs(each).max() <= _KEEPS * reach) for each in heights)
+
+
+def swinging(rest: Floats, choice: str, bending: Bending, course: Course, bones: int) -> Bending:
+    """Return the bending of a plane that swings with the target, from that of a fixed one.
+
+    bones: how many from the root on bend to a side.
+    """
+    plane = bending.plane
+    along = along_of(rest, plane)
+    turns = Swing(choice, plane.normal, along, along).rotations(course.targets - course.joints[:, 0])
+    areas = (course.spans(bones) * (turns @ plane.normal)).sum(axis=1)
+    side = -1.0 if areas.sum() < -STRAIGHT * reach_of(rest) ** 2 else 1.0
+    normal = plane.normal if Plane.is_straight(rest) else None
+    return Bending(choice, plane, ((course.frames[0], side),), normal)
+
+
+def towards_pole(
+    rest: Floats,
+    bones: Sequence[bpy.types.PoseBone],
+    angle: float,
+    course: Course,
+    plane: Plane,
+    bending: int,
+    acts_fully: bool,
+) -> Bending:
+    """Return the bending of a limb with a pole, such that its joints are on the side that the IK has them.
+
+    angle: the constraint's pole angle, radians. plane: that of the rest pose. bending: how many bones from
+    the root on bend to a side. acts_fully: whether the IK alone poses the limb on all frames.
+
+    Blender turns the pose of the bones' own channels to the pole, a chain its rest pose. Both keep the spin
+    from the side that faces the pole to the axis that the limb bends about, so the pole angle is the one
+    that gives rest the spin of the limb.
+    """
+    reach, straight = reach_of(rest), Plane.is_straight(rest)
+    spin, axis = None, np.zeros(3)
+    if acts_fully and course.poles is not None:
+        lines, spans = course.lines, course.spans(bending)
+        spin = _mean_spin(*spins(lines, course.poles - course.joints[:, 0], spans), reach)
+        if straight:
+            axis = (course.first.swapaxes(1, 2) @ spans[..., None])[..., 0].sum(axis=0)
+    if spin is None:
+        joints, first = own_pose(bones)
+        side = first @ (np.cos(angle), 0.0, np.sin(angle))
+        spans = span(joints[: bending + 1])[None]
+        spin = _mean_spin(*spins((joints[-1] - joints[0])[None], side[None], spans), reach)
+        if straight:
+            axis = first.T @ spans[0]
+    if spin is None:
+        return Bending(POLE, plane, ((course.frames[0], 1.0),), None, angle)
+    line, bend = along_of(rest, plane), 1.0
+    if straight:  # it bends towards its pole, or away from it, and has only its roll to find
+        bend = -1.0 if spin > 0.0 else 1.0
+        rest_first = np.array(bones[0].bone.matrix_local.to_3x3(), np.float64)
+        wanted = np.cross(line, bend * (rest_first @ axis))
+    else:
+        about = -plane.normal if span(rest[: bending + 1]) @ plane.normal < 0.0 else plane.normal
+        wanted = np.cos(spin) * about - np.sin(spin) * np.cross(line, about)
+    found = angle_to_side(bones, wanted)
+    if found is None or abs(wrapped(np.array(found - angle))) <= _SAME_ANGLE:
+        found = angle
+    return Bending(POLE, plane, ((course.frames[0], bend),), None, found)
+
+
+def _mean_spin(angles: Floats, weights: Floats, reach: float) -> float | None:
+    """Return the mean of angles (m,), radians, by their weights (m,); None where these say nothing."""
+    mean = (weights * np.exp(1j * angles)).sum()
+    if not np.isfinite(mean) or abs(mean) <= _SAYS * reach**2:
+        return None
+    return float(np.angle(mean))
+
+
+def own_plane(rest: Floats, reach: float, plane: Plane, spans: Floats) -> Plane | None:
+    """Return the plane in which a straight limb bends on the frames; None if `plane` is the same."""
+    bent = spans[np.linalg.norm(spans, axis=1) > STRAIGHT * reach**2]
+    if not Plane.is_straight(rest) or not len(bent):
+        return None
+    _, _, axes = np.linalg.svd(bent, full_matrices=False)
+    normal = axes[0] * np.sign(axes[0] @ bent[0])
+    line = line_of(rest)
+    if np.linalg.norm(np.cross(normal, line)) <= np.sin(APART):
+        return None
+    found = Plane.facing(rest, normal, along=line)
+    return found if np.linalg.norm(np.cross(found.normal, plane.normal)) > np.sin(APART) else None
+
+
+def sides_of(frames: Sequence[int], areas: Floats) -> tuple[tuple[int, float], ...]:
+    """Return (frame, side) of each change of the bend side, from areas (frames,) in squares of the reach.
+
+    A straight limb keeps the side before; at the start it has the first side that follows.
+    """
+    bent = np.flatnonzero(np.abs(areas) > STRAIGHT)
+    found: list[tuple[int, float]] = []
+    for row in bent:
+        side = float(np.sign(areas[row]))
+        if not found:
+            found.append((frames[0], side))
+        elif found[-1][1] != side:
+            found.append((frames[row], side))
+    return tuple(found) or ((frames[0], 1.0),)
+
+
+def off_plane(plane: Plane, course: Course, reach: float) -> tuple[float, int]:
+    """Return the target's largest distance from the plane, in the world's lengths, and its frame."""
+    heights = np.abs((course.targets - plane.origin) @ plane.normal)
+    worst = int(np.argmax(heights))
+    if heights[worst] <= _IN_PLANE * reach:
+        return 0.0, course.frames[worst]
+    size = abs(np.linalg.det(course.from_world[worst, :3, :3])) ** (1.0 / 3.0)
+    return float(heights[worst] / size), course.frames[worst]
