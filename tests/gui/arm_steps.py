@@ -109,7 +109,7 @@ def click_sub_panel(area, sidebar, name, wanted=""):
     try:  # below it stands how a straight limb bends
         x, y = yield from ui.find_button(area, sidebar, "ik2d.turn_plane")
     except AssertionError:
-        x, y = yield from ui.find_button(area, sidebar, "].bend")
+        x, y = yield from ui.find_button(area, sidebar, "bend")
     below = FIRST + NEXT * SUB_PANELS.index(name)
     yield from ui.click(x, y - int(below * bpy.context.preferences.system.ui_scale))
     yield 0.8  # panels slide to their places

@@ -7,7 +7,7 @@ import sys
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import calm, in_front, named, picture, scroll, ui
+from window import calm, click_sub_panel, in_front, named, picture, scroll, ui
 
 STEP = ((1, (0.0, 0.0, 0.0)), (13, (0.0, -0.28, 0.26)), (25, (0.0, -0.5, 0.0)))
 MIDDLE = 10  # the frame that is shown
@@ -83,6 +83,7 @@ def test():
     yield from ui.key('RET')
     yield from ui.wait_until(lambda: len(named("objects", "rig").ik2d.chains) == 1, "the chain")
     yield from open_rig_panel(area, sidebar)
+    yield from ui.click_button(area, sidebar, "].adopted.show_notes")
     yield from scroll(sidebar)
     yield from picture("riggers_2_adopted")
     yield from call("bake")
@@ -92,6 +93,8 @@ def test():
     yield from call("make_native")
     yield from ui.wait_until(lambda: named("objects", "rig").ik2d.chains[0].native_constraint, "the drivers")
     yield from scroll(sidebar, -1)
+    yield from click_sub_panel(area, sidebar, "Advanced")
+    yield from click_sub_panel(area, sidebar, "Reach")
     yield from picture("riggers_4_native")
 
 

@@ -8,9 +8,10 @@ from math import radians
 import bpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from window import at, calm, in_front, look_at, named, picture, scroll, ui
+from window import at, calm, click_sub_panel, in_front, look_at, named, picture, scroll, ui
 
 CYCLE = range(33, 65)
+FRAME, LATER = 12, 28
 TARGET = "Ankle Target R"
 
 
@@ -56,6 +57,16 @@ def added(side):
     return chain
 
 
+def remove_chains():
+    """Remove the sample's chains, and reset the pose that they leave."""
+    while rig().ik2d.chains:
+        bpy.ops.ik2d.chain_remove()
+    bpy.ops.object.mode_set(mode='POSE')
+    bpy.ops.pose.select_all(action='SELECT')
+    with view():
+        bpy.ops.pose.transforms_clear()
+
+
 def preferences():
     """The add-on's own page, in place of the viewport."""
     area, _ = ui.region()
@@ -75,9 +86,9 @@ def choose_and_add():
     scene = bpy.context.scene
     yield from in_front("IK 2D")
     calm()
-    rig().ik2d.chains.clear()
+    remove_chains()
     look_at(1.65, 1.6, 5.6)
-    scene.frame_set(12)
+    scene.frame_set(FRAME)
     select("Walker")
     yield from picture("walk_02_opened")
     select(TARGET, "Walker", bone="shin.R")
@@ -87,10 +98,11 @@ def choose_and_add():
 
 
 def pose_it(area, sidebar):
-    """Live, dragged, drawn, limited."""
-    yield from ui.click_button(area, sidebar, "ik2d.chains[0].live")
-    yield from ui.wait_until(lambda: rig().ik2d.chains[0].live, "the toggle")
+    """Live on a later frame, dragged, drawn, limited."""
+    assert rig().ik2d.chains[0].live
+    bpy.context.scene.frame_set(LATER)
     yield from picture("walk_05_live")
+    bpy.context.scene.frame_set(FRAME)
     shin = rig().pose.bones["shin.R"]
     x, y = at(rig().matrix_world @ shin.tail)
     yield from ui.move(x, y)
@@ -106,16 +118,21 @@ def pose_it(area, sidebar):
     chain = rig().ik2d.chains[0]
     knee = chain.joints["shin.R"]
     knee.limit_min, knee.limit_max, knee.use_limit = radians(5), radians(150), True
-    chain.active_joint = 1
+    yield from click_sub_panel(area, sidebar, "Joints", "limits_from_bones")
     yield from picture("walk_08_limits")
+    yield from click_sub_panel(area, sidebar, "Joints")
 
 
 def bake_it(area, sidebar):
     """The other leg, both baked, and played."""
     overlay().show = False
     added("L")
+    for chain in rig().ik2d.chains:
+        chain.hand_rotation = 'WORLD'
+    yield from click_sub_panel(area, sidebar, "Foot or Hand", "].hand_rotation")
     yield from picture("walk_09_both_legs")
-    bpy.context.scene.frame_set(12)
+    yield from click_sub_panel(area, sidebar, "Foot or Hand")
+    bpy.context.scene.frame_set(FRAME)
     yield from ui.click_button(area, sidebar, "ik2d.bake")
     yield from ui.wait_until(lambda: all(chain.bake_mark for chain in rig().ik2d.chains), "the bake", 60)
     yield from scroll(sidebar)

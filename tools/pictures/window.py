@@ -10,9 +10,9 @@ import bpy
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.environ["IK2D_GUI_TOOLS"], os.environ["IK2D_GUI_STEPS"]]
-from arm_steps import at, ui  # noqa: E402
+from arm_steps import at, click_sub_panel, ui  # noqa: E402
 
-__all__ = ["at", "calm", "in_front", "look_at", "named", "picture", "scroll", "ui"]
+__all__ = ["at", "calm", "click_sub_panel", "in_front", "look_at", "named", "picture", "scroll", "ui"]
 
 SHOTS = Path(os.environ["IK2D_SHOTS"])
 REST = (12, 12)  # where the mouse hides nothing and asks for no tooltip
