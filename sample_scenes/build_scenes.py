@@ -12,7 +12,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scenes import crane, deadlock, excavator, insect, out_of_reach, stage, tentacle, walking_leg
+from scenes import crane, deadlock, excavator, insect, out_of_reach, stage, tentacle, thrower, walking_leg
 
 from ik2d_addon.ui.settings import rig
 
@@ -25,6 +25,7 @@ SCENES = {
     "05_deadlock": deadlock.build,
     "06_crane": crane.build,
     "07_native": insect.build,
+    "09_thrower": thrower.build,
 }
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 400 KB
-# Those that are shown in motion too, and those that move without a bake.
-MOVING = {"06_crane": ROOT / "docs" / "crane.webp", "07_native": ROOT / "docs" / "insect.webp"}
+# Those that are shown in motion too, in docs/, every so manyth frame; and those that move without a bake.
+MOVING = {"06_crane": ("crane", 3), "07_native": ("insect", 3), "09_thrower": ("thrower", 2)}
 NATIVE = ("07_native",)
 
 
@@ -24,7 +24,9 @@ def main(names: list[str]) -> None:
                 run("-m", "ik2d_addon", "bake", scene, "--output", moving)
             run(ROOT / "tools" / "render_strip.py", moving, scene.with_suffix(".png"), "--width", WIDTH)
             if scene.stem in MOVING:
-                run(ROOT / "tools" / "render_moving.py", moving, MOVING[scene.stem])
+                name, step = MOVING[scene.stem]
+                picture = ROOT / "docs" / f"{name}.webp"
+                run(ROOT / "tools" / "render_moving.py", moving, picture, "--step", step)
 
 
 def run(*arguments: object) -> None:

@@ -97,14 +97,15 @@ def moments(scene: bpy.types.Scene) -> list[int]:
 
 
 def find_tips(scene: bpy.types.Scene) -> Tips:
-    """Return the tip of every enabled chain in the scene."""
+    """Return the tip of every enabled chain in the scene, but for single bones that only aim."""
     tips = []
     for ob in scene.objects:
         if ob.type == 'ARMATURE':
             for chain in ob.ik2d.chains:
                 if chain.enabled:
                     bones = chain_bones(ob, chain.tip, chain.bone_count)
-                    tips.append((ob, chain.tip, chain, sum(bone.length for bone in bones)))
+                    if len(bones) > 1 or chain.aim_distance:
+                        tips.append((ob, chain.tip, chain, sum(bone.length for bone in bones)))
     return tips
 
 

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..core.inputs import Floats
 from ..core.swing import ARC, POLE, SWING
 from ..core.words import number_of
+from ..rig.chain.chain import RigChain
 from ..rig.pose.swings import NEAR, STEP
 from .keys.keying import KeyedChain
 from .lengths import length_text
@@ -28,15 +30,8 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     rig = chain.rig
     if rig.swing is None or chain.openness is None or chain.plane_steps is None:
         return
-    near = (chain.openness < NEAR) & (chain.spins is None)
-    if near.any():
-        worst = int(np.argmin(chain.openness))
-        degrees, where = np.degrees(chain.openness[worst]), _WHERE[rig.swing.rule]
-        yield (
-            f"Chain '{rig.name}': its target is {where} within {np.degrees(NEAR):.0f} degrees"
-            f" on {number_of(int(near.sum()), 'frame')} ({degrees:.2g} degrees at frame {frames[worst]:g}),"
-            f" where its plane may turn over; {_CURE[rig.swing.rule]}, or bake with Ease Flips"
-        )
+    if chain.spins is None:
+        yield from open_note(rig, chain.openness, frames)
     fast = chain.plane_steps > STEP
     if fast.any():
         worst = int(np.argmax(chain.plane_steps))
@@ -47,6 +42,22 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
             f"Chain '{rig.name}': its plane turns by {np.degrees(chain.plane_steps[worst]):.0f} degrees from"
             f" frame {frames[max(worst - 1, 0)]:g} to {frames[worst]:g}{others}{eased}"
         )
+
+
+def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -> Iterator[str]:
+    """Yield a sentence where a target is near the direction that leaves a plane open.
+
+    openness: (frames,) radians between the two; None for a fixed plane.
+    """
+    if rig.swing is None or openness is None or not (openness < NEAR).any():
+        return
+    worst, count = int(np.argmin(openness)), int((openness < NEAR).sum())
+    degrees, where = np.degrees(openness[worst]), _WHERE[rig.swing.rule]
+    yield (
+        f"Chain '{rig.name}': its target is {where} within {np.degrees(NEAR):.0f} degrees"
+        f" on {number_of(count, 'frame')} ({degrees:.2g} degrees at frame {frames[worst]:g}),"
+        f" where its plane may turn over; {_CURE[rig.swing.rule]}, or bake with Ease Flips"
+    )
 
 
 def stray_note(keyed: KeyedChain, frames: Sequence[float], units: str) -> Iterator[str]:

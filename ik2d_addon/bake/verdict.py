@@ -317,8 +317,8 @@ def _cure(chain: SolvedChain, frame: int) -> str:
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:
     """Return the largest excess of a played-back miss over the promised one, in the world, and its time.
 
-    In the plane and off it count separately, so that neither hides the other; but a plane that follows
-    the target, or is sheared by an uneven scale, has no such parts when it is played back.
+    In the plane and off it count separately, so that neither hides the other. Where the plane turns, or is
+    sheared, they do not tell the same on both sides, and the whole miss counts.
     """
     rows, told = _rows_of(played.times, plan.time_array)
     told &= plan.keyed(solved.rig.name)[rows]

@@ -7,7 +7,7 @@ import bpy
 from mathutils import Vector
 
 from . import shapes, stage
-from .rig import Bone, armature, attach_all, chain, path, piston
+from .rig import Bone, Ram, add_ram, armature, attach_all, chain, path
 
 PIVOT, LIFTED = (-1.0, 2.9), math.radians(25)
 # From the pivot along the boom, slid in: the mouth of the boom, that of the inner section, the nose.
@@ -54,6 +54,7 @@ def build() -> bpy.types.Object:
             Bone("inner section", boom, inner, "boom", slides=True),
             Bone("outer section", inner, nose, "inner section", slides=True),
             Bone("hook", nose, (nose[0], 0, nose[2] - CABLE), "outer section", keeps_heading=True),
+            *_ram().bones,
         ),
     )
     _truck()
@@ -61,6 +62,7 @@ def build() -> bpy.types.Object:
     _boom(rig)
     _hook(rig)
     _animate(rig)
+    add_ram(rig, _ram())
     _surroundings()
     stage.note("Press Space", PRESS)
     return rig
@@ -172,9 +174,11 @@ def _boom(rig) -> None:
         rig,
         "outer section",
     )
+
+
+def _ram() -> Ram:
     root = shapes.local(PIVOT, _far(), [ROOT])[0]
-    for y in (-0.26, 0.26):
-        piston(rig, "Luffing cylinder", ("turret", (0.75, 1.95)), ("boom", root), 0.15, y)
+    return Ram("luffing", ("turret", (0.75, 1.95)), ("boom", root), 0.15, (-0.26, 0.26), shares=(0.62, 0.7))
 
 
 def _hook(rig) -> None:

@@ -7,7 +7,7 @@ import bpy
 from mathutils import Vector
 
 from . import shapes, stage
-from .rig import Bone, armature, attach, attach_all, chain, keys, path, piston
+from .rig import Bone, Ram, add_ram, armature, attach, attach_all, chain, keys, path
 
 FOOT, ELBOW, WRIST, TEETH = (0.5, 1.8), (4.76, 5.12), (5.49, 2.42), (4.94, 1.24)
 
@@ -47,14 +47,16 @@ def build() -> bpy.types.Object:
             Bone("boom", _joint(FOOT), _joint(ELBOW), "house"),
             Bone("stick", _joint(ELBOW), _joint(WRIST), "boom"),
             Bone("bucket", _joint(WRIST), _joint(TEETH), "stick"),
+            *(bone for ram in _rams() for bone in ram.bones),
         ),
     )
     _undercarriage()
     _house(rig)
     _arm(rig)
     _bucket(rig)
-    _cylinders(rig)
     _animate(rig)
+    for ram in _rams():
+        add_ram(rig, ram)
     _surroundings()
     stage.note("Press Space", PRESS)
     return rig
@@ -205,16 +207,15 @@ def _bucket(rig) -> None:
     attach_all(parts, rig, "bucket")
 
 
-def _cylinders(rig) -> None:
-    boom_ear = shapes.local(FOOT, ELBOW, [(2.1, 0.75)])[0]
-    for y in (-0.33, 0.33):
-        piston(rig, "Boom cylinder", ("house", (1.05, 1.5)), ("boom", boom_ear), 0.11, y)
-    boom_top = shapes.local(FOOT, ELBOW, [(2.45, 1.32)])[0]
-    stick_end = shapes.local(ELBOW, WRIST, [(-0.85, 0.12)])[0]
-    piston(rig, "Stick cylinder", ("boom", boom_top), ("stick", stick_end), 0.12)
-    stick_top = shapes.local(ELBOW, WRIST, [(0.25, 0.55)])[0]
-    bucket_ear = shapes.local(WRIST, TEETH, [(0.0, 0.42)])[0]
-    piston(rig, "Bucket cylinder", ("stick", stick_top), ("bucket", bucket_ear), 0.09)
+def _rams() -> tuple[Ram, ...]:
+    ear, top = shapes.local(FOOT, ELBOW, [(2.1, 0.75), (2.45, 1.32)])
+    end, lug = shapes.local(ELBOW, WRIST, [(-0.85, 0.12), (0.25, 0.55)])
+    bucket = shapes.local(WRIST, TEETH, [(0.0, 0.42)])[0]
+    return (
+        Ram("boom", ("house", (1.05, 1.5)), ("boom", ear), 0.11, (-0.33, 0.33)),
+        Ram("stick", ("boom", top), ("stick", end), 0.12),
+        Ram("bucket", ("stick", lug), ("bucket", bucket), 0.09),
+    )
 
 
 def _animate(rig) -> None:

@@ -68,33 +68,53 @@ def attach_all(obs: Iterable[bpy.types.Object], rig: bpy.types.Object, bone: str
         attach(ob, rig, bone)
 
 
-def piston(
-    rig: bpy.types.Object,
-    name: str,
-    low: tuple[str, shapes.Point],
-    high: tuple[str, shapes.Point],
-    size: float,
-    y: float = 0.0,
-) -> None:
-    """Put a hydraulic cylinder between two bones, each given with a point (x, z) of the rest pose."""
-    ends = [Vector((point[0], y, point[1])) for _, point in (low, high)]
-    length = (ends[1] - ends[0]).length
+class Ram(NamedTuple):
+    """A hydraulic ram between two bones, each given with a point (x, z) of the rest pose."""
+
+    name: str
+    low: tuple[str, shapes.Point]  # where its cylinder is mounted
+    high: tuple[str, shapes.Point]  # where its rod is
+    size: float  # the cylinder's radius
+    depths: Sequence[float] = (0.0,)  # of as many cylinders side by side
+    # Lengths of the cylinder and the rod, in parts of the way between the mounts at rest: the rod must not
+    # leave the cylinder, nor either of them be longer than the ram is at its shortest.
+    shares: tuple[float, float] = (0.62, 0.75)
+
+    @property
+    def bones(self) -> tuple[Bone, Bone]:
+        """The cylinder's bone and the rod's, each at its mount and towards the other's."""
+        low, high = (Vector((point[0], 0.0, point[1])) for _, point in (self.low, self.high))
+        cylinder, rod = self.shares
+        return (
+            Bone(f"{self.name} cylinder", low, low.lerp(high, cylinder), self.low[0], slides=True),
+            Bone(f"{self.name} rod", high, high.lerp(low, rod), self.high[0], slides=True),
+        )
+
+
+def add_ram(rig: bpy.types.Object, ram: Ram) -> None:
+    """Put a ram's cylinders and rods on its bones, and have each bone aim at the other's mount, live."""
     dark = shapes.material("Cylinder", (0.08, 0.08, 0.09), roughness=0.4)
     steel = shapes.material("Steel", (0.75, 0.77, 0.8), roughness=0.2, metallic=1.0)
-    pivots = []
-    for (bone, _), where, end in zip((low, high), ends, ("low", "high"), strict=True):
-        pivot = shapes.link(bpy.data.objects.new(f"{name} {end}", None), "Pivots")
-        pivot.location, pivot.empty_display_size = where, size
-        pivots.append(attach(pivot, rig, bone))
-    parts = ((low[0], 0, "barrel", size, 0.62, dark), (high[0], 1, "rod", size * 0.5, 0.75, steel))
-    for bone, end, part, radius, share, look in parts:
-        top = (0, 0, length * share)
-        ob = shapes.tube(f"{name} {part}", (0, 0, 0), top, (radius, radius), look, steps=16)
-        ob.location = ends[end]
-        attach(ob, rig, bone)
-        track = ob.constraints.new('DAMPED_TRACK')
-        track.target, track.track_axis = pivots[1 - end], 'TRACK_Z'
+    bones, looks, radii = ram.bones, (dark, steel), (ram.size, ram.size * 0.5)
+    mounts = []
+    for bone in bones:
+        mount = shapes.link(bpy.data.objects.new(f"{bone.name} mount", None), "Pivots")
+        mount.location, mount.empty_display_size = bone.head, ram.size
+        mounts.append(attach(mount, rig, bone.parent))
     bpy.data.collections["Pivots"].hide_render = True
+    for bone, look, radius, goal in zip(bones, looks, radii, reversed(mounts), strict=True):
+        for y in ram.depths:
+            aside = Vector((0.0, y, 0.0))
+            head, tail = Vector(bone.head) + aside, Vector(bone.tail) + aside
+            parts = [
+                shapes.tube(bone.name.capitalize(), head, tail, (radius, radius), look, steps=16),
+                shapes.pin("Eye", (head.x, head.z), ram.size * 0.95, ram.size * 1.5, dark, y=y),
+            ]
+            if look == dark:
+                end = tail - (tail - head).normalized() * ram.size * 0.7
+                parts.append(shapes.tube("Gland", end, tail, (ram.size * 1.15,) * 2, dark, steps=16))
+            attach_all(parts, rig, bone.name)
+        chain(rig, bone.name.capitalize(), bone.name, 1, goal)
 
 
 def keys(

@@ -10,7 +10,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 Point = tuple[float, float]  # x, z
-TARGET_COLOR = (0.95, 0.03, 0.28)
+TARGET_COLOR, POLE_COLOR = (0.95, 0.03, 0.28), (0.03, 0.25, 0.95)
 
 
 def link(ob: bpy.types.Object, collection: str) -> bpy.types.Object:
@@ -141,6 +141,14 @@ def target(name: str, radius: float, depth: float) -> bpy.types.Object:
         )
     look = material("Target", TARGET_COLOR, roughness=0.4, glow=0.35)
     return _finish(bm, name, look, smooth=True, collection="Targets")
+
+
+def pole(name: str, radius: float) -> bpy.types.Object:
+    """Make a pole: a faceted ball whose origin is the point that an elbow or a knee points at."""
+    bm = bmesh.new()
+    bmesh.ops.create_icosphere(bm, subdivisions=1, radius=radius)
+    look = material("Pole", POLE_COLOR, roughness=0.4, glow=0.35)
+    return _finish(bm, name, look, collection="Targets")
 
 
 def heap(name: str, centre: Point, radius: float, height: float, look, seed: int) -> bpy.types.Object:

@@ -58,7 +58,7 @@ def frame_failures(chain: dict, frame: int) -> Iterator[str]:
     status, residual = chain["status"][index], chain["residual"][index]
     points = joints(chain["armature"], chain["bones"])
     lengths = [(b - a).length for a, b in itertools.pairwise(points)]
-    goal = target_position(chain["target"])
+    goal = goal_position(chain, points)
     from_root, from_tip = (goal - points[0]).length, (goal - points[-1]).length
     close = CLOSE * sum(lengths)
     if status not in possible_statuses(lengths, from_root):
@@ -95,6 +95,15 @@ def target_position(target: str) -> Vector:
     name, _, bone = target.partition("/")
     evaluated = evaluated_object(name)
     return evaluated.matrix_world @ (evaluated.pose.bones[bone].head if bone else Vector())
+
+
+def goal_position(chain: dict, points: list[Vector]) -> Vector:
+    """Return where a chain's tip is to be: its target, or for a single bone that aims the way to it."""
+    goal = target_position(chain["target"])
+    settings = bpy.data.objects[chain["armature"]].ik2d.chains[chain["name"]]
+    if len(points) > 2 or settings.aim_distance:
+        return goal
+    return points[0] + (points[1] - points[0]).length * (goal - points[0]).normalized()
 
 
 def evaluated_object(name: str) -> bpy.types.Object:

@@ -8,7 +8,7 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from native_rigs import contents, poses, random_limb, reach_of, two_legs
 from rigs import add_armature, add_chain, add_target, errors_on, leg_with_target, override_from
 from snapshots import differences, everything
@@ -285,6 +285,37 @@ def test_a_copy_with_its_empties_is_told_apart_and_goes_alone():
     assert is_native(chain) and errors_on([1, 20], armature, chain).max() < 1e-5
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_copy_with_its_empties_of_a_chain_without_a_bone_above_has_its_own(rule):
+    bones = {"a": ((0, 0, 2.0), (0, -0.1, 1.0), "", 0.3), "b": ((0, -0.1, 1.0), (0, 0, 0.1), "a", 0.1)}
+    armature = add_armature(bones)
+    armature.rotation_euler, armature.location = (0.3, 0.2, 1.0), (1.0, 2.0, 3.0)
+    bpy.context.view_layer.update()
+    ways = np.random.default_rng(2).normal(size=(8, 3)) * 0.5
+    places = {
+        f: (armature.matrix_world @ Vector((0, 0, 2) + way))[:] for f, way in zip(FRAMES, ways, strict=True)
+    }
+    chain = add_chain(armature, "b", add_target(places), 2)
+    add_pole(armature, chain)
+    chain.plane = rule
+    make_native(armature, chain)
+    assert errors_on(FRAMES, armature, chain).max() < EXACT * 2.0
+    for ob in bpy.data.objects:
+        ob.hide_viewport = False
+        ob.select_set(True)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    own = copy.ik2d.chains[0]
+    assert own.native_stand != chain.native_stand and not changed_since_made(own)
+    own.target.animation_data_clear()
+    own.target.location = armature.matrix_world @ Vector((0.3, 0.2, 1.2))
+    assert errors_on([1], copy, own)[0] < EXACT * 2.0
+    remove_native(copy, own)
+    assert not copy.pose.bones["a"].constraints
+    assert is_native(chain) and errors_on(FRAMES, armature, chain).max() < EXACT * 2.0
+
+
 def test_renamed_bones_and_chains_stay_native_and_are_removed():
     armature, chain = posed_leg()
     make_native(armature, chain)
@@ -327,6 +358,16 @@ def test_a_pole_in_the_armature_that_hangs_on_the_chain_is_refused():
     with pytest.raises(Exception, match="its pole 'Pole'"):
         make_native(armature, chain)
     assert not is_native(chain)
+
+
+def test_a_target_in_line_with_the_pole_is_told():
+    armature, chain = posed_leg()
+    assert not make_native(armature, chain).warnings
+    remove_native(armature, chain)
+    chain.pole.animation_data_clear()
+    chain.pole.constraints.new('COPY_LOCATION').target = chain.target
+    (warning,) = make_native(armature, chain).warnings
+    assert "its target is in line with its pole within 5 degrees on 50 frames" in warning
 
 
 def test_undo_and_redo_take_one_step_each():

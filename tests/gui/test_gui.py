@@ -135,6 +135,7 @@ def play(
         pytest.param("scenario_ccd.py", ["--enable-event-simulate"], id="ccd"),
         pytest.param("scenario_doctor.py", ["--enable-event-simulate"], id="doctor"),
         pytest.param("scenario_adopt.py", ["--enable-event-simulate"], id="adopt"),
+        pytest.param("scenario_adopt_pole.py", ["--enable-event-simulate"], id="pole_adopted"),
         pytest.param("scenario_pole.py", ["--enable-event-simulate"], id="pole"),
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
         pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),

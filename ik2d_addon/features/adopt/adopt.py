@@ -307,7 +307,8 @@ def compare_adopted(
     for name in made:
         adopted, result = armature.ik2d.chains[name].adopted, found[name]
         if isinstance(result, Apart):
-            adopted.angle, adopted.tip, adopted.part = result.angle, result.tip, result.part
+            adopted.angle, adopted.tip, adopted.joint = result.angle, result.tip, result.joint
+            adopted.part = result.part
             adopted.apart = _apart_in_words(result, adoption.watched, scene)
         else:
             adopted.apart = f"not compared with the IK: {result}"
@@ -321,8 +322,10 @@ def compare_adopted(
 class Difference:
     """How far a chain's pose will be from the IK's."""
 
-    sentence: str
-    part: float  # of the limb's length, of the joint that is furthest away; 0 where it is not known
+    angle: float  # radians, of the bone that is turned furthest
+    joint: float  # a length in the world, of the joint that is furthest away
+    part: float  # that as a part of the limb's length
+    unknown: str  # why it is not known; "" where it is
     carried: str  # what the chain takes over, in words
 
 
@@ -333,14 +336,28 @@ def differences(adoption: Adoption, scene: Scene) -> dict[str, Difference]:
     try:
         compare_adopted(adoption, names, scene)
         return {
-            plan.name: Difference(own.apart, own.part, "; ".join(own.carried.splitlines()))
+            plan.name: _difference(armature.ik2d.chains[name].adopted)
             for name, plan in zip(names, adoption.plans, strict=True)
-            if (own := armature.ik2d.chains[name].adopted).made and own.apart
+            if name not in before and armature.ik2d.chains[name].adopted.made
         }
     finally:
         for name in reversed(names):
             if name not in before:
                 release(armature, name)
+
+
+def _difference(adopted: PropertyGroup) -> Difference:
+    unknown = "" if adopted.joint >= 0.0 else adopted.apart
+    carried = "; ".join(adopted.carried.splitlines())
+    return Difference(adopted.angle, adopted.joint, adopted.part, unknown, carried)
+
+
+def difference_in_words(difference: Difference, unit_system: str) -> str:
+    """Say how far a chain's pose will be from the IK's."""
+    if difference.unknown:
+        return difference.unknown[:1].upper() + difference.unknown[1:]
+    joint, degrees = length_text(difference.joint, unit_system), np.degrees(difference.angle)
+    return f"Up to {joint} ({difference.part:.1%} of the limb) and {degrees:.1f}° from its IK"
 
 
 def _compared(

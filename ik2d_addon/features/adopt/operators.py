@@ -128,7 +128,7 @@ def _in_lines(
     adoption: "Adoption", found: "dict[str, Difference]", units: str
 ) -> list[list[tuple[str, str]]]:
     """Return the dialog's lines on each limb, each with its icon."""
-    from .adopt import plan_in_words
+    from .adopt import difference_in_words, plan_in_words
 
     limbs = []
     for i, plan in enumerate(adoption.plans):
@@ -137,7 +137,7 @@ def _in_lines(
         lines = [('CON_KINEMATIC', first)]
         if difference is not None:
             icon = 'ERROR' if difference.part > _FAR else 'BLANK1'
-            lines.append((icon, f"Then {difference.sentence}"))
+            lines.append((icon, difference_in_words(difference, units)))
         limbs.append([*lines, *(('ERROR', line) for line in rest)])
     return limbs
 

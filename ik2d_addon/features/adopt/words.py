@@ -103,7 +103,8 @@ def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Seque
         yield "stretch of the other bones, which inherit scale: they would shear"
     if "strips" in animation_of(plan.limb, "influence"):
         yield "its influence as NLA strips have it"
-    own = [bone.name for bone in bones if _is_turned(bone)]
+    # The angle of a pole is fitted to turns that stay.
+    own = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
     if own:
         yield f"turns of {listed(own)} beside the IK, which a bake replaces"
     driven = [bone.name for bone in bones if _is_driven(bone)]
@@ -157,11 +158,15 @@ def _turned_out(plan: Plan) -> Iterator[str]:
         )
 
 
-def _is_turned(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a bone has keys of its rotation, or is turned from rest."""
+def _is_keyed(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone has keys of its rotation."""
     paths = (bone.path_from_id(name) for name in ("rotation_quaternion", "rotation_euler"))
-    keyed = any(curve_of(bone.id_data, path) for path in paths)
-    return keyed or bool(bone.matrix_basis.to_quaternion().angle > APART)
+    return any(curve_of(bone.id_data, path) for path in paths)
+
+
+def _is_turned(bone: bpy.types.PoseBone) -> bool:
+    """Return whether a bone is turned from rest."""
+    return bool(bone.matrix_basis.to_quaternion().angle > APART)
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import length_text
+from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...rig.animation import versions
@@ -19,6 +20,7 @@ from ...rig.chain.order import refuse_moved_target
 from ...rig.chain.readable import refuse_no_text
 from ...rig.chain.renames import bones_of
 from ...rig.pose.kinematics import read_linkage
+from ...rig.pose.swings import flips
 from ...rig.pose.target_plane import facing_target, target_points
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
@@ -85,9 +87,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         native = _built(rig, settings, plan, empties)
         settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
-        return replace(
-            native, warnings=(*_target_off_plane(rig, samples, times, scene), *_warnings(settings))
-        )
+        return replace(native, warnings=(*_notes_on_target(rig, samples, times, scene), *_warnings(settings)))
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
@@ -149,11 +149,12 @@ def _facing(rig: RigChain, scene: bpy.types.Scene) -> tuple[RigChain, ChainSampl
     return facing_target(rig, samples), samples, times
 
 
-def _target_off_plane(
+def _notes_on_target(
     rig: RigChain, samples: ChainSamples, times: list[float], scene: bpy.types.Scene
 ) -> Iterator[str]:
-    """Yield a warning if the target leaves the chain's fixed plane on the sampled frames."""
+    """Yield a warning if the target leaves the chain's plane on the sampled frames, or leaves it open."""
     if rig.swing is not None:
+        yield from open_note(rig, flips(rig, samples)[0], times)
         return
     joints, normal = rest_joints(rig.pose_bones), rig.plane.normal
     to_world = samples.world @ read_linkage(rig, samples).to_pose

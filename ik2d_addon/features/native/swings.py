@@ -68,7 +68,8 @@ class Following:
             swing.rotation_euler.z = self.angle
         turned.rotation_mode = 'ZYX'
         turned.rotation_euler = Matrix(self.bone.tolist()).to_euler('ZYX')
-        drive(turned, _ROTATION, f"{turn}{angle}", empties, index=2)
+        if len(rig.bones) > 1 or self.limited:  # else it is 0: the swing points the bone at its target
+            drive(turned, _ROTATION, f"{turn}{angle}", empties, index=2)
         if self.height:
             self._tilt(empties)
         elif self.rule == POLE:

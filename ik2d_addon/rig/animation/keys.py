@@ -169,7 +169,8 @@ def keep_keys(curve: bpy.types.FCurve, kept: NDArray[np.bool_]) -> None:
 
 
 def copy_keys(source: bpy.types.FCurve, curve: bpy.types.FCurve) -> None:
-    """Give an F-Curve the keys of another, exactly."""
+    """Give an F-Curve the keys of another, exactly, with the other's way of smoothing them."""
+    curve.auto_smoothing = source.auto_smoothing
     fill(curve, columns_of(source), exact=True)
 
 

@@ -93,9 +93,13 @@ class IK2D_PG_adopted(PropertyGroup):
     )
     angle: FloatProperty(name="Angle", description="Furthest that a bone is turned from where it was", **NOTE)
     tip: FloatProperty(name="Tip", description="Furthest that the tip is from where it was", **NOTE)
-    part: FloatProperty(
-        name="Part", description="Furthest that a joint is from where it was, as a part of the limb", **NOTE
+    joint: FloatProperty(
+        name="Joint",
+        description="Furthest that a joint is from where it was; -1 where that is not known",
+        default=-1.0,
+        **NOTE,
     )
+    part: FloatProperty(name="Part", description="That as a part of the limb's length", **NOTE)
 
 
 def is_adopted(chain: PropertyGroup) -> bool:
