@@ -18,13 +18,22 @@ from rigs import (
 
 from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.rounding import PLAYED_BACK
 
 
 def distance_at(armature, chain, time: float) -> float:
-    """Return how far Blender has the chain's tip from its target at a time, between frames too."""
+    """Return how far Blender has the chain's tip from its target at a time, between frames too.
+
+    One bone that aims has its target as far from its root as its tip.
+    """
     bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
-    return (evaluated_tip(armature, chain.tip) - evaluated_place(chain.target, chain.subtarget)).length
+    tip, goal = evaluated_tip(armature, chain.tip), evaluated_place(chain.target, chain.subtarget)
+    rig = read_chain(armature, chain)
+    if rig.aims:
+        root = evaluated_place(armature, rig.bones[0])
+        goal = root + (goal - root) * ((tip - root).length / (goal - root).length)
+    return (tip - goal).length
 
 
 def hold_to_the_truth(armature, report, start: int, end: int) -> None:
