@@ -644,7 +644,9 @@ def test_full_scene_and_own_scene_give_the_same_keys(monkeypatch):
                 patch.setattr(own_scene, "doubt", lambda *_, reason=reason: reason)
             report = bake(armature, frame_start=1, frame_end=LAST)
         assert report.full_scene == reason
-        keys.append(animation_of(armature))
+        curves = animation_of(armature).items()
+        # Times and values alone: where F-Curves place all, curves between go through more solutions.
+        keys.append({channel: [key[:2] for key in own] for channel, own in curves})
     assert keys[0] == keys[1]
 
 
