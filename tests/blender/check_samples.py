@@ -100,8 +100,8 @@ def target_position(target: str) -> Vector:
 def goal_position(chain: dict, points: list[Vector]) -> Vector:
     """Return where a chain's tip is to be: its target, or for a single bone that aims the way to it."""
     goal = target_position(chain["target"])
-    settings = bpy.data.objects[chain["armature"]].ik2d.chains[chain["name"]]
-    if len(points) > 2 or settings.aim_distance:
+    settings = getattr(bpy.data.objects[chain["armature"]], "ik2d", None)  # none where only Blender looks
+    if len(points) > 2 or settings and settings.chains[chain["name"]].aim_distance:
         return goal
     return points[0] + (points[1] - points[0]).length * (goal - points[0]).normalized()
 
