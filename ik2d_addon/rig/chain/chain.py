@@ -350,11 +350,7 @@ def _check_target(
             f"Chain '{settings.name}': its target '{target.name}' is in the library '{lost.filepath}', which"
             " is missing; put the file back, or relocate the library (File > External Data)"
         )
-    if subtarget and (target.type != 'ARMATURE' or subtarget not in pose_bones_of(target)):
-        raise IK2DError(
-            f"Chain '{settings.name}': target '{target.name}' has no bone '{subtarget}';"
-            " choose another bone or none"
-        )
+    _refuse_lost_bone(settings.name, "target", target, subtarget)
     names = [bone.name for bone in bones]
     refuse_own_target(settings.name, armature, names, _above_target(settings))
     if settings.plane == POLE:
@@ -369,12 +365,17 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
             f"Chain '{settings.name}' has no pole; choose the object that its knee or elbow points at, or"
             " another plane"
         )
-    if bone and (pole.type != 'ARMATURE' or bone not in pose_bones_of(pole)):
+    _refuse_lost_bone(settings.name, "its pole", pole, bone)
+    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
+
+
+def _refuse_lost_bone(chain_name: str, role: str, followed: bpy.types.Object, bone: str) -> None:
+    """Raise IK2DError where a chain follows a bone that its target or pole does not have."""
+    if bone and (followed.type != 'ARMATURE' or bone not in pose_bones_of(followed)):
         raise IK2DError(
-            f"Chain '{settings.name}': its pole '{pole.name}' has no bone '{bone}';"
+            f"Chain '{chain_name}': {role} '{followed.name}' has no bone '{bone}';"
             " choose another bone or none"
         )
-    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
 
 
 def pole_problem(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> str:

@@ -273,7 +273,7 @@ def leg_with_pole(pole="Pole", **settings):
 
 
 def refusal(armature, chain):
-    """Return what reading a chain is refused with; it is its problem, too."""
+    """Return the error that reading a chain raises; `problem_of` has the same."""
     with pytest.raises(IK2DError) as caught:
         read_chain(armature, chain)
     assert problem_of(armature, chain) == str(caught.value)
