@@ -20,6 +20,7 @@ _MODULES = (
     ".features.setup.operators",
     ".features.setup.straight_limb",
     ".features.setup.poles",
+    ".features.foot.operators",
     ".features.baking.results",
     ".features.baking.operators",
     ".features.doctor.mute_constraints",

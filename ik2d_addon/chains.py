@@ -8,6 +8,7 @@ whose sentence says why; nothing is changed then.
 """
 
 from .features.adopt.adopt import adopt, release
+from .features.foot.add import add_foot, remove_foot
 from .features.match.match import snap_fk, target_to_tip
 from .features.native import make_native, remove_native
 from .features.setup.copying import mirror_chain
@@ -17,6 +18,7 @@ from .ui.settings.chain_list import add_chain, flip
 
 __all__ = [
     "add_chain",
+    "add_foot",
     "add_pole",
     "adopt",
     "fit_pole_angle",
@@ -25,6 +27,7 @@ __all__ = [
     "mirror_chain",
     "release",
     "remove_chain",
+    "remove_foot",
     "remove_native",
     "snap_fk",
     "target_to_tip",

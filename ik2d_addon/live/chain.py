@@ -14,6 +14,7 @@ from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import bend_of, read_chain
 from ..rig.chain.dependencies import Node
 from ..rig.chain.fingerprint import rest_fingerprint
+from ..rig.chain.foot.foot import foot_values
 from ..rig.chain.native_state import is_native
 from ..rig.chain.order import refuse_moved_target
 from ..rig.chain.renames import chain_named
@@ -21,6 +22,7 @@ from ..rig.pose.swings import aimed_as_far, flips, swung
 from ..rig.pose.target_plane import facing_target
 from ..rig.scene.bone_constraints import OtherControl, carry, not_followed, possible_controls
 from ..rig.scene.carried import carried_now
+from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.solve import Plain
@@ -168,7 +170,7 @@ class LiveChain:
         settings: Any = chain_named(shown, self.name)
         bones = shown.pose.bones
         own = [bones[name] for name in self.rig.bones]
-        return FrameState(
+        frame = FrameState(
             scene=scene,
             world=shown.matrix_world,
             bones=bones,
@@ -181,7 +183,19 @@ class LiveChain:
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
             aim=self._aim(scene, depsgraph) if self.rig.follows_rotation else None,
+            foot_values=foot_values(settings.foot) if self.rig.foot is not None else (),
         )
+        return frame if self.rig.foot is None else self._on_foot(frame, depsgraph)
+
+    def _on_foot(self, frame: FrameState, depsgraph: bpy.types.Depsgraph) -> FrameState:
+        """Return the state with the ankle's goal for its target, by the foot's control and its roll."""
+        rig = self.rig
+        assert rig.foot is not None
+        ground = None
+        if rig.foot.ground is not None:
+            ground = ground_matrix(rig, rig.foot.ground.evaluated_get(depsgraph).matrix_world)
+        samples = with_foot(rig, samples_of(rig, frame), size_of(rig, frame.bones), ground)
+        return replace(frame, target=Vector(samples.targets[0]), foot=samples.foot)
 
     def _aim(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Matrix:
         """Return the target's axes (3x3) as a depsgraph shows them, or by its F-Curves."""

@@ -59,6 +59,9 @@ class FrameState:
     target: Vector
     pole: Vector | None
     aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
+    # Of a chain with a foot, whose target is the ankle's goal: its values, and the angles of foot and toes
+    foot_values: tuple[float, ...] = ()
+    foot: Any = None  # as ChainSamples.foot
 
 
 class RigState:
@@ -97,7 +100,7 @@ class RigState:
         self.straight = straight
         self.plain: Plain | None = read_plain_solver(rig, samples, straight, self._tips)
         self.plain_hands: PlainHands | None = None
-        keeps = rig.hands is not None and not self._changes_lengths
+        keeps = rig.hands is not None and rig.foot is None and not self._changes_lengths
         if keeps and self.plain is not None and are_plain(rig, rig.hands):
             self.plain_hands = PlainHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
@@ -387,8 +390,9 @@ def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
         parent=None if frame.base is None else np.array([frame.base], np.float64),
         bases=np.array([bases], np.float64),
         tips=np.zeros((1, 3)),
-        settings=np.array([[frame.softness, frame.bend, frame.influence]], np.float64),
+        settings=np.array([[frame.softness, frame.bend, frame.influence, *frame.foot_values]], np.float64),
         aims=None if frame.aim is None else np.array([frame.aim], np.float64),
         carried=frame.carried,
         poles=None if frame.pole is None else np.array([frame.pole], np.float64),
+        foot=frame.foot,
     )

@@ -43,7 +43,7 @@ def active_armature(context: Context) -> Object | None:
 
 def follows(chain: PropertyGroup | None, target: Object) -> bool:
     """Return whether there is a chain, and this object is its target or its pole."""
-    return chain is not None and target in [ob for ob, _ in followed_by(chain)]
+    return chain is not None and target in [ob for ob, _ in followed_by(chain, with_ground=False)]
 
 
 def followers(scene: bpy.types.Scene, target: Object) -> list[Object]:
@@ -88,11 +88,18 @@ def why_not_edit(context: Context) -> str:
     armature = active_armature(context)
     if armature is None:
         return "Make an armature the active object, or the target of one of its chains"
-    if not armature.is_editable:
-        return f"Armature '{armature.name}' is linked: make a library override of it first"
+    if reason := why_linked(armature):
+        return reason
     if armature.mode not in {'OBJECT', 'POSE'}:
         return "Switch to Object Mode or Pose Mode"
     return ""
+
+
+def why_linked(armature: Object) -> str:
+    """Say that an armature is linked, so that its chains cannot be edited; "" where they can."""
+    if armature.is_editable:
+        return ""
+    return f"Armature '{armature.name}' is linked: make a library override of it first"
 
 
 def why_no_chain(context: Context) -> str:

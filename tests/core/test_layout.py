@@ -19,13 +19,14 @@ RIG = ("pose", "scene", "chain", "animation")
 FEATURES = {
     "native": (),
     "match": (),
+    "foot": (),
     "drag": (),
     "doctor": (),
     "overlay": (),
     "baking": ("native",),
     "adopt": ("native",),
     "ccd_steps": ("drag", "baking"),
-    "setup": ("native", "match", "drag", "doctor", "overlay", "baking", "adopt", "ccd_steps"),
+    "setup": ("native", "match", "foot", "drag", "doctor", "overlay", "baking", "adopt", "ccd_steps"),
 }
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14

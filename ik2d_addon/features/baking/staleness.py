@@ -75,7 +75,7 @@ def solve_fingerprint(chain: PropertyGroup, scene: Scene, animated: AnimatedPath
     """Return the fingerprint of a chain's solve: settings, frame, target and pose."""
     armature, bones = chain.id_data, _bones(chain)
     animated = animated or AnimatedPaths.of(armature)
-    turns = 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
+    turns = chain.foot.is_added or 'TARGET' in (chain.hand_rotation, chain.tip_rotation)
     return _joined(
         settings=_settings(chain, bones, animated),
         frame=scene.frame_current_final,
@@ -124,7 +124,8 @@ def _settings(chain: PropertyGroup, bones: Sequence[str], animated: AnimatedPath
     places = [animated.bones[own[name].as_pointer()] for name in bones]
     settings = settings_of(chain, animated.settings)
     followed = [value for node in followed_by(chain) for value in _named(*node)]
-    return [settings, joints, places, *followed, *_controls(chain)]
+    foot = settings_of(chain.foot, animated.settings) if chain.foot.is_added else []
+    return [settings, joints, places, *foot, *followed, *_controls(chain)]
 
 
 def _named(target: Object | None, subtarget: str) -> list[Any]:

@@ -122,8 +122,8 @@ class HeldChain:
         return found
 
     def _at(self, point: Floats, bend: float) -> ChainSamples:
-        settings = np.array([[self.samples.softness[0], bend, self.samples.influence[0]]])
-        return replace(self.samples, targets=np.asarray(point, np.float64)[None], settings=settings)
+        samples = self.samples.with_settings(bend=bend)
+        return replace(samples, targets=np.asarray(point, np.float64)[None])
 
     def show(self, solved: SolvedChain) -> None:
         """Pose the bones as solved: their turns, slides and scales; locked channels stay."""

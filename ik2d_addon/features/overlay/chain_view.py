@@ -17,7 +17,7 @@ from ...core import Chain, IK2DError, Region, Stretch, reachable
 from ...core.affine import inverse
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
-from ...rig.chain.chain import RigChain
+from ...rig.chain.chain import RigChain, values_of
 from ...rig.chain.dependencies import Node
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
@@ -26,6 +26,7 @@ from ...rig.pose.target_plane import facing_target
 from ...rig.pose.tip_headings import wanted_headings
 from ...rig.scene.bone_constraints import is_carried
 from ...rig.scene.carried import carried_now
+from ...rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ...rig.scene.samples import ChainSamples
 from ...rig.scene.slide_locations import location_without_slides
 
@@ -132,24 +133,31 @@ class ChainView:
 def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSamples:
     """Return the samples of a chain on the current frame, read from the original objects."""
     armature, bones = rig.armature, rig.pose_bones
-    matrix, *pole = (_matrix_of(node) for node in rig.followed)
+    matrices = {role: _matrix_of(node) for role, node in rig.roles.items()}
+    matrix, pole = matrices["target"], matrices.get("pole")
     parent = bones[0].parent
     world = np.array(armature.matrix_world, np.float64)
     tip = armature.matrix_world @ bones[-1].tail
     controls = controls_of(settings)
     frame = bpy.context.scene.frame_float
     own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
-    return ChainSamples(
+    values = values_of(settings, with_foot=rig.foot is not None)
+    first = own if controls is None else sampled_controls(controls)
+    samples = ChainSamples(
         targets=np.array([matrix.translation], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
-        settings=np.array([own if controls is None else sampled_controls(controls)]),
+        settings=np.array([(*first, *values[3:])]),
         aims=np.array([matrix.to_3x3()], np.float64) if rig.follows_rotation else None,
         carried=carried_now(bones[0]) if is_carried(rig, frame, frame) else None,
-        poles=np.array([pole[0].translation], np.float64) if pole else None,
+        poles=None if pole is None else np.array([pole.translation], np.float64),
     )
+    if rig.foot is None:
+        return samples
+    ground = ground_matrix(rig, matrices["ground"]) if rig.foot.ground is not None else None
+    return with_foot(rig, samples, size_of(rig, armature.pose.bones), ground)
 
 
 def _matrix_of(node: Node) -> Matrix:

@@ -15,6 +15,7 @@ from ...ui.text import draw_text, field, fitting_icon, text_width
 from ..adopt.operators import draw_adopt
 from ..baking.live import draw_live
 from ..doctor.operators import draw_findings, problem_of
+from ..foot.operators import draw_foot
 from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
 from .adding import draw_add, offers_another
@@ -177,8 +178,11 @@ class IK2D_PT_foot(ChainSidebar, Panel):
     def draw(self, context):
         layout, armature, chain = self.settings(context)
         column = layout.column()
-        if chain.hand_rotation != 'NONE' or has_hands(armature, chain):
+        if chain.foot.is_added:
+            draw_foot(column, context, chain)
+        elif chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
+            column.operator("ik2d.foot_add", icon=fitting_icon(context, "Add Foot", 'ADD'))
         field(column, context, chain, "tip_rotation")
         if chain.tip_rotation != 'FREE':
             field(column, context, chain, "tip_angle_offset")

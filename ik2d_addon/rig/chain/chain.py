@@ -13,6 +13,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
 from .dependencies import Node, parents, walk
+from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
 from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls
@@ -60,6 +61,7 @@ class RigChain:
     swing: Swing | None = None  # None where the plane is the same on all frames
     pole: Node | None = None  # an object, and its bone or "", that the plane goes through
     aims: bool = False  # one bone that points at its target, however far that is
+    foot: Foot | None = None  # None where the target is the tip's, rather than a foot's control
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,9 +95,22 @@ class RigChain:
         return (self.solver == 'CCD' or jumps) and not self.starts_from_rest
 
     @property
+    def values(self) -> tuple[float, ...]:
+        """Its settings that are read on each frame, as `values_of` has them."""
+        return self.softness, self.bend, self.influence, *(self.foot.values if self.foot is not None else ())
+
+    @property
+    def roles(self) -> dict[str, Node]:
+        """What it follows by role: "target", "pole", "ground"; each an object with its bone or ""."""
+        ground = self.foot.ground if self.foot is not None else None
+        others = {"pole": self.pole, "ground": (ground, "") if ground is not None else None}
+        found = {role: node for role, node in others.items() if node is not None}
+        return {"target": (self.target, self.subtarget), **found}
+
+    @property
     def followed(self) -> list[Node]:
-        """Its target, then its pole if it has one, each an object with its bone or ""."""
-        return [(self.target, self.subtarget), *([self.pole] if self.pole else ())]
+        """What it follows: its target, then its pole and the ground under its foot, if it has them."""
+        return list(self.roles.values())
 
     @property
     def follows_rotation(self) -> bool:
@@ -135,7 +150,10 @@ def read_chain(
     turning = read_joints(settings, bones, _normals(plane, bones))
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
-    hands, left_alone = read_hands(settings, bones[-1])
+    foot = None if own_tip else read_foot(settings, plane, bones[-1])
+    hands, left_alone = read_hands(settings, bones[-1], foot)
+    if foot is not None and hands is None:
+        raise IK2DError(f"{left_alone[0]}; or remove the foot")
     sliding = slides is not None and slides.any
     tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
     swing = read_swing(settings, bones, joints, plane)
@@ -146,7 +164,7 @@ def read_chain(
         )
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     stand = controls_of(settings)
-    softness, bend, influence = sampled_controls(stand) if stand else _controls(settings)
+    softness, bend, influence = sampled_controls(stand) if stand else values_of(settings, with_foot=False)
     return RigChain(
         armature=armature,
         name=settings.name,
@@ -175,12 +193,15 @@ def read_chain(
         tip_angle=tip_angle,
         swing=swing,
         pole=(settings.pole, settings.pole_subtarget) if swing is not None and swing.rule == POLE else None,
-        aims=len(bones) == 1 and not (settings.aim_distance or stretching or sliding),
+        aims=len(bones) == 1 and not (settings.aim_distance or stretching or sliding or foot),
+        foot=foot,
     )
 
 
-def _controls(settings: bpy.types.PropertyGroup) -> tuple[float, float, float]:
-    return settings.softness, bend_of(settings), settings.influence
+def values_of(settings: bpy.types.PropertyGroup, *, with_foot: bool) -> tuple[float, ...]:
+    """Return the values that are read on each frame: softness, bend, influence, and those of a foot."""
+    foot = foot_values(settings.foot) if with_foot else ()
+    return settings.softness, bend_of(settings), settings.influence, *foot
 
 
 _SIDES = {'POSITIVE': 1.0, 'NEGATIVE': -1.0}
@@ -225,6 +246,7 @@ def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) ->
         _solver(settings, len(bones), slides)
         read_tip_angle(settings, len(bones), slides=slides is not None and slides.any)
         read_swing(settings, bones, joints, plane)
+        read_foot(settings, plane, bones[-1])
     except IK2DError as error:
         return str(error)
     return ""
@@ -355,6 +377,9 @@ def _check_target(
     refuse_own_target(settings.name, armature, names, _above_target(settings))
     if settings.plane == POLE:
         _check_pole(armature, settings, names)
+    ground = ground_of(settings)
+    if ground is not None:
+        refuse_own_target(settings.name, armature, names, walk([ground], parents), "ground")
 
 
 def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:

@@ -15,12 +15,13 @@ import bpy
 from ...core.swing import POLE
 from ..animation.fcurves import column
 from .dependencies import Node, parents, walk
+from .foot.foot import ground_of
 from .renames import bones_of
 
 # Whether a chain is solved at all, and names: bones may be renamed.
 _NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget", "pole_subtarget"}
 # Settings that live chains read on each frame.
-_EACH_FRAME = {"softness", "influence"}
+_EACH_FRAME = {"softness", "influence", "roll", "toe", "break_angle", "use_ground"}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Properties of the constraints of an object or a bone.
@@ -39,7 +40,8 @@ def fingerprint(armature: bpy.types.Object, chain: bpy.types.PropertyGroup) -> t
         [settings_of(joint) for joint in map(chain.joints.get, names) if joint is not None],
         above and above.name,
         [tuple(_rest_of(bone)) for bone in bones],
-        list(_hands(armature, chain, bones[-1]) if bones and chain.hand_rotation != 'NONE' else ()),
+        settings_of(chain.foot, _EACH_FRAME),
+        list(_hands(armature, chain, bones[-1]) if bones and has_own_rotation(chain) else ()),
         _target_rest(chain) if chain.tip_rotation == 'TARGET' else None,
         [(*node, *_moved_by(*node)) for node in followed_by(chain)],
     )
@@ -79,10 +81,19 @@ def digest(data: Any) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def followed_by(chain: bpy.types.PropertyGroup) -> list[Node]:
-    """Return a chain's target, and its pole where its plane has one: objects, each with its bone or ""."""
+def followed_by(chain: bpy.types.PropertyGroup, with_ground: bool = True) -> list[Node]:
+    """Return what a chain follows, each an object with its bone or "".
+
+    Its target, its pole where its plane has one, and, with_ground, the ground under its foot.
+    """
     pole = [(chain.pole, chain.pole_subtarget)] if chain.plane == POLE else []
-    return [(chain.target, chain.subtarget), *pole]
+    ground = ground_of(chain) if with_ground else None
+    return [(chain.target, chain.subtarget), *pole, *([ground] if ground else ())]
+
+
+def has_own_rotation(chain: bpy.types.PropertyGroup) -> bool:
+    """Return whether what hangs on a chain's tip has an orientation of its own."""
+    return bool(chain.hand_rotation != 'NONE' or chain.foot.is_added)
 
 
 def holders_of(
@@ -133,7 +144,8 @@ def _hands(
     armature: bpy.types.Object, chain: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
 ) -> Iterator[Any]:
     """Yield the inputs that decide on a chain's hands and how they turn."""
-    for bone in (armature.pose.bones[child.name] for child in tip.bone.children):
+    hanging = tip.bone.children_recursive if chain.foot.is_added else tip.bone.children
+    for bone in (armature.pose.bones[child.name] for child in hanging):
         yield (*_rest_of(bone), *_of_constraints(bone))
         yield [constraint.influence > 0.0 for constraint in bone.constraints]
     yield [(other.enabled, other.tip, other.bone_count) for other in armature.ik2d.chains]

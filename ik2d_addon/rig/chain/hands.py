@@ -14,6 +14,8 @@ from ...core.affine import crossed
 from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
+from .foot.bones import FOOT, foot_bones
+from .foot.foot import Foot
 from .renames import bones_of, chain_named
 
 # A hand's orientation: as in rest, whatever turns above it; or as the target's.
@@ -36,9 +38,10 @@ REST = {
 class Hands:
     """The bones on a chain's tip that have an orientation of their own."""
 
-    bones: tuple[str, ...]
+    bones: tuple[str, ...]  # parents first
     follow: bool  # the target's rotation; else they are as in rest
     offset: Floats  # (3, 3) the armature's orientation as the target sees it where it is not turned
+    parts: tuple[int, ...]  # of the foot, of each bone: FOOT or TOES
 
 
 def hanging_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
@@ -52,25 +55,30 @@ def hanging_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
 
 
 def read_hands(
-    settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone
+    settings: bpy.types.PropertyGroup, tip: bpy.types.PoseBone, foot: Foot | None = None
 ) -> tuple[Hands | None, tuple[str, ...]]:
-    """Return the hands of a chain that ends in `tip`, or None, and a sentence for each bone left alone."""
-    if settings.hand_rotation not in (KEPT, FOLLOWING):
+    """Return the hands of a chain that ends in `tip`, or None, and a sentence for each bone left alone.
+
+    foot: that of the chain, whose bones follow the target's rotation.
+    """
+    if settings.hand_rotation not in (KEPT, FOLLOWING) and foot is None:
         return None, ()
-    name, follow = settings.name, settings.hand_rotation == FOLLOWING
-    bones, notes = [], []
+    name, follow = settings.name, foot is not None or settings.hand_rotation == FOLLOWING
+    bones, parts, notes = [], [], []
     hanging = hanging_bones(tip)
-    for bone in hanging:
+    found = [(bone, FOOT) for bone in hanging] if foot is None else foot_bones(hanging, foot.is_toe)
+    for bone, part in found:
         reason = _why_left(settings, bone)
         if reason:
             notes.append(f"Chain '{name}': '{bone.name}' on its tip is left as it is: {reason}")
         else:
             bones.append(bone.name)
+            parts.append(part)
     if not hanging:
         notes.append(f"Chain '{name}': no bone hangs on the end of '{tip.name}' that could be a hand or foot")
     if not bones:
         return None, tuple(notes)
-    return Hands(tuple(bones), follow, _offset(settings)), tuple(notes)
+    return Hands(tuple(bones), follow, _offset(settings), tuple(parts)), tuple(notes)
 
 
 def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> str:
@@ -121,10 +129,24 @@ def _unit(vectors: Floats) -> Floats:
 def note_offset(settings: bpy.types.PropertyGroup) -> None:
     """Store the armature's orientation in its target's space: there the chain's hands are as in rest."""
     target = settings.target
-    if settings.hand_rotation == FOLLOWING and target is not None:
+    if (settings.hand_rotation == FOLLOWING or settings.foot.is_added) and target is not None:
         bpy.context.view_layer.update()
         own, other = (_orientation(ob.matrix_world) for ob in (settings.id_data, target))
         settings.hand_offset = (other.T @ own).ravel().tolist()
+
+
+def note_turned_offset(settings: bpy.types.PropertyGroup, turned: Floats) -> None:
+    """Store the offset by which the hands are turned by `turned` (3, 3), in pose space, from rest now."""
+    target, bone = settings.target, _target_bone(settings)
+    if target is None:
+        return
+    shown = target.matrix_world
+    if bone is not None:
+        shown = shown @ target.pose.bones[settings.subtarget].matrix
+    found = _orientation(shown).T @ _orientation(settings.id_data.matrix_world) @ turned
+    settings.hand_offset = (
+        (found if bone is None else _orientation(bone.matrix_local) @ found).ravel().tolist()
+    )
 
 
 def _offset(settings: bpy.types.PropertyGroup) -> Floats:
@@ -132,9 +154,14 @@ def _offset(settings: bpy.types.PropertyGroup) -> Floats:
     noted = np.array(settings.hand_offset, np.float64).reshape(3, 3)
     if not np.isfinite(noted).all() or abs(abs(np.linalg.det(noted)) - 1.0) > _DAMAGED:
         noted = np.eye(3)
-    target, subtarget = settings.target, settings.subtarget
-    bone = target.data.bones.get(subtarget) if subtarget and target and target.type == 'ARMATURE' else None
+    bone = _target_bone(settings)
     return noted if bone is None else _orientation(bone.matrix_local).T @ noted
+
+
+def _target_bone(settings: bpy.types.PropertyGroup) -> bpy.types.Bone | None:
+    """Return the bone that a chain's target is; None for an object."""
+    target, name = settings.target, settings.subtarget
+    return target.data.bones.get(name) if name and target and target.type == 'ARMATURE' else None
 
 
 def _orientation(matrix: Matrix) -> Floats:

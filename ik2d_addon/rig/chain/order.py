@@ -91,7 +91,7 @@ def _refuse_circle(what: str, names: Sequence[str]) -> None:
 def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
     """Raise IK2DError for a chain that moves its own target or pole in any way. movers: known ones."""
     movers = movers or Movers()
-    for node, role in zip(chain.followed, ("target", "pole"), strict=False):
+    for role, node in chain.roles.items():
         refuse_own_target(chain.name, chain.armature, chain.bones, walk([node], movers), role)
 
 

@@ -77,7 +77,7 @@ def _names(armature: bpy.types.Object) -> Iterator[str]:
         for constraint in bone.constraints if armature.pose is not None else ():
             yield constraint.name
     for chain in armature.ik2d.chains:
-        for followed in (chain.target, chain.pole):
+        for followed in (chain.target, chain.pole, chain.foot.ground):
             if followed is not None:
                 yield followed.name
                 if followed.type == 'ARMATURE' and followed != armature:

@@ -37,6 +37,11 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
     for name, value in settings_of(chain):
         if not isinstance(value, tuple):
             _refuse(_rule_of(kind, name), value, owner)
+    if chain.foot.is_added:
+        of_foot: Any = type(chain.foot)
+        for name, value in settings_of(chain.foot):
+            if not isinstance(value, tuple):
+                _refuse(_rule_of(of_foot, name), value, f"{owner}, its foot")
     if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
         raise IK2DError(f"{owner}: its setting Normal holds no finite numbers; set it anew")
     for bone in bones:

@@ -16,6 +16,7 @@ from ..animation.fcurves import Curves, playing_curves
 from ..animation.times import animation_times, strip_times
 from ..chain.chain import RigChain
 from ..chain.hands import REST, Hands, orientations
+from ..scene.feet.goals import control_turns
 from ..scene.samples import ChainSamples
 from .channels import blended, channels_of, is_held
 from .kinematics import bone_poses, posed, transforms
@@ -100,16 +101,19 @@ def turned_hands(
 
     samples: with the final scale and locations of the bones. An influence below 1 blends with their own.
     """
-    held = deque(bone_poses(rig, samples, rotations), maxlen=1).pop()
+    tip = deque(bone_poses(rig, samples, rotations), maxlen=1).pop()
     found, wanted, shown = [], [], []
-    for name, values in zip(hands.bones, own.values, strict=True):
+    poses: dict[str, Floats] = {}  # of toes' parents too
+    for name, part, values in zip(hands.bones, hands.parts, own.values, strict=True):
         bone = rig.armature.pose.bones[name]
+        held = poses.get(bone.parent.name, tip)
         free = matrices(bone.rotation_mode, values)
-        turned = _local(bone, held, _wanted(bone, samples, hands) @ free)
+        turned = _local(bone, held, _wanted(rig, bone, part, samples, hands) @ free)
         turned = blended(free, turned, samples.influence)
         channels = channels_of(bone, turned, values, own.before.get(name))
         wanted.append(_shown(bone, held, turned))
         shown.append(_shown(bone, held, matrices(bone.rotation_mode, channels)))
+        poses[name] = posed(bone, held, transforms(matrices(bone.rotation_mode, channels)))
         if not is_held(bone):
             found.append(BoneRotation(name, rotation_property(bone.rotation_mode), channels))
     return TurnedHands(found, np.stack(wanted, axis=1), np.stack(shown, axis=1))
@@ -122,13 +126,20 @@ def angles_between(one: Floats, other: Floats) -> Floats:
     return angles
 
 
-def _wanted(bone: bpy.types.PoseBone, samples: ChainSamples, hands: Hands) -> Floats:
-    """Return the orientations (frames, 3, 3) of a hand in pose space without its own rotation."""
+def _wanted(
+    rig: RigChain, bone: bpy.types.PoseBone, part: int, samples: ChainSamples, hands: Hands
+) -> Floats:
+    """Return the orientations (frames, 3, 3) of a hand in pose space without its own rotation.
+
+    part: of the foot that it is of, if the chain has one.
+    """
     rest = orientations(np.array(bone.bone.matrix_local, np.float64)[:3, :3])
     if not hands.follow or samples.aims is None:
         return np.broadcast_to(rest, (len(samples.world), 3, 3))
-    armature = orientations(samples.world[:, :3, :3])
-    wanted: Floats = np.swapaxes(armature, 1, 2) @ orientations(samples.aims) @ hands.offset @ rest
+    turns = control_turns(samples, hands)
+    if rig.foot is not None and samples.foot is not None:
+        turns = turns @ rig.foot.turns(samples.foot[:, part])
+    wanted: Floats = turns @ rest
     return wanted
 
 

@@ -32,7 +32,7 @@ def with_inputs_checked(
     movers = movers or Movers()
     needed = _needed(rig, movers)
     rig = _noted(rig, (*_lost(rig, needed), *_failed_drivers(rig, needed, movers)), force)
-    for (target, _), role in zip(rig.followed, ("target", "pole"), strict=False):
+    for role, (target, _) in rig.roles.items():
         if not (target.users_scene if in_scenes is None else target in in_scenes):
             rig = replace(rig, notes=(*rig.notes, _in_no_scene(rig, target, role)))
     return rig

@@ -9,13 +9,15 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.affine import Frames, is_constant, thinned, unrepeated
+from ...core.affine import Frames, is_constant, norms, thinned, unrepeated
 from ...core.inputs import Floats
 from ..animation import versions
 from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
 from .by_curves import hindrance, placed
 from .carried import carried_by
+from .feet.goals import with_foot
+from .feet.surface import Ground, triangles_of
 from .rounding import rounding
 from .samples import ChainSamples
 
@@ -35,7 +37,7 @@ class Record(Frames):
     bones: dict[str, int]  # where a bone's numbers are in the following
     poses: NDArray[np.float32]  # (frames, bones, 4, 4)
     bases: NDArray[np.float32]  # (frames, bones, 4, 4) their own location, rotation and scale
-    settings: list[Floats]  # (frames, 3) softness, bend and influence of each chain
+    settings: list[Floats]  # (frames, 3 or 7) of each chain, as ChainSamples has them
     stepped: str = ""  # as in Sampling
 
 
@@ -82,11 +84,8 @@ def has_turning_targets(chains: Sequence[RigChain]) -> bool:
 
 
 def settings_of(chains: Sequence[RigChain], frames: int) -> list[Floats]:
-    """Return the settings (frames, 3) of each chain that nothing animates."""
-    return [
-        np.tile(np.array((chain.softness, chain.bend, chain.influence), np.float64), (frames, 1))
-        for chain in chains
-    ]
+    """Return the settings (frames, 3 or 7) of each chain that nothing animates."""
+    return [np.tile(np.array(chain.values, np.float64), (frames, 1)) for chain in chains]
 
 
 def settings_animated(armature: bpy.types.Object) -> bool:
@@ -109,8 +108,9 @@ def needed_bones(chains: Sequence[RigChain]) -> list[str]:
 def samples_of(
     chain: RigChain, record: Record, numbers: Mapping[Target, int], settings: Floats, is_carried: bool = False
 ) -> ChainSamples:
-    """Return the samples of one chain in a record. numbers: of its target there, and of its pole."""
-    target, *pole = (numbers[node] for node in chain.followed)
+    """Return the samples of one chain in a record. numbers: there, of all that it follows."""
+    followed = {role: numbers[node] for role, node in chain.roles.items()}
+    target, pole, ground = followed["target"], followed.get("pole"), followed.get("ground")
     rows = [record.bones[name] for name in chain.bones]
     above = chain.pose_bones[0].parent
     parent = _widened(record.poses, record.bones[above.name]) if above else None
@@ -119,7 +119,7 @@ def samples_of(
     tails = (last[..., 1].astype(np.float64) * length + last[..., 3])[..., None]
     hands = chain.hands
     hand_rows = [record.bones[name] for name in (hands.bones if hands else ())]
-    return ChainSamples(
+    samples = ChainSamples(
         targets=record.places[:, target],
         world=record.world,
         parent=parent,
@@ -132,8 +132,15 @@ def samples_of(
         if is_carried
         else None,
         poses=np.broadcast_to(unrepeated(record.poses)[:, rows], (len(record.poses), len(rows), 4, 4)),
-        poles=record.places[:, pole[0]] if pole else None,
+        poles=None if pole is None else record.places[:, pole],
     )
+    if chain.foot is None or samples.hands is None:
+        return samples
+    surface = None
+    if ground is not None and chain.foot.ground is not None:
+        axes, triangles = record.aims[:, ground], triangles_of(chain.foot.ground)
+        surface = Ground(record.places[:, ground], axes, triangles)
+    return with_foot(chain, samples, norms(samples.hands[:, 0, :, 0]), surface)
 
 
 def _widened(values: NDArray[np.float32], bones: int | list[int]) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...core.affine import thinned
 from ...core.inputs import Floats
 from ..animation import versions
-from ..chain.chain import RigChain, bend_of
+from ..chain.chain import RigChain, values_of
 from ..chain.native_state import sampled_controls
 from . import own_scene
 from .bone_constraints import is_carried
@@ -291,10 +291,9 @@ def record_stepping(
                 aims.append(matrix.to_3x3())
         for chain, own in zip(chains, settings, strict=True):
             if chain.native is not None:
-                own[i] = sampled_controls(chain.native.evaluated_get(depsgraph))
+                own[i, :3] = sampled_controls(chain.native.evaluated_get(depsgraph))
             elif animated and chain.path:  # a chain, not just bones
-                shown = evaluated.path_resolve(chain.path)
-                own[i] = shown.softness, bend_of(shown), shown.influence
+                own[i] = values_of(evaluated.path_resolve(chain.path), with_foot=chain.foot is not None)
         yield i + 1
     places = np.array(found, np.float64).reshape(frames, len(probes), 3)
     axes = np.array(aims, np.float64).reshape(frames, len(probes) if turning else 0, 3, 3)

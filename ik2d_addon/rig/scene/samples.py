@@ -25,7 +25,9 @@ class ChainSamples(Frames):
     parent: Floats | None  # (frames, 4, 4) pose matrix of the bone above the chain, if there is one
     bases: Floats  # (frames, n, 4, 4) the bones' own location, rotation and scale
     tips: Floats  # (frames, 3) the tip's place in the world
-    settings: Floats  # (frames, 3) the chain's softness, bend (-1..+1) and influence
+    # (frames, 3) the chain's softness, bend (-1..+1) and influence; (frames, 7) with those of its foot: roll,
+    # toe and break angle (radians), and whether it heeds the ground
+    settings: Floats
     # (frames, 3, 3) the target's axes in the world, where the chain follows its rotation; and, of a chain
     # with hands, (frames, k, 3, 3) those of the hands in the armature's pose space, as posed
     aims: Floats | None = None
@@ -37,6 +39,10 @@ class ChainSamples(Frames):
     poles: Floats | None = None  # (frames, 3) in the world, of a chain with a pole
     # (frames, 3, 3) how the plane is turned about the root, in rest space; None where it is not, or not yet
     swings: Floats | None = None
+    # Of a chain with a foot, whose targets are then its ankle's goals: (frames, 2) radians that foot and toes
+    # turn about the foot's axis, and (frames,) how far the ground lifts the ankle in the world
+    foot: Floats | None = None
+    lifts: Floats | None = None
 
     @property
     def softness(self) -> Floats:
@@ -85,6 +91,9 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     return found
 
 
+_SETTINGS = ("Softness", "Bend", "Influence", "Roll", "Toes Up", "Break Angle", "Stay Above Ground")
+
+
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
     """Yield a mask (frames,) for each condition of a solve that may fail, and the message where it does."""
     yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
@@ -105,7 +114,7 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
         own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
         yield np.broadcast_to(own, len(held)), f"bone '{bone.name}' has no finite location or scale"
     known = np.isfinite(samples.settings)
-    for name, good in () if known.all() else zip(("Softness", "Bend", "Influence"), known.T, strict=True):
+    for name, good in () if known.all() else zip(_SETTINGS, known.T, strict=False):
         yield good, f"its setting {name} has no value that it may have"
 
 

@@ -20,8 +20,9 @@ from ...rig.chain.native_state import is_flipped
 from ...rig.chain.renames import free_name, remember
 from .adopted import IK2D_PG_adopted
 from .chain_list import flip
+from .foot import IK2D_PG_foot
 from .found_plane import keep_found_plane
-from .joint import ANIMATED, GROWING, HIDDEN, NOTE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
+from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
 from .pole import PoleSettings
 from .tip_angle import TipAngleSettings
@@ -400,6 +401,13 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         name="Hands Posed",
         description="Bones on the tip that a solve or a bake has turned",
         **NOTE,
+    )
+    foot: PointerProperty(
+        name="Foot",
+        description="Foot on the end of the chain, whose control is the chain's target",
+        type=IK2D_PG_foot,
+        override=OVERRIDABLE,
+        options=set(),
     )
     start_from: EnumProperty(
         name="Start Each Frame From",

@@ -18,6 +18,7 @@ from bpy.types import PropertyGroup
 from ..registration import register_classes, unregister_classes
 from . import adopted
 from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
+from .foot import IK2D_PG_foot
 from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
 
 
@@ -173,6 +174,7 @@ classes = (
     *adopted.classes,
     IK2D_PG_joint,
     IK2D_PG_ccd_walk,
+    IK2D_PG_foot,
     IK2D_PG_chain,
     IK2D_PG_settings,
 )

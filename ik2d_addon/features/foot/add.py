@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A foot on a chain: its target becomes the foot's control."""
+
+import bpy
+import numpy as np
+from bpy.types import Object, PropertyGroup
+
+from ...core import IK2DError
+from ...core.inputs import Floats
+from ...rig.animation.bone_channels import matrices
+from ...rig.animation.remembered import put_back_on_error
+from ...rig.chain.chain import RigChain, read_chain
+from ...rig.chain.hands import Hands, note_turned_offset, orientations, posed_hands, put_hands_back
+from ...rig.pose.hand_rotations import own_turns_now
+from ...ui.context import why_linked
+from .pivots import measured_pivots
+
+_CHANGED = ("is_added", "heel", "ball", "tip")
+
+
+def add_foot(armature: Object, chain: PropertyGroup) -> None:
+    """Add a foot to a chain: its target is then the foot's control, which holds the foot and its roll.
+
+    Heel, ball and toe tip are measured in the rest pose. The foot stays as it is posed: how it is turned
+    from the control is stored. Raises IK2DError, with nothing changed, for a linked armature, a chain
+    that cannot be read, and a tip without a foot in the chain's plane.
+    """
+    if reason := why_linked(armature):
+        raise IK2DError(reason)
+    pivots, foot = measured_pivots(armature, chain), chain.foot
+    changed = [*((foot, name) for name in _CHANGED), (chain, "hand_offset")]
+    with put_back_on_error(changed):
+        foot.heel, foot.ball, foot.tip = pivots.heel, pivots.ball, pivots.tip
+        foot.is_added = True
+        rig = read_chain(armature, chain)
+        if rig.hands is not None:
+            note_turned_offset(chain, _turn_shown(rig, rig.hands))
+
+
+def _turn_shown(rig: RigChain, hands: Hands) -> Floats:
+    """Return the rotation (3, 3), in pose space, of a foot from rest as it is shown, without its own keys."""
+    bpy.context.view_layer.update()
+    first = rig.armature.pose.bones[hands.bones[0]]
+    own = matrices(first.rotation_mode, own_turns_now(bpy.context.scene, rig).values[0])[0]
+    shown, rest = (
+        orientations(np.array(matrix, np.float64)[:3, :3])
+        for matrix in (first.matrix, first.bone.matrix_local)
+    )
+    turned: Floats = shown @ own.T @ rest.T
+    return turned
+
+
+def remove_foot(armature: Object, chain: PropertyGroup) -> None:
+    """Remove the foot of a chain; its tip follows the target again, and its keys of a bake stay.
+
+    Raises IK2DError, with nothing changed, for a linked armature and a chain without a foot.
+    """
+    if reason := why_linked(armature):
+        raise IK2DError(reason)
+    if not chain.foot.is_added:
+        raise IK2DError(f"Chain '{chain.name}' has no foot")
+    chain.foot.is_added = False
+    if chain.hand_rotation == 'NONE':
+        put_hands_back(chain, posed_hands(chain))
+    armature.update_tag()

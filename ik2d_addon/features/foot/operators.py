@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Buttons that add and remove a foot, and its settings in the panel."""
+
+from bpy.types import Context, Operator, PropertyGroup, UILayout
+
+from ...ui.context import active_armature, shown_chain, why_no_chain
+from ...ui.operator import ChainOperator
+from ...ui.registration import registration
+from ...ui.text import field
+from .add import add_foot, remove_foot
+
+
+def _why_no_foot(context: Context) -> str:
+    return why_no_chain(context) or ("" if shown_chain(context).foot.is_added else "Add a foot first")
+
+
+class IK2D_OT_foot_add(ChainOperator, Operator):
+    """Make the active chain's target the control of a foot, which turns with it and rolls"""
+
+    bl_idname = "ik2d.foot_add"
+    bl_label = "Add Foot"
+
+    def work(self, context):
+        chain = shown_chain(context)
+        add_foot(active_armature(context), chain)
+        return f"Chain '{chain.name}' has a foot now: turn its target, or change Roll"
+
+
+class IK2D_OT_foot_remove(ChainOperator, Operator):
+    """Remove the foot of the active chain; its last bone follows the target again"""
+
+    bl_idname = "ik2d.foot_remove"
+    bl_label = "Remove Foot"
+
+    why_not = staticmethod(_why_no_foot)
+
+    def work(self, context):
+        chain = shown_chain(context)
+        remove_foot(active_armature(context), chain)
+        return f"Chain '{chain.name}' has no foot any more"
+
+
+def draw_foot(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the settings of a chain's foot."""
+    foot = chain.foot
+    for name in ("roll", "toe", "break_angle", "ground"):
+        field(layout, context, foot, name)
+    if foot.ground is not None:
+        layout.prop(foot, "use_ground")
+    layout.operator("ik2d.foot_remove", icon='X')
+
+
+classes = (IK2D_OT_foot_add, IK2D_OT_foot_remove)
+register, unregister = registration(classes)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The foot that a chain's settings describe."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ....core import IK2DError, Plane
+from ....core.foot import FootShape
+from ....core.inputs import Floats
+from ..dependencies import Node
+
+# A foot whose sole is as near to the plane's normal as this sine of its angle to the plane cannot roll in it.
+_STEEPEST = np.sin(np.radians(45.0))
+# A bone whose head is as far ahead as the ball, but for this part of the sole's length, is a toe.
+NEAR_BALL = 0.1
+# A sole shorter than this part of the last bone has no direction.
+_NO_LENGTH = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """A foot on a chain's tip, in the armature's rest space."""
+
+    shape: FootShape
+    ankle: Floats  # (3,)
+    ahead: Floats  # (3,) unit, in the chain's plane
+    up: Floats  # (3,) unit, in the chain's plane
+    ground: bpy.types.Object | None  # which the sole stays above; None: nothing
+    values: tuple[float, float, float, float]  # roll, toe, break angle (radians); whether the ground counts
+
+    @property
+    def axis(self) -> Floats:
+        """(3,) the axis about which a positive roll turns, by the right-hand rule."""
+        axis: Floats = np.cross(self.up, self.ahead)
+        return axis
+
+    def is_toe(self, bone: bpy.types.PoseBone) -> bool:
+        """Return whether a bone is a toe, by the place of its head."""
+        shape = self.shape
+        head = np.array(bone.bone.matrix_local, np.float64)[:3, 3] - self.ankle
+        return bool(head @ self.ahead >= shape.ball[0] - NEAR_BALL * (shape.tip[0] - shape.heel[0]))
+
+    def offsets(self, places: Floats) -> Floats:
+        """Return vectors (.., 3) in rest space for places (.., 2), ahead and up."""
+        offsets: Floats = places[..., :1] * self.ahead + places[..., 1:] * self.up
+        return offsets
+
+    def turns(self, angles: Floats) -> Floats:
+        """Return the rotations (.., 3, 3) in rest space of angles (..), radians."""
+        across = np.outer(self.axis, self.axis)
+        x, y, z = self.axis
+        skew = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+        cosine, sine = np.cos(angles)[..., None, None], np.sin(angles)[..., None, None]
+        turns: Floats = cosine * np.eye(3) + (1.0 - cosine) * across + sine * skew
+        return turns
+
+
+def foot_values(settings: bpy.types.PropertyGroup) -> tuple[float, float, float, float]:
+    """Return the values of a foot that are read on each frame: roll, toe, break angle, use of the ground."""
+    return settings.roll, settings.toe, settings.break_angle, float(settings.use_ground)
+
+
+def ground_of(settings: bpy.types.PropertyGroup) -> Node | None:
+    """Return the node of the ground under a chain's foot; None where there is none."""
+    foot = settings.foot
+    return (foot.ground, "") if foot.is_added and foot.ground is not None else None
+
+
+def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.PoseBone) -> Foot | None:
+    """Return the foot of a chain that ends in `tip`; None where it has none.
+
+    Raises IK2DError for a foot that lies across the chain's plane.
+    """
+    if not settings.foot.is_added:
+        return None
+    own, name = settings.foot, settings.name
+    heel, ball, end = (np.array(point[:], np.float64) for point in (own.heel, own.ball, own.tip))
+    if not np.isfinite((heel, ball, end)).all():
+        raise IK2DError(f"Chain '{name}': the pivots of its foot hold no finite numbers; add the foot again")
+    sole = end - heel
+    ahead = sole - (sole @ plane.normal) * plane.normal
+    size, length = float(np.linalg.norm(ahead)), float(np.linalg.norm(sole))
+    if length <= _NO_LENGTH * tip.bone.length:
+        raise IK2DError(f"Chain '{name}': the sole of its foot has no length; set Heel and Toe Tip apart")
+    if size < np.sqrt(1.0 - _STEEPEST**2) * length:
+        raise IK2DError(
+            f"Chain '{name}': its foot lies across the plane that the chain bends in; choose another plane,"
+            " or remove the foot"
+        )
+    ahead /= size
+    up = np.cross(plane.normal, ahead)
+    if up @ heel > 0.0:  # the ankle is above the sole
+        up = -up
+    places = [(float(point @ ahead), float(point @ up)) for point in (heel, ball, end)]
+    ankle = np.array(tip.bone.matrix_local, np.float64) @ (0.0, tip.bone.length, 0.0, 1.0)
+    ground = ground_of(settings)
+    return Foot(FootShape(*places), ankle[:3], ahead, up, ground[0] if ground else None, foot_values(own))

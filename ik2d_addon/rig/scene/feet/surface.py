@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ground under a foot: the height of an object, or the surface of a mesh."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ....core.foot import lifts, section
+from ....core.inputs import Floats
+
+_UP = np.array((0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A ground over the frames: its matrices, and its triangles in its own space."""
+
+    places: Floats  # (frames, 3) in the world
+    axes: Floats  # (frames, 3, 3) of the object, with its scale
+    triangles: Floats | None  # (m, 3, 3); None: its height counts alone
+
+    def lifts(self, soles: Floats, roots: Floats) -> Floats:
+        """Return how far (frames,) soles (frames, p, 3) in the world have to be lifted.
+
+        Of several surfaces over one another the highest below a chain's root counts. roots: (frames,)
+        heights.
+        """
+        if self.triangles is None:
+            below: Floats = self.places[:, 2] - soles[..., 2].min(axis=1)
+            return below.clip(min=0.0)
+        found = np.zeros(len(soles))
+        for i, (place, axes, sole, root) in enumerate(zip(self.places, self.axes, soles, roots, strict=True)):
+            found[i] = _lift(self.triangles @ axes.T + place, sole, root)
+        return found
+
+
+def _lift(triangles: Floats, sole: Floats, root: float) -> float:
+    """Return how far a sole (p, 3) has to be lifted over triangles (m, 3, 3), all in the world."""
+    ahead = sole[-1] - sole[0]
+    ahead[2] = 0.0
+    size = float(np.linalg.norm(ahead))
+    ahead = ahead / size if size > 0.0 else np.array((1.0, 0.0, 0.0))
+    offsets = sole - sole[0]
+    flat = np.stack((offsets @ ahead, offsets[:, 2]), axis=1)
+    near = triangles[..., 2].min(axis=1) < root
+    segments = section(triangles[near], sole[0], ahead, _UP)
+    return lifts(flat, segments[(segments[..., 1] + sole[0, 2] < root).all(axis=1)])
+
+
+def triangles_of(ground: bpy.types.Object) -> Floats | None:
+    """Return the triangles (m, 3, 3) of a mesh object as it is shown now; None for any other object."""
+    if ground.type != 'MESH':
+        return None
+    shown = ground.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = shown.data if shown.is_evaluated and isinstance(shown.data, bpy.types.Mesh) else ground.data
+    mesh.calc_loop_triangles()
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    places = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", places)
+    found: Floats = places.reshape(-1, 3).astype(np.float64)[corners].reshape(-1, 3, 3)
+    return found
