@@ -135,8 +135,9 @@ def contents(armature: bpy.types.Object) -> dict:
     from rigs import settings_of, stored_settings
 
     for chain in armature.ik2d.chains:  # reading groups of settings that are not there makes them
-        for own in chain.bl_rna.properties:
-            getattr(chain, own.identifier)
+        for group in (chain, chain.foot):
+            for own in group.bl_rna.properties:
+                getattr(group, own.identifier)
     return {
         "object": settings_of(armature),
         "data": settings_of(armature.data),

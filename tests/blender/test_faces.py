@@ -31,9 +31,11 @@ FACES = {
     bake: {"bake", "bake_steps", "solve", "clear", "check", "BakeOptions", "BakeReport", "ChainReport"},
     chains: {
         "add_chain",
+        "add_foot",
         "add_pole",
         "fit_pole_angle",
         "remove_chain",
+        "remove_foot",
         "flip",
         "mirror_chain",
         "adopt",

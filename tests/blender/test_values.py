@@ -101,6 +101,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "tip_angle": None,
         "swing": None,
         "pole": None,
+        "foot": None,
         "aims": False,
         "notes": (),
         "ruled": False,

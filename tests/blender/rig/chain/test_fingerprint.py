@@ -74,6 +74,9 @@ def test_settings_are_what_is_not_hidden():
     assert [name for name, _ in settings_of(chain.joints[0])] == [
         *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
     ]
+    assert [name for name, _ in settings_of(chain.foot)] == [
+        *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "tip")
+    ]
     assert [name for name, _ in settings_of(armature.ik2d, {"verify"})] == [
         *("use_custom_range", "frame_start", "frame_end", "frame_step", "bake_selected"),
         *("use_reduce", "reduce_error", "on_target_keys", "single_axis", "ease_flips"),
