@@ -15,7 +15,7 @@ from ...rig.pose.hand_rotations import own_turns_now
 from ...ui.context import why_linked
 from .pivots import measured_pivots
 
-_CHANGED = ("is_added", "heel", "ball", "tip")
+_CHANGED = ("is_added", "heel", "ball", "toe_tip")
 
 
 def add_foot(armature: Object, chain: PropertyGroup) -> None:
@@ -30,7 +30,7 @@ def add_foot(armature: Object, chain: PropertyGroup) -> None:
     pivots, foot = measured_pivots(armature, chain), chain.foot
     changed = [*((foot, name) for name in _CHANGED), (chain, "hand_offset")]
     with put_back_on_error(changed):
-        foot.heel, foot.ball, foot.tip = pivots.heel, pivots.ball, pivots.tip
+        foot.heel, foot.ball, foot.toe_tip = pivots.heel, pivots.ball, pivots.tip
         foot.is_added = True
         rig = read_chain(armature, chain)
         if rig.hands is not None:

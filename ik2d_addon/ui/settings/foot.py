@@ -67,4 +67,4 @@ class IK2D_PG_foot(PropertyGroup):
     )
     heel: _pivot("Heel", "Rearmost point of the sole, from the ankle, in the armature's rest pose")
     ball: _pivot("Ball", "Joint of the toes, from the ankle, in the armature's rest pose")
-    tip: _pivot("Toe Tip", "Foremost point of the sole, from the ankle, in the armature's rest pose")
+    toe_tip: _pivot("Toe Tip", "Foremost point of the sole, from the ankle, in the armature's rest pose")

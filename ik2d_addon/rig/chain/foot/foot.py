@@ -76,7 +76,7 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     if not settings.foot.is_added:
         return None
     own, name = settings.foot, settings.name
-    heel, ball, end = (np.array(point[:], np.float64) for point in (own.heel, own.ball, own.tip))
+    heel, ball, end = (np.array(point[:], np.float64) for point in (own.heel, own.ball, own.toe_tip))
     if not np.isfinite((heel, ball, end)).all():
         raise IK2DError(f"Chain '{name}': the pivots of its foot hold no finite numbers; add the foot again")
     sole = end - heel

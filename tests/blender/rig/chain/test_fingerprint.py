@@ -75,7 +75,7 @@ def test_settings_are_what_is_not_hidden():
         *("use_limit", "limit_min", "limit_max", "weight", "use_slide", "slide_min", "slide_max")
     ]
     assert [name for name, _ in settings_of(chain.foot)] == [
-        *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "tip")
+        *("is_added", "roll", "toe", "break_angle", "use_ground", "heel", "ball", "toe_tip")
     ]
     assert [name for name, _ in settings_of(armature.ik2d, {"verify"})] == [
         *("use_custom_range", "frame_start", "frame_end", "frame_step", "bake_selected"),
