@@ -6,18 +6,24 @@ each chain is looked at where Blender shows it; one that is elsewhere is posed a
 """
 
 from collections.abc import Iterable, Iterator
+from math import pi
+from typing import Any
 
 import bpy
 
 from ..rig.animation.versions import existing_fcurves
 from ..rig.chain.dependencies import Node
+from ..rig.chain.foot.foot import FOOT_NAMES, foot_values
+from ..rig.chain.hands import note_posed
 from ..rig.scene.at_time import PlacesAtTime
 from ..rig.scene.by_curves import hindrance, nodes_on_way
-from .chain import LiveChain
-from .writing import PoseWriter, Turn
+from .chain import Foreseen, LiveChain
+from .writing import PoseWriter, Written
 
 # A chain that was found elsewhere as often as this is left alone until something is edited.
 _MISSES = 3
+# The least and the greatest value that Blender gives each of FOOT_NAMES.
+_RANGES = ((-pi / 2.0, pi / 2.0), (-pi / 2.0, pi / 2.0), (0.0, pi / 2.0), (0.0, 1.0))
 
 
 class Ahead:
@@ -70,7 +76,13 @@ class _Rig:
         self.targets = [node for chain in chains for node in chain.rig.followed]
         self._drivers = _drivers(armature)
         self._writer = PoseWriter(armature, [chain.writers for chain in chains])
-        self._posed: dict[int, list[Turn]] = {}  # the turns of those that were posed, by their numbers
+        self._feet: dict[int, _FootValues] = {}
+        for number, chain in enumerate(chains):
+            if chain.rig.foot is not None:
+                self._feet[number] = _FootValues(armature, chain.rig.path)
+            if chain.rig.hands is not None:
+                note_posed(armature.path_resolve(chain.rig.path), chain.rig.hands.bones)
+        self._posed: dict[int, list[Written]] = {}  # the turns of those that were posed, by their numbers
 
     def pose(self, scene: int, places: PlacesAtTime) -> None:
         """Pose the chains at the places of a time. scene: its session UID."""
@@ -80,9 +92,15 @@ class _Rig:
             return
         world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
-            base = places.pose(armature, chain.above) if chain.above else None
-            followed = [places.place(*node) for node in chain.rig.followed]
-            found = chain.foreseen(scene, settings[chain.index], world, base, followed)
+            rig, own = chain.rig, settings[chain.index]
+            to_come = Foreseen(
+                world,
+                places.pose(armature, chain.above) if chain.above else None,
+                [places.place(*node) for node in rig.followed],
+                places.axes(rig.target, rig.subtarget) if rig.follows_rotation else None,
+                self._feet[number].values(places, own) if number in self._feet else (),
+            )
+            found = chain.foreseen(scene, own, to_come)
             if found is not None:
                 self._posed[number] = found
         self._writer.write(self._posed)
@@ -103,19 +121,48 @@ class _Rig:
         return whole
 
 
+class _FootValues:
+    """The values of a chain's foot, some of which F-Curves set."""
+
+    def __init__(self, armature: bpy.types.Object, path: str) -> None:
+        """Keep the F-Curves. path: of the chain."""
+        self._armature = armature
+        numbers = {curve.data_path: number for number, curve in enumerate(existing_fcurves(armature))}
+        paths = (f"{path}.foot.{name}" for name in FOOT_NAMES)
+        self._animated = [(i, numbers[own]) for i, own in enumerate(paths) if own in numbers]
+
+    def values(self, places: PlacesAtTime, settings: Any) -> list[float]:
+        """Return the values at the time of the places: those of `foot_values`."""
+        values = [*foot_values(settings.foot)]
+        for i, number in self._animated:
+            least, most = _RANGES[i]
+            values[i] = min(max(places.value(self._armature, number), least), most)
+        return values
+
+
+def _is_of_foot(path: str) -> bool:
+    """Return whether an F-Curve sets a value of a foot, which can be read ahead."""
+    group, _, name = path.rpartition(".")
+    return group.endswith(".foot") and name in FOOT_NAMES
+
+
 def _led_by_curves(armature: bpy.types.Object, chains: list[LiveChain]) -> Iterator[LiveChain]:
     """Yield the chains of an armature whose places F-Curves alone decide, and neither pose nor settings."""
     paths = [curve.data_path for curve in existing_fcurves(armature)]
+    paths = [path for path in paths if not _is_of_foot(path)]
     if armature.animation_data:
         paths += [curve.data_path for curve in armature.animation_data.drivers]
     if any(path.startswith("ik2d.") for path in paths):
         return
     for chain in chains:
-        own = tuple(f"{bone.path_from_id()}." for bone in chain.rig.pose_bones)
+        rig, posed = chain.rig, armature.pose.bones
+        hands = [posed[name] for name in rig.hands.bones] if rig.hands is not None else []
+        own = tuple(f"{bone.path_from_id()}." for bone in (*rig.pose_bones, *hands))
         if any(path.startswith(own) for path in paths):
             continue
         above = [chain.above] if chain.above else []
-        if not hindrance(armature, above, chain.rig.followed):
+        is_flat = rig.foot is None or not rig.foot.has_surface
+        if is_flat and not hindrance(armature, above, rig.followed):
             yield chain
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A live chain: its cached reading, and how it follows its target on a frame."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import hypot, inf
 from typing import Any
 
@@ -25,14 +26,18 @@ from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
+from .plain.foot import PlainFoot, even_size
+from .plain.hands import parts_turned, turned_by
 from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import FrameState, RigState, samples_of
 from .status import MEMORY, NATIVE, Outcome, shown_reach
 from .writing import (
     BoneWriter,
+    HandWriter,
     Shown,
     Turn,
+    Written,
     write,
     write_hands,
     write_lengths,
@@ -43,6 +48,18 @@ from .writing import (
 _ASTRAY = 1e-4
 # Places within this part of the reach, and of their distance from the origin, are the same in 32 bits.
 _SAME = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a light chain is posed by on a frame to come."""
+
+    world: Matrix  # the armature's
+    base: Matrix | None  # the pose matrix of the bone above the chain
+    places: list[Vector]  # in the world, of all that the chain follows
+    aim: Matrix | None  # the target's axes (3x3), where its rotation counts
+    foot_values: Sequence[float] = ()
+    goal: Vector = Vector()  # of the tip
 
 
 class LiveChain:
@@ -70,7 +87,8 @@ class LiveChain:
         above = rig.pose_bones[0].parent
         self.above: str = above.name if above else ""
         self.missed_ahead = 0  # how often it was elsewhere than it was posed ahead
-        self._foreseen: list[Vector] = []  # target and pole, on the frame that it was posed ahead for
+        self._foreseen: Foreseen | None = None  # on the frame that it was posed ahead for
+        self._plain_foot = None if rig.foot is None else PlainFoot(rig.foot)
         self._held: RigState | None = None
         self._frame: FrameState | None = None
         self._hands: list[BoneRotation] = []  # of what hangs on the tip, on the frame followed last
@@ -106,54 +124,81 @@ class LiveChain:
         return held is not None and held.is_light and not self._controls
 
     @property
-    def writers(self) -> list[BoneWriter]:
-        """The writers of a light chain, root to tip."""
-        return [writer for writer in self._held.writers if writer] if self._held else []
+    def writers(self) -> list[BoneWriter | HandWriter]:
+        """The writers of a light chain, root to tip, and of its hands."""
+        held = self._held
+        if held is None:
+            return []
+        hands = held.plain_hands.writers if held.plain_hands is not None else []
+        return [*(writer for writer in held.writers if writer), *hands]
 
-    def foreseen(
-        self, scene: int, settings: Any, world: Matrix, base: Matrix | None, places: list[Vector]
-    ) -> list[Turn] | None:
-        """Return a light chain's turns (n,) for places on a frame to come; None where these are not enough.
+    def foreseen(self, scene: int, settings: Any, to_come: Foreseen) -> list[Written] | None:
+        """Return a light chain's turns (n,) and its hands' channels for a frame to come.
 
-        scene: its session UID. settings: those at the chain's index. world: the armature's matrix. base: the
-        pose matrix of the bone above. places: in the world, of the target and the pole, if it has one.
+        None where that is not enough. scene: its session UID. settings: those at the chain's index.
         """
         held = self._held
         if held is None or self._owner != scene or settings.name != self.name:
             return None
-        bend = bend_of(settings)
+        bend, world, base = bend_of(settings), to_come.world, to_come.base
         if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
             return None
-        if not held.faces(places[0]):
+        goal, foot, hands = to_come.places[0], None, self.rig.hands
+        if self._plain_foot is not None and hands is not None:
+            size = even_size(base, held.scales)
+            if size is None:
+                return None
+            ground = to_come.places[-1].z if self.rig.foot and self.rig.foot.ground else None
+            turned = turned_by(hands, world, to_come.aim)
+            foot = self._plain_foot.pose(goal, turned, world, size, to_come.foot_values, ground)
+            goal = foot.goal
+        if not held.faces(goal):
             return None
-        pole = places[1] if len(places) > 1 else None
-        turns = held.plain_turns(places[0], pole, bend, settings.softness)
-        if turns is not None:
-            self._foreseen, self.outcome = places, held.outcome
-            self._poses_in[scene] = turns
-        return turns
+        pole = to_come.places[1] if self.rig.pole is not None else None
+        turns = held.plain_turns(goal, pole, bend, settings.softness)
+        if turns is None:
+            return None
+        found: list[Written] = [*turns]
+        if hands is not None:
+            channels = held.channels_ahead(turns, base, parts_turned(hands, world, to_come.aim, foot))
+            if channels is None:
+                return None
+            found += channels
+        self._foreseen, self.outcome = replace(to_come, goal=goal), held.outcome
+        self._poses_in[scene] = found
+        return found
 
     def is_shown_as_foreseen(self, world: Matrix, bones: Shown, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether a depsgraph shows target, pole and tip where the last `foreseen` had them.
 
         world, bones: the armature's matrix and bones as it is shown.
         """
-        held, outcome, rig = self._held, self.outcome, self.rig
-        if held is None or outcome is None:
+        held, outcome, rig, then = self._held, self.outcome, self.rig, self._foreseen
+        if held is None or outcome is None or then is None:
             return False
         reach, fine = held.reach, 0.0
-        for node, foreseen in zip(rig.followed, self._foreseen, strict=True):
+        for node, foreseen in zip(rig.followed, then.places, strict=True):
             place = shown_place(*node, depsgraph)
             fine = max(fine, _SAME * place.length)
             if not (place - foreseen).length <= _SAME * reach + fine:
                 return False
-        goal = held.goal if rig.aims else self._foreseen[0]
+        if rig.foot is not None and not self._shows_foot(then.foot_values, depsgraph):
+            return False
+        if then.aim is not None and not _are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
+            return False
+        goal = held.goal if rig.aims else then.goal
         if goal is None:
             return False
         off = (world @ bones[rig.bones[-1]].tail - goal).length
         # Where limits or the reach stop the chain, its tip is not aimed at again.
         near = _SAME if outcome.status == Status.REACHED else _ASTRAY
         return abs(off - hypot(*outcome.lengths())) <= near * reach + fine
+
+    def _shows_foot(self, values: Sequence[float], depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether a depsgraph shows the foot with such values."""
+        settings = self.armature.evaluated_get(depsgraph).ik2d.chains[self.index]
+        pairs = zip(values, foot_values(settings.foot), strict=True)
+        return all(abs(one - other) <= _SAME for one, other in pairs)
 
     def _read(self, frame: FrameState, before: RigState | None) -> RigState:
         """Read the state of the bones. before: as RigState has it."""
@@ -182,28 +227,29 @@ class LiveChain:
             carried=carried_now(own[0]) if self._carried else None,
             target=self._place_of((self.rig.target, self.rig.subtarget), "target", scene, depsgraph),
             pole=None if self.rig.pole is None else self._place_of(self.rig.pole, "pole", scene, depsgraph),
-            aim=self._aim(scene, depsgraph) if self.rig.follows_rotation else None,
+            aim=self._aim_now(scene, depsgraph) if self.rig.follows_rotation else None,
             foot_values=foot_values(settings.foot) if self.rig.foot is not None else (),
         )
-        return frame if self.rig.foot is None else self._on_foot(frame, depsgraph)
+        return frame if self._plain_foot is None else self._on_foot(frame, self._plain_foot, depsgraph)
 
-    def _on_foot(self, frame: FrameState, depsgraph: bpy.types.Depsgraph) -> FrameState:
+    def _on_foot(self, frame: FrameState, plain: PlainFoot, depsgraph: bpy.types.Depsgraph) -> FrameState:
         """Return the state with the ankle's goal for its target, by the foot's control and its roll."""
-        rig = self.rig
-        assert rig.foot is not None
-        ground = None
-        if rig.foot.ground is not None:
-            ground = ground_matrix(rig, rig.foot.ground.evaluated_get(depsgraph).matrix_world)
-        samples = with_foot(rig, samples_of(rig, frame), size_of(rig, frame.bones), ground)
-        return replace(frame, target=Vector(samples.targets[0]), foot=samples.foot)
+        rig, size = self.rig, size_of(self.rig, frame.bones)
+        assert rig.foot is not None and rig.hands is not None
+        matrix = rig.foot.ground.evaluated_get(depsgraph).matrix_world if rig.foot.ground else None
+        height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
+        turned = turned_by(rig.hands, frame.world, frame.aim)
+        foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
+        if matrix is not None and rig.foot.has_surface:
+            samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix))
+            foot = foot._replace(goal=Vector(samples.targets[0]))
+        return replace(frame, target=foot.goal, foot=foot)
 
-    def _aim(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Matrix:
+    def _aim_now(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Matrix:
         """Return the target's axes (3x3) as a depsgraph shows them, or by its F-Curves."""
         if self.is_unseen(self.rig.target, depsgraph):
             return turn_by_curves(self.rig.target, scene)
-        target, subtarget = self.rig.target.evaluated_get(depsgraph), self.rig.subtarget
-        own = target.pose.bones[subtarget].matrix if subtarget else Matrix()
-        return (target.matrix_world @ own).to_3x3()
+        return shown_axes(self.rig.target, self.rig.subtarget, depsgraph)
 
     def other_controls(self, depsgraph: bpy.types.Depsgraph) -> list[OtherControl]:
         """Return the constraints that move the chain's bones now, in place of its target."""
@@ -335,6 +381,17 @@ def shown_place(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.D
     if subtarget:
         return shown.matrix_world @ shown.pose.bones[subtarget].head
     return shown.matrix_world.translation
+
+
+def shown_axes(target: bpy.types.Object, subtarget: str, depsgraph: bpy.types.Depsgraph) -> Matrix:
+    """Return the axes (3x3) of a target, an object or its bone, as a depsgraph shows it."""
+    shown = target.evaluated_get(depsgraph)
+    return (shown.matrix_world @ (shown.pose.bones[subtarget].matrix if subtarget else Matrix())).to_3x3()
+
+
+def _are_same(one: Matrix, other: Matrix) -> bool:
+    """Return whether axes (3x3) are the same, but for what 32 bits leave."""
+    return all((a - b).length <= _SAME * b.length for a, b in zip(one.col, other.col, strict=True))
 
 
 def _is_shown(scene: int) -> bool:

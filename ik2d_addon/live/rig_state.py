@@ -30,7 +30,8 @@ from ..rig.pose.target_plane import facing_target
 from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
-from .plain.hands import PlainHands, are_plain, turned_by
+from .plain.foot import FootPose
+from .plain.hands import PlainHands, are_plain, parts_turned
 from .plain.matrices import inverse, moved, turned
 from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
@@ -61,7 +62,7 @@ class FrameState:
     aim: Matrix | None  # the target's axes (3x3), where the chain follows its rotation
     # Of a chain with a foot, whose target is the ankle's goal: its values, and the angles of foot and toes
     foot_values: tuple[float, ...] = ()
-    foot: Any = None  # as ChainSamples.foot
+    foot: FootPose | None = None
 
 
 class RigState:
@@ -100,9 +101,9 @@ class RigState:
         self.straight = straight
         self.plain: Plain | None = read_plain_solver(rig, samples, straight, self._tips)
         self.plain_hands: PlainHands | None = None
-        keeps = rig.hands is not None and rig.foot is None and not self._changes_lengths
-        if keeps and self.plain is not None and are_plain(rig, rig.hands):
-            self.plain_hands = PlainHands(rig, rig.hands)
+        if rig.hands is not None and not self._changes_lengths and self.plain is not None:
+            if are_plain(rig, rig.hands):
+                self.plain_hands = PlainHands(rig, rig.hands)
         self._seen: tuple[Any, ...] = ()
         self._turns: list[Turn] = []
         if self.plain is not None:
@@ -174,7 +175,7 @@ class RigState:
     @property
     def is_light(self) -> bool:
         """Whether plain numbers pose the chain, by nothing but all channels of its bones' rotations."""
-        only_turns = not self._changes_lengths and self.rig.hands is None
+        only_turns = not self._changes_lengths and (self.rig.hands is None or self.plain_hands is not None)
         free = all(writer is not None and writer.all_unlocked for writer in self.writers)
         return isinstance(self.plain, PlainSolver) and only_turns and free
 
@@ -292,8 +293,8 @@ class RigState:
         if rig.hands is None:
             return []
         if self.plain_hands is not None and frame.influence == 1.0 and not own_curves(rig):
-            turned = turned_by(rig.hands, frame.world, frame.aim)
-            found = self.plain_hands.rotations(turns, frame.own, frame.base, turned)
+            turned = parts_turned(rig.hands, frame.world, frame.aim, frame.foot)
+            found = self.plain_hands.rotations(turns, self.scales, frame.base, turned)
             if found is not None:
                 return found
         own, first = own_turns_now(frame.scene, rig), turns[0]
@@ -302,6 +303,21 @@ class RigState:
             rotations[0] = np.array([Quaternion(first).to_matrix()], np.float64)
         samples = samples_of(rig, frame)
         return hands_held(rig, samples, rotations, own, self._factors, self._locations).rotations
+
+    def channels_ahead(
+        self, turns: list[Turn], base: Matrix | None, turned: list[Matrix]
+    ) -> list[list[float]] | None:
+        """Return the channels of a light chain's hands on a frame to come; None where these are not enough.
+
+        base: the pose matrix of the bone above the chain. turned: as `parts_turned` has them.
+        """
+        assert self.plain_hands is not None
+        return self.plain_hands.channels(turns, self.scales, base, turned)
+
+    @property
+    def scales(self) -> list[Vector]:
+        """The bones' scales, root to tip."""
+        return [scale for _, scale, _ in self._places]
 
     def _whole(self, frame: FrameState) -> list[Turn]:
         """Return the turns (n,) as a bake solves them."""
@@ -394,5 +410,5 @@ def samples_of(rig: RigChain, frame: FrameState) -> ChainSamples:
         aims=None if frame.aim is None else np.array([frame.aim], np.float64),
         carried=frame.carried,
         poles=None if frame.pole is None else np.array([frame.pole], np.float64),
-        foot=frame.foot,
+        foot=None if frame.foot is None else np.array([frame.foot.angles], np.float64),
     )

@@ -29,6 +29,7 @@ Shown: TypeAlias = bpy.types.bpy_prop_collection  # evaluated pose bones
 # A turn about a bone's own axis, in radians, or all of its rotation: of the first bone of a chain whose plane
 # follows its target.
 Turn: TypeAlias = float | Whole
+Written: TypeAlias = Turn | list[float]  # of a hand the numbers of its channels
 
 # A quaternion's vector that is shorter than this has no direction.
 _NO_AXIS = 1e-9
@@ -54,8 +55,9 @@ class BoneWriter:
             return Quaternion(values)
         return Vector(values) if self.mode == 'AXIS_ANGLE' else Euler(values, self.mode)
 
-    def values(self, turn: Turn, shown: Sequence[float]) -> Sequence[float]:
+    def values(self, turn: Written, shown: Sequence[float]) -> Sequence[float]:
         """Return the numbers of these channels: nearest to rest, or of a whole rotation to those shown."""
+        assert not isinstance(turn, list)
         if isinstance(turn, tuple):
             return self._whole(turn, shown)
         x, y, z = self.axis
@@ -91,6 +93,19 @@ class BoneWriter:
             b = 1.0
         angle = 2.0 * atan2(sine, w)
         return angle + 2.0 * pi * round((before - angle) / (2.0 * pi)), a, b, c
+
+
+class HandWriter:
+    """Rotation channels of a hand, whose numbers are given."""
+
+    def __init__(self, bone: bpy.types.PoseBone) -> None:
+        self.name = bone.name
+        self.property = rotation_property(bone.rotation_mode)
+
+    def values(self, turn: Written, _shown: Sequence[float]) -> Sequence[float]:
+        """Return the numbers as they are."""
+        assert isinstance(turn, list)
+        return turn
 
 
 def writers_of(rig: RigChain) -> list[BoneWriter | None]:
@@ -131,7 +146,9 @@ def write(
 class PoseWriter:
     """Rotation channels of chains of one armature, written in one call for each property."""
 
-    def __init__(self, armature: bpy.types.Object, chains: Sequence[Sequence[BoneWriter]]) -> None:
+    def __init__(
+        self, armature: bpy.types.Object, chains: Sequence[Sequence[BoneWriter | HandWriter]]
+    ) -> None:
         """Keep where the values of the chains' bones are among those of all of the armature's bones."""
         self._armature, self._chains = armature, chains
         rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
@@ -155,7 +172,7 @@ class PoseWriter:
                 found[writer.property] += places
         return {name: np.array(places, np.intp) for name, places in found.items()}
 
-    def write(self, turns: Mapping[int, Sequence[Turn]]) -> None:
+    def write(self, turns: Mapping[int, Sequence[Written]]) -> None:
         """Write turns of some of the chains, by their numbers, where the pose is another."""
         bones = self._armature.pose.bones
         if not turns or len(bones) != self._size:

@@ -53,6 +53,19 @@ class FootShape:
             place = x + c * off[0] + s * off[1], y - s * off[0] + c * off[1]
         return *place, ball + tip, tip - toe
 
+    def sole_once(self, roll: float, toe: float, break_angle: float) -> list[Point]:
+        """Return four points of the sole: `sole` for one pose."""
+        x, y, foot, toes = self.rolled_once(roll, toe, break_angle)
+        (hx, hy), (ux, uy), (bx, by), (tx, ty) = self.heel, self.under_ball, self.ball, self.tip
+        c, s = cos(foot), sin(foot)
+        rigid = [(x + c * px + s * py, y + c * py - s * px) for px, py in ((hx, hy), (ux, uy))]
+        x, y = x + c * bx + s * by, y + c * by - s * bx
+        c, s = cos(toes), sin(toes)
+        bent = [
+            (x + c * px + s * py, y + c * py - s * px) for px, py in ((ux - bx, uy - by), (tx - bx, ty - by))
+        ]
+        return [*rigid, *bent]
+
     @property
     def under_ball(self) -> Point:
         """The point of the sole under the ball, on the line from heel to tip, from the ankle at rest."""

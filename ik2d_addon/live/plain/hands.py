@@ -14,7 +14,8 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ...rig.animation.bone_channels import BoneRotation, rotation_property
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import Hands
-from ..writing import Turn
+from ..writing import HandWriter, Turn
+from .foot import FootPose
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
@@ -30,46 +31,73 @@ class PlainHands:
             (_beyond_parent(bone), Vector(axis))
             for bone, axis in zip(rig.pose_bones, rig.joints.axes, strict=True)
         ]
-        self.hands = [_LeanHand(rig.armature.pose.bones[name]) for name in hands.bones]
+        pose_bones = rig.armature.pose.bones
+        self.hands = [
+            _LeanHand(pose_bones[name], part) for name, part in zip(hands.bones, hands.parts, strict=True)
+        ]
+        self._bears = {hand.bone.parent.name for hand in self.hands}
+
+    @property
+    def writers(self) -> list[HandWriter]:
+        """The writers of their channels."""
+        return [HandWriter(hand.bone) for hand in self.hands]
 
     def rotations(
-        self, turns: Sequence[Turn], shown: Sequence[bpy.types.PoseBone], base: Matrix | None, turned: Matrix
+        self, turns: Sequence[Turn], scales: Sequence[Vector], base: Matrix | None, turned: Sequence[Matrix]
     ) -> list[BoneRotation] | None:
-        """Return the hands' rotations for turns (n,) of the bones `shown`; None under an uneven scale.
+        """Return the hands' rotations for turns (n,) of the bones: see `channels`."""
+        found = self.channels(turns, scales, base, turned)
+        return found and [
+            BoneRotation(hand.name, rotation_property(hand.mode), np.array([values], np.float64))
+            for hand, values in zip(self.hands, found, strict=True)
+        ]
 
-        base: the pose matrix of the bone above them. turned: the rotation of what the hands follow, in the
-        armature's pose space.
+    def channels(
+        self, turns: Sequence[Turn], scales: Sequence[Vector], base: Matrix | None, turned: Sequence[Matrix]
+    ) -> list[list[float]] | None:
+        """Return the hands' rotation channels for turns (n,) of the bones; None under an uneven scale.
+
+        scales: of the bones. base: the pose matrix of the bone above them. turned: the rotation from rest of
+        each part of what the hands follow, in the armature's pose space.
         """
         held = Matrix.Identity(3) if base is None else base.to_3x3()
-        for turn, (beyond, axis), bone in zip(turns, self.links, shown, strict=True):
+        for turn, (beyond, axis), scale in zip(turns, self.links, scales, strict=True):
             whole = isinstance(turn, tuple)
             held = held @ beyond @ (Quaternion(turn).to_matrix() if whole else Matrix.Rotation(turn, 3, axis))
-            if tuple(bone.scale) != (1.0, 1.0, 1.0):
-                held = held @ Matrix.Diagonal(bone.scale)
+            if tuple(scale) != (1.0, 1.0, 1.0):
+                held = held @ Matrix.Diagonal(scale)
         lengths = [column.length for column in held.col]
         if not max(lengths) <= (1.0 + _UNEVEN) * min(lengths):
             return None
-        return [hand.rotation(held, turned) for hand in self.hands]
+        found, posed = [], {}
+        for hand in self.hands:
+            before = posed.get(hand.above, held) @ hand.beyond
+            local = hand.local(before, turned[hand.part])
+            if hand.name in self._bears:
+                posed[hand.name] = before @ local
+            found.append([*_channels(hand.mode, local)])
+        return found
 
 
 class _LeanHand:
     """One hand."""
 
-    def __init__(self, bone: bpy.types.PoseBone) -> None:
-        self.bone, self.name = bone, bone.name
+    def __init__(self, bone: bpy.types.PoseBone, part: int) -> None:
+        self.bone, self.name, self.above, self.part = bone, bone.name, bone.parent.name, part
         self.beyond = _beyond_parent(bone)
         self.rest = axes_of(bone.bone.matrix_local.to_3x3())
 
-    def rotation(self, held: Matrix, turned: Matrix) -> BoneRotation:
-        """Return the rotation that brings it, on a tip with axes `held`, to its rest orientation, turned."""
-        wanted, before = turned @ self.rest, held @ self.beyond
-        local = Matrix.Identity(3)
+    @property
+    def mode(self) -> str:
+        """Its rotation mode now."""
+        return str(self.bone.rotation_mode)
+
+    def local(self, before: Matrix, turned: Matrix) -> Matrix:
+        """Return the local rotation (3x3) from axes `before` to its rest orientation, turned."""
+        wanted, local = turned @ self.rest, Matrix.Identity(3)
         for _ in range(_ROUNDS):
             local = local @ (axes_of(before @ local).transposed() @ wanted)
-        mode = self.bone.rotation_mode
-        return BoneRotation(
-            self.name, rotation_property(mode), np.array([_channels(mode, local)], np.float64)
-        )
+        return local
 
 
 def _channels(mode: str, local: Matrix) -> Sequence[float]:
@@ -102,9 +130,21 @@ def turned_by(hands: Hands, world: Matrix, aim: Matrix | None) -> Matrix:
     return axes_of(world.to_3x3()).transposed() @ axes_of(aim) @ Matrix(hands.offset.tolist())
 
 
+def parts_turned(hands: Hands, world: Matrix, aim: Matrix | None, foot: FootPose | None) -> list[Matrix]:
+    """Return the rotation (3x3) from rest, in pose space, of each part of what hands follow.
+
+    world: the armature's matrix. aim: the target's axes. foot: the pose of the foot, if there is one.
+    """
+    turned = turned_by(hands, world, aim)
+    return [turned] if foot is None else [turned @ own for own in foot.turns]
+
+
 def are_plain(rig: RigChain, hands: Hands) -> bool:
     """Return whether a chain's bones and its hands inherit all from their parents and hands have no locks."""
     bones = [rig.armature.pose.bones[name] for name in hands.bones]
+    bearing = {bone.parent.name for bone in bones}
+    if any(bone.name in bearing and tuple(bone.scale) != (1.0, 1.0, 1.0) for bone in bones):
+        return False
     if any(any(bone.lock_rotation) or bone.lock_rotation_w for bone in bones):
         return False
     return all(

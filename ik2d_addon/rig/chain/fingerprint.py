@@ -15,13 +15,13 @@ import bpy
 from ...core.swing import POLE
 from ..animation.fcurves import column
 from .dependencies import Node, parents, walk
-from .foot.foot import ground_of
+from .foot.foot import FOOT_NAMES, ground_of
 from .renames import bones_of
 
 # Whether a chain is solved at all, and names: bones may be renamed.
 _NO_SETTINGS = {"name", "enabled", "live", "tip", "subtarget", "pole_subtarget"}
 # Settings that live chains read on each frame.
-_EACH_FRAME = {"softness", "influence", "roll", "toe", "break_angle", "use_ground"}
+_EACH_FRAME = {"softness", "influence", *FOOT_NAMES}
 _DATA = ("name", "length", "use_connect", "use_inherit_rotation", "inherit_scale", "use_local_location")
 _LOCKS = ("rotation_mode", "lock_rotations_4d", "lock_rotation_w")
 # Properties of the constraints of an object or a bone.

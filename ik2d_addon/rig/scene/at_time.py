@@ -112,6 +112,15 @@ class PlacesAtTime:
         world = self.world(ob)
         return world @ self.pose(ob, bone).translation if bone else world.translation
 
+    def value(self, ob: bpy.types.Object, number: int) -> float:
+        """Return the value of an object's F-Curve, by its number among `existing_fcurves`."""
+        return float(self._curves[ob][number].evaluate(self._time))
+
+    def axes(self, ob: bpy.types.Object, bone: str) -> Matrix:
+        """Return the axes (3x3) of an object, or of its bone, in the world."""
+        world = self.world(ob)
+        return (world @ self.pose(ob, bone) if bone else world).to_3x3()
+
 
 def _animated(ob: bpy.types.Object, bones: set[str], curves: Iterable[bpy.types.FCurve]) -> Animated:
     """Return the channels of an object and some of its bones that F-Curves animate, by path."""

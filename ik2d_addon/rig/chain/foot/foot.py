@@ -31,6 +31,11 @@ class Foot:
     values: tuple[float, float, float, float]  # roll, toe, break angle (radians); whether the ground counts
 
     @property
+    def has_surface(self) -> bool:
+        """Whether its ground is a surface, rather than the height of an object."""
+        return self.ground is not None and self.ground.type == 'MESH'
+
+    @property
     def axis(self) -> Floats:
         """(3,) the axis about which a positive roll turns, by the right-hand rule."""
         axis: Floats = np.cross(self.up, self.ahead)
@@ -57,8 +62,12 @@ class Foot:
         return turns
 
 
+# The settings of a foot that are read on each frame.
+FOOT_NAMES = ("roll", "toe", "break_angle", "use_ground")
+
+
 def foot_values(settings: bpy.types.PropertyGroup) -> tuple[float, float, float, float]:
-    """Return the values of a foot that are read on each frame: roll, toe, break angle, use of the ground."""
+    """Return the values of FOOT_NAMES."""
     return settings.roll, settings.toe, settings.break_angle, float(settings.use_ground)
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ankle's goal of a live foot, in plain numbers and Blender's own matrices."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mathutils import Matrix, Vector
+
+from ...rig.chain.foot.foot import Foot
+
+# A space is even if its axes' lengths differ by less than this part.
+_EVEN = 1e-5
+
+
+class FootPose(NamedTuple):
+    """The goal of an ankle in the world, and the rotations of foot and toes about the foot's axis."""
+
+    goal: Vector
+    angles: Sequence[float]  # radians, of foot and toes
+    turns: list[Matrix]  # 3x3, from rest
+
+
+class PlainFoot:
+    """A foot on no ground, or on an object's height."""
+
+    def __init__(self, foot: Foot) -> None:
+        self.shape = foot.shape
+        self.ahead, self.up = Vector(foot.ahead), Vector(foot.up)
+        self.axis = Vector(foot.axis)
+
+    def pose(
+        self,
+        control: Vector,
+        turned: Matrix,
+        world: Matrix,
+        size: float,
+        values: Sequence[float],
+        ground: float | None,
+    ) -> FootPose:
+        """Return the pose of a foot: the result of `with_foot` for one frame.
+
+        control: its place in the world. turned: the rotation of the control from rest, in the pose space of
+        an armature at `world`. size: of the foot beside its rest pose. values: as `foot_values` has them.
+        ground: its height in the world; None: none.
+        """
+        roll, toe, break_angle, heeds_ground = values
+        x, y, *angles = self.shape.rolled_once(roll, toe, break_angle)
+        linear = world.to_3x3() @ turned
+        ahead, up = size * (linear @ self.ahead), size * (linear @ self.up)
+        goal = control + x * ahead + y * up
+        if ground is not None and heeds_ground:
+            sole = self.shape.sole_once(roll, toe, break_angle)
+            lowest = min(ahead.z * along + up.z * over for along, over in sole)
+            goal.z += max(0.0, ground - control.z - lowest)
+        return FootPose(goal, angles, [Matrix.Rotation(angle, 3, self.axis) for angle in angles])
+
+
+def even_size(base: Matrix | None, scales: Sequence[Vector]) -> float | None:
+    """Return the size of what hangs on a chain, by the pose matrix above it and its bones' scales.
+
+    None where these are uneven.
+    """
+    size = 1.0
+    found = [] if base is None else [[column.length for column in base.to_3x3().col]]
+    for lengths in [*found, *([abs(value) for value in scale] for scale in scales)]:
+        if not max(lengths) <= (1.0 + _EVEN) * min(lengths):
+            return None
+        size *= lengths[0]
+    return size
