@@ -289,6 +289,14 @@ RATIOS = (
             ("50 chains of one bone", (50, 1)),
         )
     ),
+    *(
+        Ratio(f"live frames of {what} : the same without", partial(frames.live_feet, *given), FRAMES_BOUND)
+        for what, given in (
+            ("a leg with a foot", (1,)),
+            ("10 legs with feet", (10,)),
+            ("10 legs with feet on a ground", (10, True)),
+        )
+    ),
     Ratio("live frames of a Rigify human, four adopted limbs : its own IK", frames.live_human, FRAMES_BOUND),
     *(
         Ratio(f"native frames of {what} : IK", partial(frames.native, *given), FRAMES_BOUND)

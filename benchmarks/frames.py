@@ -5,8 +5,10 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ik2d_addon.chains import add_foot
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.features.native import make_native
+from ik2d_addon.rig.chain.chain import bend_plane, chain_bones, rest_joints
 from ik2d_addon.ui.settings.joint_list import sync_joints
 
 from . import scenes
@@ -39,6 +41,65 @@ def live(count: int, bones: int, limited: bool = False, poles: bool = False) -> 
             _play(mine)
 
     return frames, lambda: _play(theirs)
+
+
+def live_feet(count: int, ground: bool = False) -> tuple[Task, Task]:
+    """Return frames of so many live chains of two bones with rolling feet, and of the same without.
+
+    ground: whether an object's height keeps the feet above it.
+    """
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    shapes = alike(count, 2)
+    theirs, mine = build(shapes, _with_foot_bones), build(shapes, _with_foot_bones)
+    for rig in (theirs, mine):
+        walk(rig, FRAMES)
+    floor = bpy.data.objects.new("Floor", None)
+    mine.scene.collection.objects.link(floor)
+    floor.location.z = -10.0
+    bpy.context.window.scene = mine.scene
+    for chain in mine.armature.ik2d.chains:
+        add_foot(mine.armature, chain)
+        chain.foot.ground, chain.foot.use_ground = (floor, True) if ground else (None, False)
+        for frame, roll in ((0, -0.3), (FRAMES // 2, 1.0), (FRAMES, -0.3)):
+            chain.foot.roll = roll
+            chain.foot.keyframe_insert("roll", frame=frame)
+
+    def played(rig: Rig) -> Task:
+        for chain in rig.armature.ik2d.chains:
+            chain.live = True
+
+        def frames() -> None:
+            bpy.context.window.scene = rig.scene
+            with live_handlers():
+                _play(rig)
+
+        return frames
+
+    return played(mine), played(theirs)
+
+
+def _with_foot_bones(armature: bpy.types.Object) -> None:
+    """Add a foot and its toes to the end of each chain, across its last bone."""
+    across = {}
+    for chain in armature.ik2d.chains:
+        sync_joints(chain)
+        bones = chain_bones(armature, chain.tip, chain.bone_count)
+        joints = rest_joints(bones)
+        last = joints[-1] - joints[-2]
+        across[chain.tip] = Vector(np.cross(bend_plane(chain, bones, joints).normal, last)), Vector(last)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode='EDIT')
+    bones = armature.data.edit_bones
+    for tip, (ahead, down) in across.items():
+        above, end = bones[tip], bones[tip].tail.copy()
+        for name, far in (
+            ("foot", end + 0.3 * ahead + 0.15 * down),
+            ("toes", end + 0.45 * ahead + 0.17 * down),
+        ):
+            bone = bones.new(f"{name} {tip}")
+            bone.head, bone.tail, bone.parent = end, far, above
+            above, end = bone, far
+    bpy.ops.object.mode_set(mode='OBJECT')
 
 
 def live_human() -> tuple[Task, Task]:

@@ -27,7 +27,7 @@ from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot, even_size
-from .plain.hands import parts_turned, turned_by
+from .plain.hands import ControlTurn
 from .plain.solve import Plain
 from .refusals import acts_at_times, is_keyed, refuse_driven, refuse_native
 from .rig_state import FrameState, RigState, samples_of
@@ -50,7 +50,7 @@ _ASTRAY = 1e-4
 _SAME = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Foreseen:
     """What a light chain is posed by on a frame to come."""
 
@@ -59,7 +59,7 @@ class Foreseen:
     places: list[Vector]  # in the world, of all that the chain follows
     aim: Matrix | None  # the target's axes (3x3), where its rotation counts
     foot_values: Sequence[float] = ()
-    goal: Vector = Vector()  # of the tip
+    goal: Vector | None = None  # of the tip, once it is posed
 
 
 class LiveChain:
@@ -88,6 +88,7 @@ class LiveChain:
         self.above: str = above.name if above else ""
         self.missed_ahead = 0  # how often it was elsewhere than it was posed ahead
         self._foreseen: Foreseen | None = None  # on the frame that it was posed ahead for
+        self._control = None if rig.hands is None else ControlTurn(rig.hands)
         self._plain_foot = None if rig.foot is None else PlainFoot(rig.foot)
         self._held: RigState | None = None
         self._frame: FrameState | None = None
@@ -143,13 +144,13 @@ class LiveChain:
         bend, world, base = bend_of(settings), to_come.world, to_come.base
         if not held.is_plain(bend, settings.influence) or not held.settle(world, base):
             return None
-        goal, foot, hands = to_come.places[0], None, self.rig.hands
-        if self._plain_foot is not None and hands is not None:
+        goal, foot = to_come.places[0], None
+        turned = None if self._control is None else self._control(world, to_come.aim)
+        if self._plain_foot is not None and turned is not None:
             size = even_size(base, held.scales)
             if size is None:
                 return None
             ground = to_come.places[-1].z if self.rig.foot and self.rig.foot.ground else None
-            turned = turned_by(hands, world, to_come.aim)
             foot = self._plain_foot.pose(goal, turned, world, size, to_come.foot_values, ground)
             goal = foot.goal
         if not held.faces(goal):
@@ -159,12 +160,13 @@ class LiveChain:
         if turns is None:
             return None
         found: list[Written] = [*turns]
-        if hands is not None:
-            channels = held.channels_ahead(turns, base, parts_turned(hands, world, to_come.aim, foot))
+        if turned is not None:
+            channels = held.channels_ahead(turns, base, [turned] if foot is None else foot.turns)
             if channels is None:
                 return None
             found += channels
-        self._foreseen, self.outcome = replace(to_come, goal=goal), held.outcome
+        to_come.goal = goal
+        self._foreseen, self.outcome = to_come, held.outcome
         self._poses_in[scene] = found
         return found
 
@@ -182,7 +184,7 @@ class LiveChain:
             fine = max(fine, _SAME * place.length)
             if not (place - foreseen).length <= _SAME * reach + fine:
                 return False
-        if rig.foot is not None and not self._shows_foot(then.foot_values, depsgraph):
+        if then.foot_values and not self._shows_foot(then.foot_values, depsgraph):
             return False
         if then.aim is not None and not _are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
             return False
@@ -230,20 +232,29 @@ class LiveChain:
             aim=self._aim_now(scene, depsgraph) if self.rig.follows_rotation else None,
             foot_values=foot_values(settings.foot) if self.rig.foot is not None else (),
         )
-        return frame if self._plain_foot is None else self._on_foot(frame, self._plain_foot, depsgraph)
+        if self._control is None:
+            return frame
+        turned = self._control(frame.world, frame.aim)
+        if self._plain_foot is None:
+            return replace(frame, control_turns=[turned])
+        return self._on_foot(frame, self._plain_foot, turned, depsgraph)
 
-    def _on_foot(self, frame: FrameState, plain: PlainFoot, depsgraph: bpy.types.Depsgraph) -> FrameState:
-        """Return the state with the ankle's goal for its target, by the foot's control and its roll."""
+    def _on_foot(
+        self, frame: FrameState, plain: PlainFoot, turned: Matrix, depsgraph: bpy.types.Depsgraph
+    ) -> FrameState:
+        """Return the state with the ankle's goal for its target, by the foot's control and its roll.
+
+        turned: the control's rotation (3x3) from rest, in pose space.
+        """
         rig, size = self.rig, size_of(self.rig, frame.bones)
-        assert rig.foot is not None and rig.hands is not None
+        assert rig.foot is not None
         matrix = rig.foot.ground.evaluated_get(depsgraph).matrix_world if rig.foot.ground else None
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
-        turned = turned_by(rig.hands, frame.world, frame.aim)
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:
             samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix))
             foot = foot._replace(goal=Vector(samples.targets[0]))
-        return replace(frame, target=foot.goal, foot=foot)
+        return replace(frame, target=foot.goal, foot=foot, control_turns=foot.turns)
 
     def _aim_now(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Matrix:
         """Return the target's axes (3x3) as a depsgraph shows them, or by its F-Curves."""

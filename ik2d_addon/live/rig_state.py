@@ -31,7 +31,7 @@ from ..rig.scene.samples import ChainSamples, finished, refuse_unsolvable
 from ..rig.scene.slide_locations import slide_channels, without_slides
 from ..rig.scene.stretch_scales import scale_channels, scales_back
 from .plain.foot import FootPose
-from .plain.hands import PlainHands, are_plain, parts_turned
+from .plain.hands import PlainHands, are_plain
 from .plain.matrices import inverse, moved, turned
 from .plain.solve import Plain, read_plain_solver
 from .plain.space import Space
@@ -63,6 +63,8 @@ class FrameState:
     # Of a chain with a foot, whose target is the ankle's goal: its values, and the angles of foot and toes
     foot_values: tuple[float, ...] = ()
     foot: FootPose | None = None
+    # Of a chain with hands: the rotations from rest of each part of what they follow
+    control_turns: Sequence[Matrix] = ()
 
 
 class RigState:
@@ -293,8 +295,7 @@ class RigState:
         if rig.hands is None:
             return []
         if self.plain_hands is not None and frame.influence == 1.0 and not own_curves(rig):
-            turned = parts_turned(rig.hands, frame.world, frame.aim, frame.foot)
-            found = self.plain_hands.rotations(turns, self.scales, frame.base, turned)
+            found = self.plain_hands.rotations(turns, self.scales, frame.base, frame.control_turns)
             if found is not None:
                 return found
         own, first = own_turns_now(frame.scene, rig), turns[0]
@@ -309,7 +310,7 @@ class RigState:
     ) -> list[list[float]] | None:
         """Return the channels of a light chain's hands on a frame to come; None where these are not enough.
 
-        base: the pose matrix of the bone above the chain. turned: as `parts_turned` has them.
+        base: the pose matrix of the bone above the chain. turned: as FrameState.control_turns.
         """
         assert self.plain_hands is not None
         return self.plain_hands.channels(turns, self.scales, base, turned)

@@ -13,11 +13,11 @@ _EVEN = 1e-5
 
 
 class FootPose(NamedTuple):
-    """The goal of an ankle in the world, and the rotations of foot and toes about the foot's axis."""
+    """The goal of an ankle in the world, and the rotations of foot and toes from rest."""
 
     goal: Vector
-    angles: Sequence[float]  # radians, of foot and toes
-    turns: list[Matrix]  # 3x3, from rest
+    angles: Sequence[float]  # radians about the foot's axis, of foot and toes
+    turns: list[Matrix]  # 3x3, in the armature's pose space
 
 
 class PlainFoot:
@@ -52,7 +52,7 @@ class PlainFoot:
             sole = self.shape.sole_once(roll, toe, break_angle)
             lowest = min(ahead.z * along + up.z * over for along, over in sole)
             goal.z += max(0.0, ground - control.z - lowest)
-        return FootPose(goal, angles, [Matrix.Rotation(angle, 3, self.axis) for angle in angles])
+        return FootPose(goal, angles, [turned @ Matrix.Rotation(angle, 3, self.axis) for angle in angles])
 
 
 def even_size(base: Matrix | None, scales: Sequence[Vector]) -> float | None:
@@ -60,9 +60,9 @@ def even_size(base: Matrix | None, scales: Sequence[Vector]) -> float | None:
 
     None where these are uneven.
     """
-    size = 1.0
-    found = [] if base is None else [[column.length for column in base.to_3x3().col]]
-    for lengths in [*found, *([abs(value) for value in scale] for scale in scales)]:
+    size, found = 1.0, [scale for scale in scales if tuple(scale) != (1.0, 1.0, 1.0)]
+    axes = () if base is None else [column.xyz.length for column in base.col[:3]]
+    for lengths in (axes, *found) if axes else found:
         if not max(lengths) <= (1.0 + _EVEN) * min(lengths):
             return None
         size *= lengths[0]

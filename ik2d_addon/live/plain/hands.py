@@ -15,7 +15,6 @@ from ...rig.animation.bone_channels import BoneRotation, rotation_property
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import Hands
 from ..writing import HandWriter, Turn
-from .foot import FootPose
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
@@ -123,20 +122,20 @@ def axes_of(matrix: Matrix) -> Matrix:
     return Matrix((x, y, -across if across.dot(z) < 0.0 else across)).transposed()
 
 
-def turned_by(hands: Hands, world: Matrix, aim: Matrix | None) -> Matrix:
-    """Return the rotation of what hands follow, in the pose space of an armature at `world`."""
-    if not hands.follow or aim is None:
-        return Matrix.Identity(3)
-    return axes_of(world.to_3x3()).transposed() @ axes_of(aim) @ Matrix(hands.offset.tolist())
+class ControlTurn:
+    """The rotation of what hands follow, in the pose space of their armature."""
 
+    def __init__(self, hands: Hands) -> None:
+        self._follows, self._offset = hands.follow, Matrix(hands.offset.tolist())
+        self._world, self._into = Matrix(), Matrix.Identity(3)  # the armature's, seen last, and its axes
 
-def parts_turned(hands: Hands, world: Matrix, aim: Matrix | None, foot: FootPose | None) -> list[Matrix]:
-    """Return the rotation (3x3) from rest, in pose space, of each part of what hands follow.
-
-    world: the armature's matrix. aim: the target's axes. foot: the pose of the foot, if there is one.
-    """
-    turned = turned_by(hands, world, aim)
-    return [turned] if foot is None else [turned @ own for own in foot.turns]
+    def __call__(self, world: Matrix, aim: Matrix | None) -> Matrix:
+        """Return it (3x3) for an armature at `world` and the target's axes."""
+        if not self._follows or aim is None:
+            return Matrix.Identity(3)
+        if world != self._world:
+            self._world, self._into = world.copy(), axes_of(world.to_3x3()).transposed()
+        return self._into @ axes_of(aim) @ self._offset
 
 
 def are_plain(rig: RigChain, hands: Hands) -> bool:
