@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The keys of hands and feet: on the frames of their chain's, or as few as keep their orientation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -10,16 +11,19 @@ from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, matrices
+from ...rig.chain.chain import RigChain
 from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
+from ...rig.pose.kinematics import rotations_of
 from ...rig.scene.samples import ChainSamples, finished, solvable
 from ..solving.hands import KeyedHands, hands_held
 from .cubics import hermite, solved_normal
-from .handles import halves, middles, shaped
+from .handles import automatic_between, played_between, shaped
 from .keying import USED, KeyedChain, KeyPlan, fewest, handles_of, keyed_at
 
-# Where a hand would be further off its rotation than this half-way between frames, in radians, its handles
-# are shaped.
+# Where a hand would be further off its rotation than this between frames, in radians, its handles are shaped.
 ASTRAY = 8e-4
+# The parts of the time between two frames where hands are turned to find their handles.
+QUARTERS = (0.25, 0.5, 0.75)
 
 
 def with_hands(
@@ -46,28 +50,79 @@ def _keyed_on_some(
     scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
 ) -> KeyedHands:
     """Return the keys of hands on their chain's own frames, or as few keys as the plan's bound allows."""
-    rig = chain.solved.rig
+    rig, solved, times = chain.solved.rig, chain.solved, np.array(plan.times)
     assert rig.hands is not None
-    rows = np.arange(len(plan.times))
-    if rig.name in plan.own:
-        rows = np.searchsorted(plan.times, plan.own[rig.name])
-    times = np.array(plan.times)[rows]
-    own, solved = own_turns(scene, rig, times.tolist()), chain.solved.at(rows.tolist())
+    own = own_turns(scene, rig, times.tolist())
+    rows = plan.keyed(rig.name)
     channels = {
         each.bone: _between(plan, each) if plan.bound > 0.0 and each.frames is not None else each.values
         for each in _turning(chain)
     }
-    rotations = _rotations(chain, channels, len(rows))
-    turned = hands_held(rig, samples.at(rows.tolist()), rotations, own, solved.factors, solved.locations)
+    rotations = _rotations(chain, channels, int(rows.sum()))
+    if not rows.all():  # between the keys as solved
+        rotations = [
+            _with_rows(every, rows, one)
+            for every, one in zip(rotations_of(rig, solved.turns, solved.swings), rotations, strict=True)
+        ]
+    turned = hands_held(rig, samples, rotations, own, solved.factors, solved.locations)
     keyed, bound = turned.rotations, 0.0
     if rig.name in plan.own:
-        keyed = [replace(each, frames=plan.pace * times) for each in keyed]
+        keyed = [keyed_at(each, plan, np.flatnonzero(rows)) for each in keyed]
     elif plan.bound > 0.0 and len(times) > 1:
-        size = float(np.linalg.norm(samples.world[:, :3, :3], axis=1).max())
-        longest = max(rig.armature.data.bones[name].length for name in rig.hands.bones)
-        bound = plan.bound / (size * longest)
-        keyed = [_reduced(plan, each, rig.armature, USED * bound) for each in keyed]
-    return KeyedHands(keyed, turned, times, bound)
+        bounds = hand_bounds(rig, samples, solved.factors, plan.bound)
+        keyed = [_reduced(plan, each, rig.armature, USED * bounds[each.bone]) for each in keyed]
+        bound = max(_bound_in_world(rig, bounds))
+    return KeyedHands(keyed, turned, times, rows, bound)
+
+
+def hand_bounds(
+    rig: RigChain, samples: ChainSamples, factors: Floats | None, bound: float
+) -> dict[str, float]:
+    """Return the angle in radians that each hand's keys may cost, by its name.
+
+    Such that all that hangs on hands, whose own angles add up where one hangs on another, moves by no more
+    than the bound, a length in the world. samples, factors: over the frames, as solved.
+    """
+    assert rig.hands is not None
+    names, bones = rig.hands.bones, rig.armature.data.bones
+    # The largest size of each hand, as sampled, and its bones' stretch.
+    sizes = np.ones(len(names))
+    if samples.hands is not None:
+        shown = samples.world[:, None, :3, :3] @ samples.hands
+        sizes = np.sqrt((shown**2).sum(axis=2)).max(axis=(0, 2))
+    stretched = 1.0 if factors is None else max(1.0, float(factors.max()))
+    nested = {name: [one.name for one in bones[name].parent_recursive if one.name in names] for name in names}
+    found = {}
+    for name, size in zip(names, sizes.tolist(), strict=True):
+        levels = max(len(nested[other]) for other in names if other == name or name in nested[other]) + 1
+        found[name] = bound / (levels * size * stretched * _furthest(bones[name]))
+    return found
+
+
+def _furthest(bone: bpy.types.Bone) -> float:
+    """Return the distance in rest from a bone's head to the furthest end that turns with it."""
+    start, found, bones = bone.head_local, bone.length, list(bone.children)
+    while bones:
+        each = bones.pop()
+        found = max(found, (each.head_local - start).length)
+        if each.use_inherit_rotation:
+            found = max(found, (each.tail_local - start).length)
+            bones += each.children
+    return found
+
+
+def _bound_in_world(rig: RigChain, bounds: Mapping[str, float]) -> Iterator[float]:
+    """Yield the angle that each hand may be off, with the hands that it hangs on."""
+    for name in bounds:
+        above = rig.armature.data.bones[name].parent_recursive
+        yield bounds[name] + sum(bounds.get(one.name, 0.0) for one in above)
+
+
+def _with_rows(values: Floats, rows: NDArray[np.bool_], own: Floats) -> Floats:
+    """Return values (m, ..) with others (k, ..) in some of the rows."""
+    found = np.array(values)
+    found[rows] = own
+    return found
 
 
 def _keyed_on_all(
@@ -79,46 +134,88 @@ def _keyed_on_all(
 ) -> KeyedHands:
     """Return the keys of hands on all frames, with shaped handles where automatic ones would miss.
 
-    Frames and half-way times are solved in one sequence, so that the channels are continuous.
+    Frames and the quarters between them are solved in one sequence, so that the channels are continuous.
     """
-    rig, solved, frames = chain.solved.rig, chain.solved, len(plan.times)
-    good = solvable(rig, half_way)
-    known = ChainSamples.joined([half_way, samples]).at(
-        np.where(good, np.arange(frames - 1), frames - 1 + np.arange(frames - 1)).tolist()
-    )
-    order = np.argsort(np.concatenate((np.arange(frames), np.arange(frames - 1) + 0.5)))
-    together = ChainSamples.joined([samples, known]).at(order.tolist())
-    own = own_turns(scene, rig, np.concatenate((plan.times, plan.half_way))[order].tolist())
-    channels = {each.bone: _woven(each.values, halves(each)) for each in _turning(chain)}
+    rig, solved, times = chain.solved.rig, chain.solved, np.array(plan.times)
+    gaps, good = np.arange(len(times) - 1), solvable(rig, half_way)
+    known = ChainSamples.joined([half_way, samples]).at(np.where(good, gaps, len(gaps) + gaps).tolist())
+    there = [_at_part(samples, known, part) for part in QUARTERS]
+    rows = _woven(np.arange(len(times)), [len(times) + len(gaps) * i + gaps for i in range(len(QUARTERS))])
+    together = ChainSamples.joined([replace(samples, poses=None, hands=None), *there]).at(rows.tolist())
+    every = _woven(times, [times[:-1] + part * np.diff(times) for part in QUARTERS])
+    own = own_turns(scene, rig, every.tolist())
+    channels = {
+        each.bone: _woven(each.values, [played_between(each, part) for part in QUARTERS])
+        for each in _turning(chain)
+    }
     factors, locations = (
-        None if each is None else _woven(each, middles(each)) for each in (solved.factors, solved.locations)
+        None if each is None else _woven(each, [automatic_between(each, part) for part in QUARTERS])
+        for each in (solved.factors, solved.locations)
     )
-    rotations = _rotations(chain, channels, len(order))
+    rotations = _rotations(chain, channels, len(rows))
     turned = hands_held(rig, together, rotations, own, factors, locations)
     keyed = [_with_handles(rig.armature, each, good) for each in turned.rotations]
-    on_frames = replace(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
-    return KeyedHands(keyed, on_frames, np.array(plan.times))
+    told = _woven(np.ones(len(times), bool), [good & (part == 0.5) for part in QUARTERS])
+    on_frames = np.isin(every[told], times)
+    turned = replace(turned, rotations=keyed, wanted=turned.wanted[told], shown=turned.shown[told])
+    return KeyedHands(keyed, turned, every[told], on_frames)
+
+
+def _at_part(samples: ChainSamples, half_way: ChainSamples, part: float) -> ChainSamples:
+    """Return samples (m - 1,) at a part of each gap: on the parabolas through frames (m,) and half-way.
+
+    Without the poses of bones and hands.
+    """
+    first, last = (1.0 - part) * (1.0 - 2.0 * part), part * (2.0 * part - 1.0)
+    found = {}
+    for name, values in vars(samples).items():
+        middles = getattr(half_way, name)
+        if values is None or middles is None or name in ("poses", "hands"):
+            found[name] = None
+        else:  # exactly the same where all three are
+            found[name] = middles + first * (values[:-1] - middles) + last * (values[1:] - middles)
+    return ChainSamples(**found)
 
 
 def _with_handles(
     armature: bpy.types.Object, rotation: BoneRotation, good: NDArray[np.bool_]
 ) -> BoneRotation:
-    """Return a rotation (2 m - 1, c) on the frames (m) alone, with handles where automatic ones miss.
+    """Return a rotation (4 m - 3, c) on the frames (m) alone, with handles where automatic ones miss.
 
-    good: (m - 1,) gaps whose half-way rotation is known.
+    Its values are those on frames and at the quarters between. good: (m - 1,) gaps whose are known.
     """
-    on_frames, between = rotation.values[::2], rotation.values[1::2]
-    mode = armature.pose.bones[rotation.bone].rotation_mode
-    astray = angles_between(matrices(mode, middles(on_frames)), matrices(mode, between))
-    gaps = np.flatnonzero(good & (astray > ASTRAY))
+    count, mode = len(QUARTERS) + 1, armature.pose.bones[rotation.bone].rotation_mode
+    wanted = [matrices(mode, rotation.values[i::count]) for i in range(1, count)]
+
+    def astray(played: BoneRotation) -> Floats:
+        shown = (matrices(mode, played_between(played, part)) for part in QUARTERS)
+        return np.max([angles_between(*each) for each in zip(shown, wanted, strict=True)], axis=0)
+
+    on_frames = np.arange(0, len(rotation.values), count)
+    automatic = replace(rotation, values=rotation.values[on_frames])
+    gaps = np.flatnonzero(good & (astray(automatic) > ASTRAY))
     if not len(gaps):
-        return replace(rotation, values=on_frames)
-    return shaped(rotation, np.arange(0, len(rotation.values), 2), 2 * gaps + 1, gaps)
+        return automatic
+    after = np.repeat(gaps, len(QUARTERS))
+    inside = count * after + np.tile(np.arange(1, count), len(gaps))
+    cubics = shaped(rotation, on_frames, inside, after)
+    # Near no rotation at all, an axis turns about faster than a cubic does.
+    parabolas = shaped(rotation, on_frames, count * gaps + count // 2, gaps)
+    nearer = gaps[(astray(parabolas) < astray(cubics))[gaps]]
+    assert cubics.handles is not None and parabolas.handles is not None
+    cubics.handles[1, nearer] = parabolas.handles[1, nearer]
+    cubics.handles[0, nearer + 1] = parabolas.handles[0, nearer + 1]
+    return cubics
 
 
-def _woven(on_frames: Floats, between: Floats) -> Floats:
-    """Return values on frames (m, ..) interleaved with those between (m - 1, ..)."""
-    return np.insert(on_frames, np.arange(1, len(on_frames)), between, axis=0)
+def _woven(on_frames: NDArray[Any], between: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return values on frames (m, ..) interleaved with those at parts of the gaps (m - 1, ..) each."""
+    count = len(between) + 1
+    woven = np.empty((count * (len(on_frames) - 1) + 1, *on_frames.shape[1:]), on_frames.dtype)
+    woven[::count] = on_frames
+    for i, values in enumerate(between, start=1):
+        woven[i::count] = values
+    return woven
 
 
 def _turning(chain: KeyedChain) -> Iterator[BoneRotation]:
