@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneChannels, BoneRotation, matrices
 from ...rig.chain.chain import RigChain
-from ...rig.pose.hand_rotations import angles_between, hand_notes, own_turns
+from ...rig.pose.hand_rotations import TurnedHands, angles_between, hand_notes, own_turns
 from ...rig.pose.kinematics import rotations_of
 from ...rig.scene.samples import ChainSamples, finished, solvable
 from ..solving.hands import KeyedHands, hands_held
@@ -40,89 +40,56 @@ def with_hands(
     notes = hand_notes(scene, rig, plan.times[0], plan.times[-1])
     if half_way is not None and len(half_way.targets):
         hands = _keyed_on_all(scene, plan, chain, samples, half_way)
+    elif plan.bound > 0.0 and len(plan.times) > 1:
+        hands = _keyed_on_few(scene, plan, chain, samples)
     else:
-        hands = _keyed_on_some(scene, plan, chain, samples)
+        hands = _keyed_alike(scene, plan, chain, samples)
     told = replace(rig, notes=(*rig.notes, *notes))
     return replace(chain, hands=hands, solved=replace(chain.solved, rig=told))
 
 
-def _keyed_on_some(
+def _keyed_alike(
     scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
 ) -> KeyedHands:
-    """Return the keys of hands on their chain's own frames, or as few keys as the plan's bound allows."""
+    """Return the keys of hands on their chain's own frames."""
     rig, solved, times = chain.solved.rig, chain.solved, np.array(plan.times)
-    assert rig.hands is not None
+    keyed = plan.keyed(rig.name)
+    rotations = _rotations(chain, {each.bone: each.values for each in _turning(chain)}, int(keyed.sum()))
+    if not keyed.all():  # between the keys as solved
+        every = rotations_of(rig, solved.turns, solved.swings)
+        rotations = [_with_rows(*each) for each in zip(every, rotations, [keyed] * len(every), strict=True)]
     own = own_turns(scene, rig, times.tolist())
-    rows = plan.keyed(rig.name)
-    channels = {
-        each.bone: _between(plan, each) if plan.bound > 0.0 and each.frames is not None else each.values
-        for each in _turning(chain)
-    }
-    rotations = _rotations(chain, channels, int(rows.sum()))
-    if not rows.all():  # between the keys as solved
-        rotations = [
-            _with_rows(every, rows, one)
-            for every, one in zip(rotations_of(rig, solved.turns, solved.swings), rotations, strict=True)
-        ]
     turned = hands_held(rig, samples, rotations, own, solved.factors, solved.locations)
-    keyed, bound = turned.rotations, 0.0
-    if rig.name in plan.own:
-        keyed = [keyed_at(each, plan, np.flatnonzero(rows)) for each in keyed]
-    elif plan.bound > 0.0 and len(times) > 1:
-        bounds = hand_bounds(rig, samples, solved.factors, plan.bound)
-        keyed = [_reduced(plan, each, rig.armature, USED * bounds[each.bone]) for each in keyed]
-        bound = max(_bound_in_world(rig, bounds))
-    return KeyedHands(keyed, turned, times, rows, bound)
+    found = turned.rotations
+    if not keyed.all():
+        found = [keyed_at(each, plan, np.flatnonzero(keyed)) for each in found]
+    return KeyedHands(found, turned, times, keyed)
 
 
-def hand_bounds(
-    rig: RigChain, samples: ChainSamples, factors: Floats | None, bound: float
-) -> dict[str, float]:
-    """Return the angle in radians that each hand's keys may cost, by its name.
-
-    Such that all that hangs on hands, whose own angles add up where one hangs on another, moves by no more
-    than the bound, a length in the world. samples, factors: over the frames, as solved.
-    """
-    assert rig.hands is not None
-    names, bones = rig.hands.bones, rig.armature.data.bones
-    # The largest size of each hand, as sampled, and its bones' stretch.
-    sizes = np.ones(len(names))
-    if samples.hands is not None:
-        shown = samples.world[:, None, :3, :3] @ samples.hands
-        sizes = np.sqrt((shown**2).sum(axis=2)).max(axis=(0, 2))
-    stretched = 1.0 if factors is None else max(1.0, float(factors.max()))
-    nested = {name: [one.name for one in bones[name].parent_recursive if one.name in names] for name in names}
-    found = {}
-    for name, size in zip(names, sizes.tolist(), strict=True):
-        levels = max(len(nested[other]) for other in names if other == name or name in nested[other]) + 1
-        found[name] = bound / (levels * size * stretched * _furthest(bones[name]))
-    return found
-
-
-def _furthest(bone: bpy.types.Bone) -> float:
-    """Return the distance in rest from a bone's head to the furthest end that turns with it."""
-    start, found, bones = bone.head_local, bone.length, list(bone.children)
-    while bones:
-        each = bones.pop()
-        found = max(found, (each.head_local - start).length)
-        if each.use_inherit_rotation:
-            found = max(found, (each.tail_local - start).length)
-            bones += each.children
-    return found
-
-
-def _bound_in_world(rig: RigChain, bounds: Mapping[str, float]) -> Iterator[float]:
-    """Yield the angle that each hand may be off, with the hands that it hangs on."""
-    for name in bounds:
-        above = rig.armature.data.bones[name].parent_recursive
-        yield bounds[name] + sum(bounds.get(one.name, 0.0) for one in above)
-
-
-def _with_rows(values: Floats, rows: NDArray[np.bool_], own: Floats) -> Floats:
-    """Return values (m, ..) with others (k, ..) in some of the rows."""
+def _with_rows(values: Floats, own: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """Return values (m, ..) with others (k, ..) in some of the rows (m,)."""
     found = np.array(values)
     found[rows] = own
     return found
+
+
+def _keyed_on_few(
+    scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
+) -> KeyedHands:
+    """Return as few keys of hands as the plan's bound allows, on the chain's own few keys."""
+    rig, solved, times = chain.solved.rig, chain.solved, np.array(plan.times)
+    every = _at_quarters(times[::2])
+    channels = {each.bone: _played_at(plan.pace * every, each) for each in _turning(chain)}
+    factors, locations = (
+        None if each is None else _woven(each[::2], [_mixed(each[::2], each[1::2], p) for p in QUARTERS])
+        for each in (solved.factors, solved.locations)
+    )
+    frames, between = samples.at(slice(None, None, 2)), samples.at(slice(1, None, 2))
+    turned = _turned_at_quarters(scene, chain, every, frames, between, channels, factors, locations)
+    bounds = hand_bounds(rig, samples, solved.factors, plan.bound)
+    keyed = [_reduced(plan, each, every, rig.armature, USED * bounds[each.bone]) for each in turned.rotations]
+    told = replace(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
+    return KeyedHands(keyed, told, times, plan.keyed(rig.name), max(_summed(rig, bounds)))
 
 
 def _keyed_on_all(
@@ -132,18 +99,11 @@ def _keyed_on_all(
     samples: ChainSamples,
     half_way: ChainSamples,
 ) -> KeyedHands:
-    """Return the keys of hands on all frames, with shaped handles where automatic ones would miss.
-
-    Frames and the quarters between them are solved in one sequence, so that the channels are continuous.
-    """
+    """Return the keys of hands on all frames, with shaped handles where automatic ones would miss."""
     rig, solved, times = chain.solved.rig, chain.solved, np.array(plan.times)
     gaps, good = np.arange(len(times) - 1), solvable(rig, half_way)
     known = ChainSamples.joined([half_way, samples]).at(np.where(good, gaps, len(gaps) + gaps).tolist())
-    there = [_at_part(samples, known, part) for part in QUARTERS]
-    rows = _woven(np.arange(len(times)), [len(times) + len(gaps) * i + gaps for i in range(len(QUARTERS))])
-    together = ChainSamples.joined([replace(samples, poses=None, hands=None), *there]).at(rows.tolist())
-    every = _woven(times, [times[:-1] + part * np.diff(times) for part in QUARTERS])
-    own = own_turns(scene, rig, every.tolist())
+    every = _at_quarters(times)
     channels = {
         each.bone: _woven(each.values, [played_between(each, part) for part in QUARTERS])
         for each in _turning(chain)
@@ -152,29 +112,65 @@ def _keyed_on_all(
         None if each is None else _woven(each, [automatic_between(each, part) for part in QUARTERS])
         for each in (solved.factors, solved.locations)
     )
-    rotations = _rotations(chain, channels, len(rows))
-    turned = hands_held(rig, together, rotations, own, factors, locations)
+    turned = _turned_at_quarters(scene, chain, every, samples, known, channels, factors, locations)
     keyed = [_with_handles(rig.armature, each, good) for each in turned.rotations]
     told = _woven(np.ones(len(times), bool), [good & (part == 0.5) for part in QUARTERS])
-    on_frames = np.isin(every[told], times)
     turned = replace(turned, rotations=keyed, wanted=turned.wanted[told], shown=turned.shown[told])
-    return KeyedHands(keyed, turned, every[told], on_frames)
+    return KeyedHands(keyed, turned, every[told], np.isin(every[told], times))
 
 
-def _at_part(samples: ChainSamples, half_way: ChainSamples, part: float) -> ChainSamples:
-    """Return samples (m - 1,) at a part of each gap: on the parabolas through frames (m,) and half-way.
+# --- Between frames ----------------------------------------------------------
 
-    Without the poses of bones and hands.
+
+def _turned_at_quarters(
+    scene: bpy.types.Scene,
+    chain: KeyedChain,
+    times: Floats,
+    samples: ChainSamples,
+    half_way: ChainSamples,
+    channels: Mapping[str, Floats],
+    factors: Floats | None,
+    locations: Floats | None,
+) -> TurnedHands:
+    """Return the hands on frames and at the quarters between, for what the chain's keys play there.
+
+    All in one sequence, so that the channels are continuous. times, channels, factors and locations: at all
+    of these. samples: on the frames (m,); half_way: between them (m - 1,).
+    """
+    bare = [replace(each, poses=None, hands=None) for each in (samples, half_way)]
+    there = [_samples_at(*bare, part) for part in QUARTERS]
+    frames = len(samples.targets)
+    rows = np.split(np.arange(len(times)), frames + (frames - 1) * np.arange(len(there)))
+    together = ChainSamples.joined([bare[0], *there]).at(_woven(rows[0], rows[1:]).tolist())
+    own = own_turns(scene, chain.solved.rig, times.tolist())
+    rotations = _rotations(chain, channels, len(times))
+    return hands_held(chain.solved.rig, together, rotations, own, factors, locations)
+
+
+def _samples_at(samples: ChainSamples, half_way: ChainSamples, part: float) -> ChainSamples:
+    """Return samples (m - 1,) at a part of each gap between frames (m,), by those half-way."""
+    pairs = {name: (values, getattr(half_way, name)) for name, values in vars(samples).items()}
+    return ChainSamples(
+        **{
+            name: None if values is None else _mixed(values, middles, part)
+            for name, (values, middles) in pairs.items()
+        }
+    )
+
+
+def _mixed(values: Floats, middles: Floats, part: float) -> Floats:
+    """Return values (m - 1, ..) at a part of each gap: on parabolas through frames (m, ..) and half-way.
+
+    Exactly the same where all three are.
     """
     first, last = (1.0 - part) * (1.0 - 2.0 * part), part * (2.0 * part - 1.0)
-    found = {}
-    for name, values in vars(samples).items():
-        middles = getattr(half_way, name)
-        if values is None or middles is None or name in ("poses", "hands"):
-            found[name] = None
-        else:  # exactly the same where all three are
-            found[name] = middles + first * (values[:-1] - middles) + last * (values[1:] - middles)
-    return ChainSamples(**found)
+    found: Floats = middles + first * (values[:-1] - middles) + last * (values[1:] - middles)
+    return found
+
+
+def _at_quarters(times: Floats) -> Floats:
+    """Return times (m,) with the quarters between them (4 m - 3,)."""
+    return _woven(times, [times[:-1] + part * np.diff(times) for part in QUARTERS])
 
 
 def _with_handles(
@@ -234,10 +230,10 @@ def _rotations(chain: KeyedChain, channels: Mapping[str, Floats], frames: int) -
     ]
 
 
-def _between(plan: KeyPlan, rotation: BoneRotation) -> Floats:
-    """Return the values (frames, c) that few keys, with handles at thirds, play at all times of the plan."""
+def _played_at(times: Floats, rotation: BoneRotation) -> Floats:
+    """Return the values (m, c) that few keys, with handles at thirds, play at times (m,) of their action."""
     assert rotation.frames is not None and rotation.handles is not None
-    keys, times = rotation.frames, plan.pace * np.array(plan.times)
+    keys = rotation.frames
     after = np.searchsorted(keys, times, side="right").clip(1, len(keys) - 1)
     first = after - 1
     at_ends, at_slopes = hermite((times - keys[first]) / (keys[after] - keys[first]))
@@ -251,13 +247,64 @@ def _between(plan: KeyPlan, rotation: BoneRotation) -> Floats:
 # --- The fewest keys ---------------------------------------------------------
 
 
-def _reduced(plan: KeyPlan, rotation: BoneRotation, armature: bpy.types.Object, bound: float) -> BoneRotation:
-    """Return a hand's rotation at as few frames as keep it within an angle (radians), with handles."""
-    candidates = np.searchsorted(plan.times, plan.candidates).tolist()
+def _reduced(
+    plan: KeyPlan, rotation: BoneRotation, times: Floats, armature: bpy.types.Object, bound: float
+) -> BoneRotation:
+    """Return a hand's rotation at as few frames as keep it within an angle (radians), with handles.
+
+    times: of its values.
+    """
+    candidates = np.searchsorted(times, plan.candidates)
     mode = armature.pose.bones[rotation.bone].rotation_mode
-    cubics = _TurnCubics(np.array(plan.times), rotation.values, mode)
-    rows, slopes = finished(fewest(cubics, candidates, bound))
-    return replace(keyed_at(rotation, plan, rows), handles=handles_of(rotation.values[rows], slopes))
+    cubics = _TurnCubics(times, rotation.values, mode)
+    rows, slopes = finished(fewest(cubics, candidates.tolist(), bound))
+    values = rotation.values[rows]
+    return replace(
+        rotation, frames=plan.pace * times[rows], values=values, handles=handles_of(values, slopes)
+    )
+
+
+def hand_bounds(
+    rig: RigChain, samples: ChainSamples, factors: Floats | None, bound: float
+) -> dict[str, float]:
+    """Return the angle in radians that each hand's keys may cost, by its name.
+
+    Such that all that hangs on hands, whose own angles add up where one hangs on another, moves by no more
+    than the bound, a length in the world. samples, factors: over the frames, as solved.
+    """
+    assert rig.hands is not None
+    names, bones = rig.hands.bones, rig.armature.data.bones
+    # The largest size of each hand, as sampled, and its bones' stretch.
+    sizes = np.ones(len(names))
+    if samples.hands is not None:
+        shown = samples.world[:, None, :3, :3] @ samples.hands
+        sizes = np.sqrt((shown**2).sum(axis=2)).max(axis=(0, 2))
+    stretched = 1.0 if factors is None else max(1.0, float(factors.max()))
+    nested = {name: [one.name for one in bones[name].parent_recursive if one.name in names] for name in names}
+    found = {}
+    for name, size in zip(names, sizes.tolist(), strict=True):
+        levels = max(len(nested[other]) for other in names if other == name or name in nested[other]) + 1
+        found[name] = bound / (levels * size * stretched * _furthest(bones[name]))
+    return found
+
+
+def _furthest(bone: bpy.types.Bone) -> float:
+    """Return the distance in rest from a bone's head to the furthest end that turns with it."""
+    start, found, bones = bone.head_local, bone.length, list(bone.children)
+    while bones:
+        each = bones.pop()
+        found = max(found, (each.head_local - start).length)
+        if each.use_inherit_rotation:
+            found = max(found, (each.tail_local - start).length)
+            bones += each.children
+    return found
+
+
+def _summed(rig: RigChain, bounds: Mapping[str, float]) -> Iterator[float]:
+    """Yield the angle that each hand may be off, with the hands that it hangs on."""
+    for name in bounds:
+        above = rig.armature.data.bones[name].parent_recursive
+        yield bounds[name] + sum(bounds.get(one.name, 0.0) for one in above)
 
 
 class _TurnCubics:
