@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.solution import is_reached
-from ..core.words import number_of, quoted
+from ..core.words import listed, number_of
 from .causes import (
     BETWEEN_KEYS,
     BLENDED,
@@ -261,7 +261,7 @@ class ChainReport:
         """Return the largest angle of hands off their rotation, "; 'foot' up to 0.2 degrees off", or ""."""
         if self.max_hands_off is None or np.radians(self.max_hands_off) <= HAND_OFF:
             return ""
-        return f"; {quoted(self.hands)} up to {self.max_hands_off:.2g} degrees off"
+        return f"; {listed(self.hands)} up to {self.max_hands_off:.2g} degrees off"
 
     def parted_words(self) -> str:
         """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""

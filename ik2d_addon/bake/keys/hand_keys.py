@@ -43,12 +43,12 @@ def with_hands(
     elif plan.bound > 0.0 and len(plan.times) > 1:
         hands = _keyed_on_few(scene, plan, chain, samples)
     else:
-        hands = _keyed_alike(scene, plan, chain, samples)
+        hands = _keyed_with_chain(scene, plan, chain, samples)
     told = replace(rig, notes=(*rig.notes, *notes))
     return replace(chain, hands=hands, solved=replace(chain.solved, rig=told))
 
 
-def _keyed_alike(
+def _keyed_with_chain(
     scene: bpy.types.Scene, plan: KeyPlan, chain: KeyedChain, samples: ChainSamples
 ) -> KeyedHands:
     """Return the keys of hands on their chain's own frames."""
@@ -87,7 +87,13 @@ def _keyed_on_few(
     frames, between = samples.at(slice(None, None, 2)), samples.at(slice(1, None, 2))
     turned = _turned_at_quarters(scene, chain, every, frames, between, channels, factors, locations)
     bounds = hand_bounds(rig, samples, solved.factors, plan.bound)
-    keyed = [_reduced(plan, each, every, rig.armature, USED * bounds[each.bone]) for each in turned.rotations]
+    keyed = []
+    for each in turned.rotations:
+        keyed.append(_reduced(plan, each, every, rig.armature, USED * bounds[each.bone]))
+        mode = rig.armature.pose.bones[each.bone].rotation_mode
+        played = matrices(mode, _played_at(plan.pace * every, keyed[-1]))
+        off = float(angles_between(played, matrices(mode, each.values)).max())
+        bounds[each.bone] = max(bounds[each.bone], off)  # more where keys a frame apart cannot do better
     told = replace(turned, rotations=keyed, wanted=turned.wanted[::2], shown=turned.shown[::2])
     return KeyedHands(keyed, told, times, plan.keyed(rig.name), max(_summed(rig, bounds)))
 
@@ -313,6 +319,12 @@ class _TurnCubics:
     def __init__(self, times: Floats, channels: Floats, mode: str) -> None:
         self.times, self.channels, self.mode = times, channels, mode
         self._turns = matrices(mode, channels)
+        # Which channels are fitted together, and how far they turn the bone: an axis hardly does where the
+        # angle is small.
+        even = np.ones((len(times), 1))
+        self._parts = [(slice(None), even)]
+        if mode == 'AXIS_ANGLE':
+            self._parts = [(slice(1), even), (slice(1, None), 2.0 * np.abs(np.sin(channels[:, :1] / 2.0)))]
 
     def fit(self, first: int, last: int) -> tuple[Floats, float]:
         """Return the least-squares slopes (2, c) at a segment's ends, over its length, and the error.
@@ -325,6 +337,9 @@ class _TurnCubics:
         if last - first < 2:
             return np.tile(channels[last] - channels[first], (2, 1)), 0.0
         wanted = channels[rows] - at_ends @ channels[[first, last]]
-        slopes = solved_normal(at_slopes.T @ at_slopes, at_slopes.T @ wanted)
+        slopes = np.empty((2, channels.shape[1]))
+        for part, speeds in self._parts:
+            weighted = (at_slopes * speeds[rows] ** 2).T
+            slopes[:, part] = solved_normal(weighted @ at_slopes, weighted @ wanted[:, part])
         played = matrices(self.mode, at_ends @ channels[[first, last]] + at_slopes @ slopes)
         return slopes, float(angles_between(played, self._turns[rows]).max())
