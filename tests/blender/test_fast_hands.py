@@ -106,3 +106,14 @@ def test_between_keys_of_a_step_it_is_told_how_far_it_is_off():
     measured = off(FRAMES, armature, target, 'WORLD')
     assert measured > 1.0
     assert report.chains[0].max_hands_off == pytest.approx(measured, abs=1e-3)
+
+
+def test_an_influence_that_is_switched_off_stays_between_none_and_all():
+    armature, target, chain = add_fast_walker('WORLD')
+    for frame, influence in ((1, 1.0), (12, 1.0), (13, 0.0)):
+        chain.influence = influence
+        chain.keyframe_insert("influence", frame=frame)
+    bake(armature)
+    assert off(FRAMES[:12], armature, target, 'WORLD') < 1e-3
+    bpy.context.scene.frame_set(20)
+    assert tuple(armature.pose.bones["foot"].rotation_quaternion) == pytest.approx((1.0, 0.0, 0.0, 0.0))

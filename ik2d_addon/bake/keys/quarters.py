@@ -52,7 +52,8 @@ def _samples_at(samples: ChainSamples, half_way: ChainSamples, part: float) -> C
         name: None if values is None else mixed(values, middles, part)
         for name, (values, middles) in pairs.items()
     }
-    return ChainSamples(**found)
+    there = ChainSamples(**found)
+    return there.with_settings(influence=there.influence.clip(0.0, 1.0))
 
 
 def mixed(values: Floats, middles: Floats, part: float) -> Floats:
