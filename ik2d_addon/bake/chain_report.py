@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.solution import is_reached
-from ..core.words import number_of
+from ..core.words import listed, number_of
 from .causes import (
     BETWEEN_KEYS,
     BLENDED,
@@ -29,6 +29,8 @@ from .lengths import length_text
 # The largest miss half-way between two frames that still counts as reached, as a part of the reach.
 HALF_WAY = 1e-3
 VERIFIED_NOTHING = 'NONE'
+# A hand or foot that is further off its rotation, in radians, is worth a word; 32 bits leave some 1e-6.
+HAND_OFF = 1e-3
 # After the decimal point, of angles in radians: 32-bit rotations have no more.
 DIGITS = 7
 # The fields of a chain in JSON, and the columns of a table of frames, in this order.
@@ -37,7 +39,15 @@ _TOLD = (
     *("verified", "max_error", "max_error_frame", "max_error_from", "plays_back_worse_by", "forced"),
     *("warnings", "frames", "status", "residual", "off_plane", "distance", "keyed", "iterations", "limited"),
     *("joint_speed", "played_back", "played_back_between", "stretch", "slides", "hands", "hands_off"),
-    *("angle_error", "plane_axes", "angles", "parted"),
+    *(
+        "hands_between",
+        "max_hands_off",
+        "max_hands_off_time",
+        "angle_error",
+        "plane_axes",
+        "angles",
+        "parted",
+    ),
 )
 _COLUMNS = (
     *("status", "residual", "off_plane", "distance", "played_back", "limited", "joint_speed"),
@@ -92,6 +102,7 @@ class ChainReport:
     ruled: bool = False  # whether a warning names other controls of the bones
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
+    hands_between: Floats | None = None  # (m,) the same at the times between, as played back
     # (frames, n) radians that each bone has turned in the plane from rest, relative to the bone before:
     # counterclockwise where the plane's normal points at you; NaN where not known
     angles: Floats | None = None
@@ -166,6 +177,29 @@ class ChainReport:
         return known and not self.forced and not self.misses
 
     @property
+    def max_hands_off(self) -> float | None:
+        """The largest known angle of hands off their rotation, in degrees; None without hands."""
+        return self._worst_hands[0]
+
+    @property
+    def max_hands_off_time(self) -> float | None:
+        """The frame, or the time between two, at which the hands are furthest off; None without hands."""
+        return self._worst_hands[1]
+
+    @cached_property
+    def _worst_hands(self) -> tuple[float | None, float | None]:
+        """The largest known angle of hands off their rotation, in degrees, and its time."""
+        if self.hands_off is None:
+            return None, None
+        between = np.empty(0) if self.hands_between is None else self.hands_between
+        off = np.concatenate((self.hands_off, between))
+        known = np.where(np.isnan(off), -1.0, off)
+        worst = int(np.argmax(known))
+        if known[worst] < 0.0:
+            return None, None
+        return float(off[worst]), float(np.concatenate((self.frames, self.between_times))[worst])
+
+    @property
     def worst_frame(self) -> int:
         """The frame on which the tip is furthest from its target."""
         return int(self.frames[int(np.argmax(self.errors))])
@@ -178,12 +212,12 @@ class ChainReport:
         """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
         by_force = ", baked by force" if self.forced else ""
         if self.missed.any():
-            return f"{self.missed_words()}{by_force}"
+            return f"{self.missed_words()}{self.hands_words()}{by_force}"
         count = number_of(len(self.frames), "frame")
         if not self.reached:
-            return f"{count}, {self.doubt_words('target')}{by_force}"
+            return f"{count}, {self.doubt_words('target')}{self.hands_words()}{by_force}"
         on_all = " on all" * (len(self.frames) > 1)
-        told = (self.unverified_words(), self.between_words(), self.parted_words())
+        told = (self.unverified_words(), self.between_words(), self.hands_words(), self.parted_words())
         return f"{count}, target reached{on_all}{''.join(told)}"
 
     def missed_words(self) -> str:
@@ -222,6 +256,12 @@ class ChainReport:
         if self.max_between <= self.tolerance:
             return ""
         return f", up to {self._length(self.max_between)} off half-way between frames"
+
+    def hands_words(self) -> str:
+        """Return the largest angle of hands off their rotation, "; 'foot' up to 0.2 degrees off", or ""."""
+        if self.max_hands_off is None or np.radians(self.max_hands_off) <= HAND_OFF:
+            return ""
+        return f"; {listed(self.hands)} up to {self.max_hands_off:.2g} degrees off"
 
     def parted_words(self) -> str:
         """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""

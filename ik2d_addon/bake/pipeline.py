@@ -293,7 +293,7 @@ def _posed_chain(scene: bpy.types.Scene, chain: SolvedChain, samples: ChainSampl
     if chain.rig.hands is not None:
         times = np.array([scene.frame_float])
         found = hands_of(chain, samples, own_turns(scene, chain.rig, times.tolist()))
-        hands = KeyedHands(found.rotations, found, times)
+        hands = KeyedHands(found.rotations, found, times, np.ones(1, bool))
     return KeyedChain(chain, rotations, np.empty(0, np.intp), scales, hands, relative_turns(chain))
 
 

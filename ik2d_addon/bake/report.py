@@ -82,7 +82,7 @@ class BakeReport:
         forced = sum(bool(chain.forced) for chain in self.chains)
         by_force = f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
         left_out = f"; {number_of(len(self.left_out), 'faulty chain')} left out" if self.left_out else ""
-        return f"{done}; {self._outcome()}{by_force}{left_out}"
+        return f"{done}; {self._outcome()}{self._hands()}{by_force}{left_out}"
 
     def _outcome(self) -> str:
         """Return the result of the chain that is furthest off, or that all have reached their targets."""
@@ -97,6 +97,10 @@ class BakeReport:
         if worst.missed.any():
             return f"{worst.missed_words()}{named}"
         return f"{worst.doubt_words('target')}{named}"
+
+    def _hands(self) -> str:
+        """Return how far hands are off their rotation, where that is worth a word, in words."""
+        return max(self.chains, key=lambda chain: chain.max_hands_off or 0.0).hands_words()
 
     def _keys(self) -> str:
         """Return the number of keys, unless one on each frame, in words: " with 14 keys each"."""

@@ -34,7 +34,8 @@ class BakeOptions:
     verify: 'SAMPLE' works out all frames and half-way times from the keys, and plays a few back, or some
     fifty where more than keys turns the bones; 'ALL' plays all of them back, 'NONE' none.
     reduce: over 0, key as few frames as keep the tip this near (a length in the world) to where it
-    would be with all keyed, between the keys too. on_target_keys: key only where the target has keys
+    would be with all keyed, between the keys too; hands and feet turn by no more than what moves the
+    furthest end of what hangs on them so far. on_target_keys: key only where the target has keys
     itself, and the first and the last frame. single_axis: give each bone that turns about its own X
     or Z one Euler angle curve; sets its rotation mode. force: bake chains too that depend on a driver
     that does not run, or on a missing library; such a chain never counts as reached. ease_flips: turn

@@ -17,7 +17,7 @@ from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
 from ..rig.pose.measures import askew_words, off_plane_words, uneven_words
-from .chain_report import ChainReport
+from .chain_report import HAND_OFF, ChainReport
 from .keys.keying import KeyedChain, KeyPlan
 from .lengths import length_text
 from .playback import Played
@@ -31,8 +31,6 @@ from .swing_notes import flip_notes, stray_note
 JUMP, FAR_TURN, TURNS_A_WAY = 90.0, 20.0, 3.0
 # Targets so near to the root, as in `pop_bands`, and to full reach, turn joints fast (in reaches).
 NEAR_ROOT, NEAR_FULL_REACH = 0.01 / math.radians(POP), 0.98
-# A hand or foot that is further off its rotation, in radians, is worth one too; 32 bits leave some 1e-6.
-HAND_OFF = 1e-3
 
 
 def report_of(
@@ -109,6 +107,7 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         ruled=rig.ruled,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
+        hands_between=None if played.hands_off is None else np.degrees(played.hands_off[~on_frames]),
         angles=_angles(keyed, plan, played, certain=not rig.ruled and excess[0] <= chain.tolerance),
         rest_directions=rest_directions(rig),
         plane_axes=np.array((rig.plane.x, rig.plane.y)),
@@ -174,9 +173,9 @@ def _hands_off(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Floats | Non
         return None
     frames = plan.frame_array
     off = np.full(len(frames), np.nan)
-    solved = keyed.hands.turned.off.max(axis=1)
-    _, rows, own = np.intersect1d(frames, keyed.hands.times, return_indices=True)
-    off[rows] = solved[own]
+    there = keyed.hands.keyed
+    _, rows, own = np.intersect1d(frames, keyed.hands.times[there], return_indices=True)
+    off[rows] = keyed.hands.turned.off[there].max(axis=1)[own]
     if played.hands_off is not None:
         _, rows, own = np.intersect1d(frames, played.times, return_indices=True)
         off[rows] = np.where(np.isnan(played.hands_off[own]), off[rows], played.hands_off[own])
@@ -209,13 +208,13 @@ def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[
     hands, rig = keyed.hands, keyed.solved.rig
     if hands is None or rig.hands is None:
         return
-    off = hands.turned.off
+    off, times = hands.turned.off[hands.keyed], hands.times[hands.keyed]
     for k, bone in enumerate(rig.hands.bones):
         worst = int(np.argmax(off[:, k]))
         if off[worst, k] > HAND_OFF:
             yield (
                 f"Chain '{rig.name}': '{bone}' is up to {np.degrees(off[worst, k]):.2g} degrees off"
-                f" the rotation that it is to have (frame {hands.times[worst]:g}), as its locks hold it;"
+                f" the rotation that it is to have (frame {times[worst]:g}), as its locks hold it;"
                 " unlock its rotation"
             )
     if played.hands_moved is not None and not np.isnan(played.hands_moved).all():

@@ -76,6 +76,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "turning": None,
         "hands": (),
         "hands_off": None,
+        "hands_between": None,
         "blended": None,
         "locked": None,
         "uneven": False,

@@ -64,18 +64,31 @@ def strays(chain: SolvedChain, rotations: Sequence[BoneRotation], half_way: Chai
 
 def halves(rotation: BoneRotation) -> Floats:
     """Return the values of keyed channels (m, c) half-way between the frames (m - 1, c)."""
+    return played_between(rotation, 0.5)
+
+
+def played_between(rotation: BoneRotation, part: float) -> Floats:
+    """Return the values (m - 1, c) that keyed channels (m, c) play at a part of the time between frames."""
     if rotation.handles is None:
-        return middles(rotation.values)
+        return automatic_between(rotation.values, part)
     arriving, leaving = rotation.handles
-    found = middles(rotation.values, ~np.isnan(rotation.handles))
-    shaped = (rotation.values[:-1] + 3.0 * (leaving[:-1] + arriving[1:]) + rotation.values[1:]) / 8.0
+    found = automatic_between(rotation.values, part, ~np.isnan(rotation.handles))
+    rest = 1.0 - part
+    shaped = rest**3 * rotation.values[:-1] + part**3 * rotation.values[1:]
+    shaped += 3.0 * part * rest * (rest * leaving[:-1] + part * arriving[1:])
     return np.where(np.isnan(shaped), found, shaped)
 
 
-def middles(values: Floats, free: NDArray[np.bool_] | None = None) -> Floats:
-    """Return the values (m - 1, c) of channels (m, c) with automatic handles half-way between frames.
+def middles(values: Floats) -> Floats:
+    """Return the values (m - 1, c) of channels (m, c) with automatic handles half-way between frames."""
+    return automatic_between(values, 0.5)
 
-    Between values v with handles that lead to v + h on both sides it is (v0 + v1) / 2 + 3 (h0 + h1) / 8.
+
+def automatic_between(values: Floats, part: float, free: NDArray[np.bool_] | None = None) -> Floats:
+    """Return the values (m - 1, c) of channels (m, c) with automatic handles at a part of each gap's time.
+
+    Between values v with handles that lead to v + h on both sides it is, s of the way along the segment,
+    (1 - w) v0 + w v1 + 3 s (1 - s) ((1 - s) h0 + s h1) with w = s^2 (3 - 2 s).
     free: (2, m, c) which handles, before and after each key, are not automatic.
     """
     steps = values[1:] - values[:-1]
@@ -91,9 +104,24 @@ def middles(values: Floats, free: NDArray[np.bool_] | None = None) -> Floats:
         after[1:-1] = np.where(free[0, 1:-1], np.minimum(AUTOMATIC * slopes, sizes[1:]), after[1:-1])
     for lengths in (before, after):
         lengths[1:-1] *= steps[:-1] * steps[1:] > 0.0
-    middles: Floats = (values[:-1] + values[1:]) / 2.0
-    middles += np.copysign(0.375, steps) * (after[:-1] - before[1:])
-    return middles
+    s = _way_along(part)
+    weight = s * s * (3.0 - 2.0 * s)
+    found: Floats = (1.0 - weight) * values[:-1] + weight * values[1:]
+    found += np.copysign(3.0 * s * (1.0 - s), steps) * ((1.0 - s) * after[:-1] - s * before[1:])
+    return found
+
+
+def _way_along(part: float) -> float:
+    """Return how far along a segment with automatic handles, 0..1, a part of its time is."""
+    s = part
+    while True:  # Newton's method: the time's slope is nearly 1
+        rest = 1.0 - s
+        time = 3.0 * s * rest * (rest * AUTOMATIC + s * (1.0 - AUTOMATIC)) + s**3
+        slope = 3.0 * (AUTOMATIC * (rest * rest + s * s) + 2.0 * s * rest * (1.0 - 2.0 * AUTOMATIC))
+        step = (time - part) / slope
+        if abs(step) < 1e-15:
+            return s
+        s -= step
 
 
 def between_frames(
@@ -170,9 +198,10 @@ def shaped(
 ) -> BoneRotation:
     """Return the rotation on the frames alone, with the curves through the values inside gaps as handles.
 
-    on_frames, inside: rows of its values. after: the frames before those inside, one or two after each.
+    on_frames, inside: rows of its values. after: the frames before those inside, one to three after each.
     Handles at thirds of the time: of the parabola through v0, vm half-way, v1, which has the slopes
-    4 vm - 3 v0 - v1 and 3 v1 + v0 - 4 vm, or of the cubic through v0, va and vb at the thirds, and v1.
+    4 vm - 3 v0 - v1 and 3 v1 + v0 - 4 vm; or of the cubic through v0, va and vb at the thirds, and v1; or of
+    the cubic through v0, vm and v1 that goes from a quarter, vc, to three quarters, vd, by vd - vc.
     """
     values, between = rotation.values[on_frames], rotation.values[inside]
     handles: Floats = np.full((2, *values.shape), np.nan)
@@ -185,4 +214,10 @@ def shaped(
     first, last, one, other = values[gap], values[gap + 1], between[row], between[(row + 1) % len(between)]
     handles[1, gap] = (18.0 * one - 9.0 * other - 5.0 * first + 2.0 * last) / 6.0
     handles[0, gap + 1] = (18.0 * other - 9.0 * one - 5.0 * last + 2.0 * first) / 6.0
+    gap, row = gaps[counts == 3], rows[counts == 3]
+    first, last = values[gap], values[gap + 1]
+    one, middle, other = (between[(row + k) % len(between)] for k in range(3))
+    bulge, lean = 4.0 * middle - 2.0 * (first + last), 8.0 / 3.0 * (last - first - 2.0 * (other - one))
+    handles[1, gap] = first + (last - first + bulge + lean) / 3.0
+    handles[0, gap + 1] = last - (last - first - bulge + lean) / 3.0
     return replace(rotation, values=values, handles=handles)

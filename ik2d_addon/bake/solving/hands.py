@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...rig.animation.bone_channels import BoneRotation
@@ -24,18 +25,22 @@ class KeyedHands:
     rotations: list[BoneRotation]
     turned: TurnedHands  # at the times
     times: Floats  # (m,)
+    keyed: NDArray[np.bool_]  # (m,) the times at which the keys give these orientations, within the bound
     bound: float = 0.0  # radians that reducing keys may cost
 
     def off(self, times: Floats, hands: Floats) -> tuple[Floats, Floats]:
         """Return the errors (frames,), in radians, of hands (frames, k, 3, 3) played back at times.
 
-        Against the wanted orientation, and against the keyed one; NaN where neither is known.
+        Against the wanted orientation, and against the keyed one; NaN where it is not known.
         """
         rows = np.searchsorted(self.times, times).clip(max=len(self.times) - 1)
         known, shown = self.times[rows] == times, orientations(hands)
         from_wanted, from_keyed = (
-            np.where(known, angles_between(shown, there[rows]).max(axis=1), np.nan)
-            for there in (self.turned.wanted, self.turned.shown)
+            np.where(told, angles_between(shown, there[rows]).max(axis=1), np.nan)
+            for there, told in (
+                (self.turned.wanted, known),
+                (self.turned.shown, known & self.keyed[rows]),
+            )
         )
         return from_wanted, from_keyed
 

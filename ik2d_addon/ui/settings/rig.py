@@ -98,7 +98,8 @@ class IK2D_PG_settings(PropertyGroup):
         name="Max Error",
         description=(
             "Largest distance of the tip from where all keys have it, on frames and between them; of the knee"
-            " too where the plane follows the target"
+            " too where the plane follows the target. Hands and feet turn by no more than moves their far end"
+            " as far"
         ),
         default=0.001,
         min=1e-6,

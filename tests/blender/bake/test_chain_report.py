@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from chain_reports import (
 )
 
 from ik2d_addon.bake import ChainReport
-from ik2d_addon.bake.chain_report import HALF_WAY
+from ik2d_addon.bake.chain_report import HALF_WAY, HAND_OFF
 from ik2d_addon.bake.lengths import length_text
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -194,6 +195,26 @@ def test_what_strays_further_between_the_frames_is_added():
         assert missed(TOO_FAR, distance=[distance], **between).sentence().endswith("at frame 11")
     little = {"between_times": np.array([11.5]), "between": np.array([2e-3])}
     assert missed(TOO_FAR, distance=[1e-4], **little).sentence().endswith("at frame 11")
+
+
+def test_hands_that_are_off_are_told_where_it_matters():
+    assert chain().max_hands_off is None and chain().hands_words() == ""
+    off = np.array([0.0, 0.2, np.nan, 0.1])
+    one = chain(hands=("foot",), hands_off=off)
+    assert (one.max_hands_off, one.max_hands_off_time) == (0.2, 12.0)
+    assert one.sentence() == "4 frames, target reached on all; 'foot' up to 0.2 degrees off"
+    between = {"between_times": np.array([11.5, 12.5]), "between": np.zeros(2)}
+    two = chain(hands=("foot", "toes"), hands_off=off, hands_between=np.array([np.nan, 1.25]), **between)
+    assert (two.max_hands_off, two.max_hands_off_time) == (1.25, 12.5)
+    assert two.sentence().endswith("; 'foot' and 'toes' up to 1.2 degrees off")
+    told = json.loads(json.dumps(two.to_dict(), allow_nan=False))
+    assert told["hands_between"] == [None, 1.25] and told["hands_off"] == [0.0, 0.2, None, 0.1]
+    assert (told["max_hands_off"], told["max_hands_off_time"]) == (1.25, 12.5)
+    late = missed(REACHED, TOO_FAR, hands=("foot",), hands_off=np.array([0.5, 0.0]))
+    assert late.sentence().endswith("at frame 12; 'foot' up to 0.5 degrees off")
+    for unsaid in (np.full(4, np.nan), np.full(4, 0.99 * math.degrees(HAND_OFF))):
+        assert chain(hands=("foot",), hands_off=unsaid).sentence() == chain().sentence()
+    assert chain(hands=("foot",), hands_off=np.full(4, np.nan)).max_hands_off_time is None
 
 
 @pytest.mark.parametrize("lost", [np.nan, np.inf])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report of a bake: each number, each sentence."""
 
+import numpy as np
 import pytest
 from chain_reports import LIMITED, REACHED, TOO_FAR, chain, full, missed, report, strayed
 
@@ -39,6 +40,17 @@ def test_a_chain_that_missed_goes_before_one_that_strays_between_the_frames():
         )
     )
     assert report(far).sentence().endswith(" half-way between two (frame 11.5)")
+
+
+def test_the_hands_that_are_furthest_off_are_told():
+    hands = (
+        chain(hands=("paw",), hands_off=np.full(4, 0.1)),
+        chain(hands=("foot",), hands_off=np.full(4, 0.3)),
+    )
+    for chains in ((*hands, chain()), (chain(), *hands[::-1])):
+        assert report(*chains).sentence() == (
+            "Baked 4 frames on 3 chains; every target reached; 'foot' up to 0.3 degrees off"
+        )
 
 
 def test_what_is_not_certain_is_said_of_all():

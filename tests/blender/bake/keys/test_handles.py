@@ -108,7 +108,8 @@ def gaps(monkeypatch):
         [0.0, -1.0, -2.5, -2.6, -9.0, -1.0],
     ],
 )
-def test_half_way_channels_are_those_of_blenders_automatic_handles(values):
+@pytest.mark.parametrize("part", [0.25, 0.5, 0.75, 0.9])
+def test_channels_between_frames_are_those_of_blenders_automatic_handles(values, part):
     armature, _ = leg_with_target()
     armature.animation_data_create()
     armature.animation_data_clear()
@@ -121,16 +122,16 @@ def test_half_way_channels_are_those_of_blenders_automatic_handles(values):
         key.interpolation = 'BEZIER'
         key.handle_left_type = key.handle_right_type = 'AUTO_CLAMPED'
     curve.update()
-    expected = [curve.evaluate(frame + 0.5) for frame in range(len(values) - 1)]
+    expected = [curve.evaluate(frame + part) for frame in range(len(values) - 1)]
     channels = np.array(values)[:, None] * (1.0, -2.0)
-    found = handles.middles(channels)
+    found = handles.automatic_between(channels, part)
     assert found[:, 0] == pytest.approx(expected, abs=1e-4)
     assert found[:, 1] == pytest.approx(-2.0 * found[:, 0])
     assert (channels == np.array(values)[:, None] * (1.0, -2.0)).all()
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_half_way_channels_are_blenders_beside_free_handles_too(seed):
+def test_channels_between_frames_are_blenders_beside_free_handles_too(seed):
     rng = np.random.default_rng(seed)
     armature, _ = leg_with_target()
     armature.animation_data_create()
@@ -144,9 +145,22 @@ def test_half_way_channels_are_blenders_beside_free_handles_too(seed):
         shaped[1, gap], shaped[0, gap + 1] = values[gap : gap + 2] + rng.uniform(-1.0, 1.0, (2, 1))
     (columns,) = key_columns.new_keys(np.arange(9, dtype="f4"), values, shaped)
     key_columns.add(curve, columns)
-    found = handles.halves(BoneRotation("", "location", values, handles=shaped))
-    expected = [curve.evaluate(frame + 0.5) for frame in range(8)]
-    assert found[:, 0] == pytest.approx(expected, abs=1e-4)
+    rotation = BoneRotation("", "location", values, handles=shaped)
+    for part in (0.25, 0.5, 0.75):
+        expected = [curve.evaluate(frame + part) for frame in range(8)]
+        assert handles.played_between(rotation, part)[:, 0] == pytest.approx(expected, abs=1e-4)
+    assert (handles.halves(rotation) == handles.played_between(rotation, 0.5)).all()
+
+
+def test_a_cubic_through_the_middle_leans_as_the_quarters_do():
+    rng = np.random.default_rng(5)
+    factors = rng.uniform(-1.0, 1.0, (4, 3))
+    values = np.array([[part**0, part, part**2, part**3] for part in (0.0, 0.25, 0.5, 0.75, 1.0)]) @ factors
+    rotation = BoneRotation("", "rotation_euler", values)
+    found = handles.shaped(rotation, np.array([0, 4]), np.array([1, 2, 3]), np.zeros(3, np.intp))
+    for part in (0.1, 0.25, 0.5, 0.75):
+        expected = np.array([1.0, part, part**2, part**3]) @ factors
+        assert handles.played_between(found, part)[0] == pytest.approx(expected)
 
 
 def test_new_f_curves_smooth_over_no_neighbours():
