@@ -92,13 +92,14 @@ class _Rig:
             return
         world, settings = places.world(armature), armature.ik2d.chains
         for number, chain in enumerate(self._chains):
-            rig, own = chain.rig, settings[chain.index]
+            rig, own, foot = chain.rig, settings[chain.index], self._feet.get(number)
             to_come = Foreseen(
                 world,
                 places.pose(armature, chain.above) if chain.above else None,
-                [places.place(*node) for node in rig.followed],
+                [places.place(*node) for node in chain.followed],
                 places.axes(rig.target, rig.subtarget) if rig.follows_rotation else None,
-                self._feet[number].values(places, own) if number in self._feet else (),
+                foot.values(places, own) if foot is not None else (),
+                foot is not None and foot.is_animated,
             )
             found = chain.foreseen(scene, own, to_come)
             if found is not None:
@@ -130,6 +131,11 @@ class _FootValues:
         numbers = {curve.data_path: number for number, curve in enumerate(existing_fcurves(armature))}
         paths = (f"{path}.foot.{name}" for name in FOOT_NAMES)
         self._animated = [(i, numbers[own]) for i, own in enumerate(paths) if own in numbers]
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether F-Curves set any of them."""
+        return bool(self._animated)
 
     def values(self, places: PlacesAtTime, settings: Any) -> list[float]:
         """Return the values at the time of the places: those of `foot_values`."""

@@ -59,6 +59,7 @@ class Foreseen:
     places: list[Vector]  # in the world, of all that the chain follows
     aim: Matrix | None  # the target's axes (3x3), where its rotation counts
     foot_values: Sequence[float] = ()
+    has_animated_foot: bool = False  # whether F-Curves set these
     goal: Vector | None = None  # of the tip, once it is posed
 
 
@@ -79,6 +80,7 @@ class LiveChain:
         refuse_driven(rig)
         refuse_native(rig)
         self.rig = rig
+        self.followed = rig.followed
         self._rest = self._rest_now()
         self._controls = possible_controls(rig)
         self._carried = False  # whether constraints carry the first bone on the frame that is followed
@@ -179,12 +181,12 @@ class LiveChain:
         if held is None or outcome is None or then is None:
             return False
         reach, fine = held.reach, 0.0
-        for node, foreseen in zip(rig.followed, then.places, strict=True):
+        for node, foreseen in zip(self.followed, then.places, strict=True):
             place = shown_place(*node, depsgraph)
             fine = max(fine, _SAME * place.length)
             if not (place - foreseen).length <= _SAME * reach + fine:
                 return False
-        if then.foot_values and not self._shows_foot(then.foot_values, depsgraph):
+        if then.has_animated_foot and not self._shows_foot(then.foot_values, depsgraph):
             return False
         if then.aim is not None and not _are_same(then.aim, shown_axes(rig.target, rig.subtarget, depsgraph)):
             return False
