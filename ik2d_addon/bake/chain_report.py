@@ -44,6 +44,7 @@ _TOLD = (
         "max_hands_off",
         "max_hands_off_time",
         "angle_error",
+        "lifted",
         "plane_axes",
         "angles",
         "parted",
@@ -110,6 +111,8 @@ class ChainReport:
     plane_axes: Floats | None = None  # (2, 3) the plane's x and y in the armature's space, in rest
     # (frames,) radians of the last bone off the angle that it is to have, as solved; None where it is free
     angle_error: Floats | None = None
+    lifted: Floats | None = None  # (frames,) how far the ground lifted the foot; None: it has none
+    ground: str = ""  # its name
 
     @property
     def directions(self) -> Floats | None:
@@ -212,12 +215,15 @@ class ChainReport:
         """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
         by_force = ", baked by force" if self.forced else ""
         if self.missed.any():
-            return f"{self.missed_words()}{self.hands_words()}{by_force}"
+            return f"{self.missed_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
         count = number_of(len(self.frames), "frame")
         if not self.reached:
-            return f"{count}, {self.doubt_words('target')}{self.hands_words()}{by_force}"
+            return f"{count}, {self.doubt_words('target')}{self.hands_words()}{self.lifted_words()}{by_force}"
         on_all = " on all" * (len(self.frames) > 1)
-        told = (self.unverified_words(), self.between_words(), self.hands_words(), self.parted_words())
+        told = (
+            *(self.unverified_words(), self.between_words(), self.hands_words()),
+            *(self.lifted_words(), self.parted_words()),
+        )
         return f"{count}, target reached{on_all}{''.join(told)}"
 
     def missed_words(self) -> str:
@@ -262,6 +268,20 @@ class ChainReport:
         if self.max_hands_off is None or np.radians(self.max_hands_off) <= HAND_OFF:
             return ""
         return f"; {listed(self.hands)} up to {self.max_hands_off:.2g} degrees off"
+
+    def lifted_words(self) -> str:
+        """Return how far and when the ground lifted the foot, or "" where it did not.
+
+        As in "; its foot lifted above 'Floor' by up to 3 cm on 5 frames, most at frame 12".
+        """
+        if self.lifted is None or not self.lifted.max() > self.tolerance:
+            return ""
+        count, worst = int((self.lifted > self.tolerance).sum()), int(np.argmax(self.lifted))
+        at = f"most at frame {self.frames[worst]:g}" if count > 1 else f"at {self.frames[worst]:g}"
+        return (
+            f"; its foot lifted above '{self.ground}' by up to {self._length(self.lifted[worst])} on"
+            f" {number_of(count, 'frame')}, {at}"
+        )
 
     def parted_words(self) -> str:
         """Return "; live shows another pose at frames 40 to 52", or "" where it shows none."""

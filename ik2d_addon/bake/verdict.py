@@ -112,6 +112,8 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         rest_directions=rest_directions(rig),
         plane_axes=np.array((rig.plane.x, rig.plane.y)),
         angle_error=chain.angle_errors,
+        lifted=chain.lifts,
+        ground=rig.foot.ground.name if rig.foot is not None and rig.foot.ground is not None else "",
     )
 
 

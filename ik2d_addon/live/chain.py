@@ -25,6 +25,7 @@ from ..rig.scene.bone_constraints import OtherControl, carry, not_followed, poss
 from ..rig.scene.carried import carried_now
 from ..rig.scene.feet.goals import ground_matrix, size_of, with_foot
 from ..rig.scene.missing_inputs import with_inputs_checked
+from ..rig.scene.samples import above_hip
 from .hidden_targets import is_unseen, place_by_curves, turn_by_curves
 from .plain.foot import PlainFoot, even_size
 from .plain.hands import ControlTurn
@@ -153,6 +154,8 @@ class LiveChain:
             if size is None:
                 return None
             ground = to_come.places[-1].z if self.rig.foot and self.rig.foot.ground else None
+            if ground is not None and to_come.foot_values[3] and ground > held.root_height:
+                return None
             foot = self._plain_foot.pose(goal, turned, world, size, to_come.foot_values, ground)
             goal = foot.goal
         if not held.faces(goal):
@@ -252,6 +255,8 @@ class LiveChain:
         assert rig.foot is not None
         matrix = rig.foot.ground.evaluated_get(depsgraph).matrix_world if rig.foot.ground else None
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
+        if height is not None and frame.foot_values[3] and height > (frame.world @ frame.own[0].head).z:
+            raise IK2DError(f"Chain '{rig.name}': {above_hip(rig.foot.ground.name)}; lower it")
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:
             samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix))

@@ -241,6 +241,12 @@ class RigState:
         return x, y, height
 
     @property
+    def root_height(self) -> float:
+        """The height in the world of the root of a settled chain."""
+        x, y, z = self._origin
+        return moved(self.space.to_world, x, y, z)[2]
+
+    @property
     def goal(self) -> Vector | None:
         """The place in the world where a bone that aims has its tip; None where the arrays solved it."""
         if not self._seen:

@@ -71,6 +71,7 @@ class SolvedChain(Frames):
     # plane from the frame before; None: it is fixed
     openness: Floats | None = None
     plane_steps: Floats | None = None
+    lifts: Floats | None = None  # (frames,) how far the ground lifts the foot; None: it has none
 
     @property
     def steps(self) -> Floats:
@@ -280,6 +281,7 @@ def _solved(asked: Asked, problem: Problem, aimed: "_Aimed") -> SolvedChain:
         spins=asked.spins,
         openness=openness,
         plane_steps=plane_steps,
+        lifts=samples.lifts if rig.foot is not None and rig.foot.ground is not None else None,
     )
 
 

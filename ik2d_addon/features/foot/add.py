@@ -12,12 +12,14 @@ from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.hands import Hands, note_turned_offset, orientations, posed_hands, put_hands_back
 from ...rig.pose.hand_rotations import own_turns_now
+from ...rig.scene.live_pause import live_paused
 from ...ui.context import why_linked
 from .pivots import measured_pivots
 
 _CHANGED = ("is_added", "heel", "ball", "toe_tip")
 
 
+@live_paused()
 def add_foot(armature: Object, chain: PropertyGroup) -> None:
     """Add a foot to a chain: its target is then the foot's control, which holds the foot and its roll.
 

@@ -99,6 +99,8 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
     yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
     if samples.poles is not None and chain.pole is not None:
         yield are_finite(samples.poles), f"pole '{chain.pole[0].name}' has no finite position"
+    if samples.lifts is not None and chain.foot is not None and chain.foot.ground is not None:
+        yield are_finite(samples.lifts), above_hip(chain.foot.ground.name)
     held = samples.world if samples.parent is None else product(samples.world, samples.parent)
     above = f"armature '{chain.armature.name}', or a bone above the chain,"
     yield are_finite(held), f"{above} has no finite place"
@@ -116,6 +118,11 @@ def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArra
     known = np.isfinite(samples.settings)
     for name, good in () if known.all() else zip(_SETTINGS, known.T, strict=False):
         yield good, f"its setting {name} has no value that it may have"
+
+
+def above_hip(ground: str) -> str:
+    """Return the fault of a ground, in words."""
+    return f"ground '{ground}' is above the chain's root"
 
 
 def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:

@@ -37,7 +37,7 @@ def with_foot(
         sole = samples.targets[:, None] + np.einsum("fij,fpj->fpi", linear, sole)
         roots = samples.world[:, 2, :3] @ rig.plane.origin + samples.world[:, 2, 3]
         lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(sole, roots), 0.0)
-        goals[:, 2] += lifts
+        goals[:, 2] += np.nan_to_num(lifts)
     return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
 
 

@@ -24,11 +24,11 @@ class Ground:
         """Return how far (frames,) soles (frames, p, 3) in the world have to be lifted.
 
         Of several surfaces over one another the highest below a chain's root counts. roots: (frames,)
-        heights.
+        heights. NaN where an object's height is above the root.
         """
         if self.triangles is None:
-            below: Floats = self.places[:, 2] - soles[..., 2].min(axis=1)
-            return below.clip(min=0.0)
+            heights = self.places[:, 2]
+            return np.where(heights > roots, np.nan, (heights - soles[..., 2].min(axis=1)).clip(min=0.0))
         found = np.zeros(len(soles))
         for i, (place, axes, sole, root) in enumerate(zip(self.places, self.axes, soles, roots, strict=True)):
             found[i] = _lift(self.triangles @ axes.T + place, sole, root)
