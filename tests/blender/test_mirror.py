@@ -7,7 +7,9 @@ import pytest
 from rigs import add_armature, add_chain, add_target, evaluated_tip, settings_of
 
 from ik2d_addon.bake import solve
+from ik2d_addon.chains import add_foot, mirror_chain
 from ik2d_addon.features.native import is_native, make_native
+from ik2d_addon.features.setup.copying import copy_settings
 
 MIRROR = np.array([-1.0, 1.0, 1.0])
 HIP, KNEE = (0, 0, 2), (0, -0.1, 1)
@@ -203,3 +205,45 @@ def test_a_chain_can_be_named_and_one_that_is_not_there_is_refused():
         bpy.ops.ik2d.mirror(chain="none")
     assert bpy.ops.ik2d.mirror(chain=name) == {'FINISHED'}
     assert [chain.tip for chain in armature.ik2d.chains] == ["shin.L", "shin.R"]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_foot_is_mirrored_with_its_roll(again):
+    bones = {}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        x = 0.2 * sign
+        bones[f"thigh.{side}"] = ((x, 0, 1.0), (x, -0.08, 0.55), "", 0.3 * sign)
+        bones[f"shin.{side}"] = ((x, -0.08, 0.55), (x, 0.02, 0.1), f"thigh.{side}", 0.2 * sign)
+        bones[f"foot.{side}"] = ((x, 0.02, 0.1), (x + 0.02 * sign, -0.13, 0.03), f"shin.{side}", 0.7 * sign)
+        end = (x + 0.03 * sign, -0.2, 0.02)
+        bones[f"toes.{side}"] = ((x + 0.02 * sign, -0.13, 0.03), end, f"foot.{side}", 0.0)
+    armature = add_armature(bones)
+    target = add_target({}, "Foot.L")
+    target.location, target.rotation_euler = (0.2, -0.1, 0.2), (0.1, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    chain = add_chain(armature, "shin.L", target, bone_count=2)
+    add_foot(armature, chain)
+    chain.foot.roll, chain.foot.toe = 0.9, 0.2
+    other = mirror_chain(armature, armature.ik2d.chains[0])
+    if again:
+        armature.ik2d.chains[0].foot.roll = 0.4
+        other = mirror_chain(armature, armature.ik2d.chains[0])
+    assert other.foot.roll == armature.ik2d.chains[0].foot.roll
+    bpy.context.view_layer.update()
+    solve(armature)
+    shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    for name in ("foot", "toes"):
+        left, right = (np.array(shown[f"{name}.{side}"].tail) for side in "LR")
+        assert right == pytest.approx(MIRROR * left, abs=2e-6)
+
+
+def test_only_settings_are_copied_to_another_foot():
+    armature = legs(False)
+    chains = [add_chain(armature, f"shin.{side}", add_target({}), bone_count=2) for side in "LR"]
+    chain, other = armature.ik2d.chains
+    chain.foot.is_added, chain.foot.break_angle, chain.foot.roll = True, 0.5, 0.3
+    copy_settings(chain, [other])
+    assert not other.foot.is_added and len(chains) == 2
+    other.foot.is_added = True
+    copy_settings(chain, [other])
+    assert other.foot.break_angle == pytest.approx(0.5) and other.foot.roll == 0.0

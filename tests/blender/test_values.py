@@ -78,6 +78,8 @@ def test_defaults_say_that_nothing_special_is_known():
         "hands_off": None,
         "hands_between": None,
         "blended": None,
+        "lifted": None,
+        "ground": "",
         "locked": None,
         "uneven": False,
         "ruled": False,

@@ -21,6 +21,7 @@ from ...rig.chain.renames import chain_named
 from ...rig.pose.pole_angle import angle_to_side
 from ...ui.settings.chain_list import add_chain, add_target, flip
 from ...ui.settings.joint_list import sync_joints
+from ..foot.copying import copy_foot, mirror_foot
 from .chain_presets import VALUES
 
 # The settings that are copied: those of presets, and these.
@@ -39,6 +40,7 @@ def copy_settings(chain: PropertyGroup, others: Iterable[PropertyGroup], joints:
         for name in _SETTINGS:
             if name not in lost:
                 give(other, name, shown(chain, name))
+        copy_foot(chain, other)
         if joints and len(other.joints) == len(chain.joints):
             for own, source in zip(other.joints, chain.joints, strict=True):
                 for name, value in settings_of(source):
@@ -83,6 +85,7 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
             joint.limit_min, joint.limit_max = -source.limit_max, -source.limit_min
     if is_flipped(other) != flipped:
         flip(other)
+    mirror_foot(armature, chain, other)
     return other
 
 
