@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that add and remove a foot, and its settings in the panel."""
 
+from collections.abc import Callable
+
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ...ui.context import active_armature, shown_chain, why_no_chain
@@ -40,11 +42,14 @@ class IK2D_OT_foot_remove(ChainOperator, Operator):
         return f"Chain '{chain.name}' has no foot any more"
 
 
-def draw_foot(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
-    """Draw the settings of a chain's foot."""
+def draw_foot(
+    layout: UILayout, context: Context, chain: PropertyGroup, draw_value: Callable[..., None]
+) -> None:
+    """Draw the settings of a chain's foot. draw_value: draws one (layout, context, chain, name, group)."""
     foot = chain.foot
-    for name in ("roll", "toe", "break_angle", "ground"):
-        field(layout, context, foot, name)
+    for name in ("roll", "toe", "break_angle"):
+        draw_value(layout, context, chain, name, foot)
+    field(layout, context, foot, "ground")
     if foot.ground is not None:
         layout.prop(foot, "use_ground")
     layout.operator("ik2d.foot_remove", icon='X')

@@ -26,12 +26,13 @@ from ...rig.scene.live_pause import live_paused
 from ...rig.scene.missing_inputs import with_inputs_checked
 from ...rig.scene.sampler import sample_steps
 from ...rig.scene.samples import ChainSamples, finished
-from . import family, limited, one_bone, two_bone
+from . import family, limited, two_bone
 from .changes import changed_since_made, fingerprint_of
-from .controls import CONTROLS, STRETCH, add_controls, refuse_unreadable
+from .controls import CONTROLS, FOOT, STRETCH, add_controls, refuse_unreadable
 from .drivers import Empties, SwungEmpties, drive, drive_step, path_of
 from .empties import add_empties, remove_native
 from .expressions import euler_angles, names_in
+from .hands import HandEmpties, drive_foot
 from .plan import Plan, Shape, shape_of
 from .refusals import is_animated, refuse_uneven, refuse_unfit
 from .swings import read_following
@@ -81,10 +82,10 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     except IK2DError as error:
         raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {error}") from None
     had_animation = armature.animation_data is not None
-    empties = add_empties(rig)
+    empties, hands = add_empties(rig)
     _note(settings, empties, had_animation)
     try:
-        native = _built(rig, settings, plan, empties)
+        native = _built(rig, settings, plan, empties, hands)
         settings.native_constraint = native.constraints[0][1]  # as Blender has it
         settings.native_print = fingerprint_of(settings)
         return replace(native, warnings=(*_notes_on_target(rig, samples, times, scene), *_warnings(settings)))
@@ -98,7 +99,7 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
 def planner(shape: Shape) -> Callable[[Shape], Plan]:
     """Return the function that plans a chain of that shape."""
     if len(shape.lengths) != 2:
-        return family.plan if len(shape.lengths) > 2 else one_bone.plan
+        return family.plan if len(shape.lengths) > 2 else limited.single
     return two_bone.plan if np.isnan(shape.limits).all() else limited.plan
 
 
@@ -184,10 +185,17 @@ def _note(settings: bpy.types.PropertyGroup, empties: Empties, had_animation: bo
         settings.live = False
 
 
-def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties: Empties) -> Native:
+def _built(
+    rig: RigChain,
+    settings: bpy.types.PropertyGroup,
+    plan: Plan,
+    empties: Empties,
+    hands: HandEmpties | None,
+) -> Native:
     """Add the properties, the constraints and the drivers."""
-    add_controls(empties.controls, settings, (*CONTROLS, *(STRETCH if plan.factors else ())))
-    following = read_following(rig)
+    controls = (*CONTROLS, *(STRETCH if plan.factors else ()), *(FOOT if rig.foot is not None else ()))
+    add_controls(empties.controls, settings, controls)
+    following = read_following(rig, None if hands is None else hands.goal)
     if following is not None and isinstance(empties, SwungEmpties):
         following.build(rig, empties, plan.turns[0])
     for name, expression in plan.steps:
@@ -195,7 +203,7 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
     armature, name, made = rig.armature, settings.native_constraint, []
     for i, (bone, axis) in enumerate(zip(rig.pose_bones, rig.joints.axes, strict=True)):
         if i == 0 and isinstance(empties, SwungEmpties):
-            made.append((bone, _copied(bone, name, empties)))
+            made.append((bone, _copied(bone, name, empties.turned, empties)))
         else:
             constraint = _limited(bone, name)
             for letter, angle, keys in _angles(plan, i, axis, empties):
@@ -203,6 +211,11 @@ def _built(rig: RigChain, settings: bpy.types.PropertyGroup, plan: Plan, empties
             made.append((bone, constraint))
         if plan.factors and rig.stretching is not None and rig.stretching.scaled[i]:
             made.append((bone, _scaled(rig, i, plan.factors[i], scale_name(name), empties)))
+    if hands is not None:
+        drive_foot(hands, empties)
+        for hand, turned in hands.bones.items():
+            bone = armature.pose.bones[hand]
+            made.append((bone, _copied(bone, name, turned, empties)))
     for _, constraint in made:
         drive(armature, f"{constraint.path_from_id()}.influence", "influence", empties)
     owners = (armature, empties.controls, *empties.controls.children_recursive)
@@ -241,10 +254,12 @@ def _limited(bone: bpy.types.PoseBone, name: str) -> bpy.types.Constraint:
     return constraint
 
 
-def _copied(bone: bpy.types.PoseBone, name: str, empties: SwungEmpties) -> bpy.types.Constraint:
-    """Add the constraint that poses a bone as an empty stands, both as seen from the controls."""
+def _copied(
+    bone: bpy.types.PoseBone, name: str, turned: bpy.types.Object, empties: Empties
+) -> bpy.types.Constraint:
+    """Add the constraint that poses a bone as an empty is turned, both as seen from the controls."""
     constraint = _constraint(bone, 'COPY_TRANSFORMS', name)
-    constraint.target, constraint.space_object = empties.turned, empties.controls
+    constraint.target, constraint.space_object = turned, empties.controls
     constraint.owner_space = constraint.target_space = 'CUSTOM'
     return constraint
 

@@ -41,7 +41,11 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     first = turning[names[0]]
     if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
         return "parts of it are gone"
-    if not follows(settings.native_probe, 'COPY_LOCATION', settings.target, settings.subtarget):
+    copies = [settings.native_probe]
+    kind = 'COPY_LOCATION'
+    if settings.foot.is_added:  # the target is its control, and the copy has the ankle's place
+        copies, kind = list(settings.native_stand.children), 'COPY_TRANSFORMS'
+    if not any(follows(copy, kind, settings.target, settings.subtarget) for copy in copies):
         return "its target is another one"
     if first.type == 'COPY_TRANSFORMS' and settings.plane == POLE:
         if not follows(first.target.parent, 'LOCKED_TRACK', settings.pole, settings.pole_subtarget):
@@ -91,6 +95,9 @@ def _settings(settings: bpy.types.PropertyGroup, names: Sequence[str]) -> Iterat
         yield settings.is_property_set("plane_normal") and settings.plane_normal[:]
         yield settings.plane == POLE and settings.pole_angle
         yield any(settings.id_data.pose.bones[names[0]].lock_rotation)
+    foot = settings.foot
+    if foot.is_added:
+        yield foot.heel[:], foot.ball[:], foot.toe_tip[:], foot.use_ground, foot.ground and foot.ground.name
     yield settings.tip_rotation, settings.tip_angle_offset, settings.tip_angle_first
     if "stretch" in (controls_of(settings) or ()):
         yield settings.stretch_bones

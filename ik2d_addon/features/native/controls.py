@@ -3,6 +3,7 @@
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import pi
 
 import bpy
 
@@ -20,6 +21,16 @@ class Control:
     least: float
     most: float
     description: str
+    group: str = ""  # of the chain's settings that it is in, if it is in one
+
+    @property
+    def setting(self) -> str:
+        """The path of the setting, from the chain."""
+        return f"{self.group}.{self.name}" if self.group else self.name
+
+    def owner(self, settings: bpy.types.PropertyGroup) -> bpy.types.PropertyGroup:
+        """Return the settings that it is one of."""
+        return getattr(settings, self.group) if self.group else settings
 
 
 BEND = Control(
@@ -35,7 +46,12 @@ STRETCH = (
     Control("stretch", 1.0, 100.0, "How many times as long the bones may get; 1 is off"),
     Control("compress", 0.01, 100.0, "To which part of their length the bones may shorten; 1 is off"),
 )
-NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH))
+FOOT = (
+    Control("roll", -pi / 2.0, pi / 2.0, "Rolls the foot, in radians: below 0 over the heel", "foot"),
+    Control("toe", -pi / 2.0, pi / 2.0, "Bends the toes alone, in radians, up or down", "foot"),
+    Control("break_angle", 0.0, pi / 2.0, "Roll, in radians, from which on the toes roll too", "foot"),
+)
+NAMES = tuple(control.name for control in (*CONTROLS, *STRETCH, *FOOT))
 
 
 def add_controls(
@@ -46,8 +62,9 @@ def add_controls(
         if control is BEND:
             value, default = 1.0 if settings.bend == 'POSITIVE' else -1.0, 1.0
         else:
-            value = float(getattr(settings, control.name))
-            default = float(settings.bl_rna.properties[control.name].default)
+            source = control.owner(settings)
+            value = float(getattr(source, control.name))
+            default = float(source.bl_rna.properties[control.name].default)
         owner[control.name] = value
         owner.id_properties_ui(control.name).update(
             min=control.least,
@@ -67,7 +84,7 @@ def add_controls(
 def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
     """Raise IK2DError for keys or drivers of the chain's settings that a control cannot have."""
     armature, name = settings.id_data, settings.name
-    paths = {path for control in CONTROLS for path in _paths(settings, control)}
+    paths = {path for control in (*CONTROLS, *FOOT) for path in _paths(settings, control)}
     animation = armature.animation_data
     for strip in versions.playing_strips(animation) if animation else ():
         holder = versions.strip_channels(strip)
@@ -88,7 +105,7 @@ def _paths(settings: bpy.types.PropertyGroup, control: Control) -> tuple[str, st
     """Return a setting's possible paths in an animation: by the chain's name, or its index."""
     place = list(settings.id_data.ik2d.chains).index(settings)
     name = bpy.utils.escape_identifier(settings.name)
-    return f'ik2d.chains["{name}"].{control.name}', f"ik2d.chains[{place}].{control.name}"
+    return f'ik2d.chains["{name}"].{control.setting}', f"ik2d.chains[{place}].{control.setting}"
 
 
 def _driver(settings: bpy.types.PropertyGroup, control: Control) -> bpy.types.FCurve | None:

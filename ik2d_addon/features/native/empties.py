@@ -23,13 +23,16 @@ from ...rig.chain.native_state import (
 )
 from ...rig.chain.readable import refuse_no_text
 from .drivers import Empties, SwungEmpties, path_of
+from .hands import HandEmpties, add_hand_empties
 
 # Their size, as a part of the first bone's length.
 _SIZE = 0.1
 
 
-def add_empties(rig: RigChain) -> Empties:
+def add_empties(rig: RigChain) -> tuple[Empties, HandEmpties | None]:
     """Add the controls, a child of the bone above the chain, and their child, which follows the target.
+
+    And those that turn what hangs on the tip, if that has an orientation of its own.
 
     The controls have the plane's axes and the root as origin, so that the child's location is the target's
     in the plane. For a plane that follows its target also two that turn with it, see swings.py.
@@ -45,13 +48,16 @@ def add_empties(rig: RigChain) -> Empties:
     rows = np.column_stack((plane.x, plane.y, plane.normal, plane.origin)).tolist()
     controls.matrix_basis = Matrix([*rows, [0, 0, 0, 1]])
     target_copy.parent = controls
+    hands = None
+    if rig.hands is not None:
+        hands = add_hand_empties(rig, controls, lambda what: _empty(rig, what))
     follow = target_copy.constraints.new('COPY_LOCATION')
-    follow.target, follow.subtarget = rig.target, rig.subtarget
+    follow.target, follow.subtarget = (rig.target, rig.subtarget) if hands is None else hands.goal
     if rig.swing is None:
-        return Empties(controls, target_copy)
+        return Empties(controls, target_copy), hands
     swing, turned = _empty(rig, "swing"), _empty(rig, "turn")
     swing.parent, turned.parent = controls, swing
-    return SwungEmpties(controls, target_copy, swing, turned)
+    return SwungEmpties(controls, target_copy, swing, turned), hands
 
 
 def remove_empties(*empties: bpy.types.Object | None) -> None:
@@ -143,9 +149,17 @@ def _own_empties(
         steps = controls.animation_data.drivers if controls.animation_data else ()
         named |= dict.fromkeys(ob for driver in steps for ob in objects_read(driver))
         named |= dict.fromkeys(controls.children_recursive)
+        named |= dict.fromkeys(ob for child in controls.children_recursive for ob in _located_by(child))
     named[settings.native_probe] = None
     own = [ob for ob in named if is_own_empty(ob) and taken.isdisjoint((ob, stand_of(ob)))]
     return [ob for ob in own if stand_of(ob).parent in (armature, None)]
+
+
+def _located_by(empty: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Yield the empties that an empty's constraints take their place from."""
+    for constraint in empty.constraints:
+        if constraint.type == 'COPY_LOCATION' and is_own_empty(constraint.target):
+            yield constraint.target
 
 
 def _copied(constraint: bpy.types.Constraint) -> Iterator[bpy.types.Object]:

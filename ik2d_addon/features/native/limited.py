@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two bones within limits in simple expressions: the nearest of the poses of core/two_bone.py.
+"""Two bones within limits in simple expressions, and one: the nearest of the poses of core/two_bone.py.
 
 Candidates are both bend sides, and at each end of a range the pose in which the other bone aims; each is
 clamped to the limits. Of equally near ones the first is taken: the chain's own bend side.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, sin
 
 import numpy as np
 
 from .expressions import LONGEST, num
 from .plan import Plan, Shape
-from .two_bone import DISTANCE, TINY, softened
+from .two_bone import DISTANCE, TINY, evenly_stretched, softened
 
 # Tips whose distances differ by less than this part of the reach are equally near: 32 bits hold no less.
 _EQUALLY_NEAR = 1e-6
@@ -105,3 +105,13 @@ def _choose(found: _Candidates, shape: Shape) -> None:
         for n in range(len(errors) - 2, -1, -1):
             text = f"{found.poses[n][which]} if k<{n}.5 else {text}"
         found.step(name, text)
+
+
+def single(shape: Shape) -> Plan:
+    """Return the plan for one bone, which points at its target, or at the nearer end of its limits."""
+    aim, limits = f"atan2(y,x)-{num(shape.headings[0])}", shape.limits[0]
+    turn = aim if np.isnan(limits).any() else clamped(aim, (limits[0], limits[1]))
+    if shape.stretch is None:
+        return Plan((), (turn,))
+    even = replace(shape, stretch=replace(shape.stretch, last_only=False))
+    return Plan((*softened(even), *evenly_stretched(even)), (turn,), ("k",))

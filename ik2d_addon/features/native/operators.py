@@ -30,13 +30,18 @@ def draw_native(layout: UILayout, context: Context) -> None:
     layout.operator(operator, text=label, icon=icon, depress=native)
 
 
-def draw_setting(layout: UILayout, context: Context, chain: PropertyGroup, name: str) -> None:
-    """Draw one of a chain's settings; of a chain on drivers the control that acts in its place, if any."""
-    controls = controls_of(chain)
+def draw_setting(
+    layout: UILayout, context: Context, chain: PropertyGroup, name: str, group: PropertyGroup | None = None
+) -> None:
+    """Draw one of a chain's settings; of a chain on drivers the control that acts in its place, if any.
+
+    group: of the chain's settings that it is in, if it is in one.
+    """
+    controls, group = controls_of(chain), group or chain
     if controls is None:
-        field(layout, context, chain, name)
+        field(layout, context, group, name)
     elif name in controls:
-        label = chain.bl_rna.properties[name].name
+        label = group.bl_rna.properties[name].name
         field(layout, context, controls, f'["{name}"]', label)
 
 

@@ -12,9 +12,11 @@ from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
 from ...rig.chain.native_state import constraints_of
+from ...rig.pose.hand_rotations import own_curves
 from ...rig.pose.kinematics import read_linkage
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ...rig.scene.samples import ChainSamples
+from .hands import hand_problems
 
 MOST_BONES = 12
 # A bone is at rest if its location is below this part of its length.
@@ -32,26 +34,28 @@ def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
 
 
 def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
-    """Raise IK2DError for a plane that follows its target in space that is scaled unevenly, or mirrored.
+    """Raise IK2DError for a space that is scaled unevenly, or mirrored.
 
-    samples: at some frames, `times`. Tracking constraints are wrong there; Damped Track alone does in a
-    mirrored one.
+    Of chains whose plane follows their target, or with hands: constraints are wrong there. Damped Track
+    alone does in a mirrored one. samples: at some frames, `times`.
     """
-    if rig.swing is None:
+    if rig.swing is None and rig.hands is None:
         return
     axes = (samples.world @ read_linkage(rig, samples).to_pose)[:, :3, :3]
     squares = axes.swapaxes(1, 2) @ axes
     even = np.trace(squares, axis1=1, axis2=2)[:, None, None] / 3.0
     off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
-    mirrored = (np.linalg.det(axes) < 0.0) & (rig.swing.rule != ARC)
+    is_arc = rig.swing is not None and rig.swing.rule == ARC and rig.hands is None
+    mirrored = (np.linalg.det(axes) < 0.0) & (not is_arc)
     for found, what in ((off > _EVEN, "scaled unevenly"), (mirrored, "mirrored by a negative scale")):
         if found.any():
             above = rig.pose_bones[0].parent
             bone = "" if above is None else f", or a bone from '{above.name}' up,"
             raise IK2DError(
                 f"Chain '{rig.name}' cannot be converted to drivers: '{rig.armature.name}'{bone} is {what}"
-                f" (frame {times[int(found.argmax())]:g}), where Blender's constraints cannot turn its plane;"
-                " apply the scale, or bake it instead"
+                f" (frame {times[int(found.argmax())]:g}), where Blender's constraints cannot turn its"
+                f" {'plane' if rig.swing is not None else 'foot or hand'}; apply the scale, or bake it"
+                " instead"
             )
 
 
@@ -62,11 +66,14 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
         return
     if rig.slides is not None:
         yield "bones that slide cannot be; turn Slide off in Joints, or bake it instead"
-    if rig.hands is not None:
+    yield from hand_problems(rig)
+    if own_curves(rig):
         yield (
-            f"'{rig.hands.bones[0]}' on its tip keeps a rotation of its own, by keys alone; set Foot or Hand"
-            " to With the Limb, or bake it instead"
+            f"'{rig.hands.bones[0] if rig.hands else ''}' on its tip has keys of its own, which drivers would"
+            " replace; delete them, or bake it instead"
         )
+    if rig.foot is not None and is_animated(rig.armature, f"{rig.path}.foot.use_ground"):
+        yield "Stay Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead"
     if rig.tip_angle is not None:
         yield "its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead"
     for i, bone in enumerate(rig.pose_bones):

@@ -42,6 +42,7 @@ class Following:
     """A plane that follows its target: its rule, and the chain at rest."""
 
     rule: str  # SWING, POLE or ARC
+    goal: Node  # that the plane follows: an object, and its bone or ""
     pole: Node | None  # an object, and its bone or ""
     angle: float  # radians in the plane, of the line from root to tip
     height: float  # of the tip off the plane, along its normal
@@ -58,7 +59,7 @@ class Following:
     def build(self, rig: RigChain, empties: SwungEmpties, turn: str) -> None:
         """Add the constraints, steps and drivers; turn: the expression of the first bone's turn."""
         swing, turned = empties.swing, empties.turned
-        self._constrain(swing, (rig.target, rig.subtarget) if self.is_direct else (empties.target_copy, ""))
+        self._constrain(swing, self.goal if self.is_direct else (empties.target_copy, ""))
         if not self.is_direct:
             self._drive_target(empties)
         angle = f"-{num(self.angle)}"
@@ -119,8 +120,8 @@ class Following:
 _ROTATION = "delta_rotation_euler"  # before the object's own rotation, the bone's
 
 
-def read_following(rig: RigChain) -> Following | None:
-    """Return how a chain's plane follows its target; None for a fixed one."""
+def read_following(rig: RigChain, goal: Node | None = None) -> Following | None:
+    """Return how a chain's plane follows its target; None for a fixed one. goal: in the target's place."""
     swing, plane = rig.swing, rig.plane
     if swing is None:
         return None
@@ -130,6 +131,7 @@ def read_following(rig: RigChain) -> Following | None:
     line = np.array((swing.along, np.cross(swing.normal, swing.along), swing.normal))
     return Following(
         swing.rule,
+        goal or (rig.target, rig.subtarget),
         rig.pole,
         atan2(swing.along @ plane.y, swing.along @ plane.x),
         height if abs(height) > _IN_PLANE * reach else 0.0,

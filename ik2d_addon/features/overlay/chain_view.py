@@ -19,7 +19,7 @@ from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain, values_of
 from ...rig.chain.dependencies import Node
-from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls
+from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls, with_foot_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.swings import aimed_as_far, swung
 from ...rig.pose.target_plane import facing_target
@@ -142,14 +142,17 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     frame = bpy.context.scene.frame_float
     own = settings.softness, -1.0 if is_flipped(settings) else 1.0, settings.influence
     values = values_of(settings, with_foot=rig.foot is not None)
-    first = own if controls is None else sampled_controls(controls)
+    first, foot = own, values[3:]
+    if controls is not None:
+        first = sampled_controls(controls)
+        foot = with_foot_controls(controls, foot) if foot else foot
     samples = ChainSamples(
         targets=np.array([matrix.translation], np.float64),
         world=world[None],
         parent=None if parent is None else np.array(parent.matrix, np.float64)[None],
         bases=_bases(rig)[None],
         tips=np.array([tip], np.float64),
-        settings=np.array([(*first, *values[3:])]),
+        settings=np.array([(*first, *foot)]),
         aims=np.array([matrix.to_3x3()], np.float64) if rig.follows_rotation else None,
         carried=carried_now(bones[0]) if is_carried(rig, frame, frame) else None,
         poles=None if pole is None else np.array([pole.translation], np.float64),

@@ -179,7 +179,7 @@ class IK2D_PT_foot(ChainSidebar, Panel):
         layout, armature, chain = self.settings(context)
         column = layout.column()
         if chain.foot.is_added:
-            draw_foot(column, context, chain)
+            draw_foot(column, context, chain, draw_setting)
         elif chain.hand_rotation != 'NONE' or has_hands(armature, chain):
             field(column, context, chain, "hand_rotation")
             column.operator("ik2d.foot_add", icon=fitting_icon(context, "Add Foot", 'ADD'))

@@ -16,7 +16,7 @@ from .dependencies import Node, parents, walk
 from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
 from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
-from .native_state import controls_of, is_native, sampled_controls
+from .native_state import controls_of, is_native, sampled_controls, with_foot_controls
 from .planes import bend_plane as bend_plane
 from .planes import choose_plane, read_swing, swing_note
 from .slides import Slides, read_slides
@@ -150,8 +150,11 @@ def read_chain(
     turning = read_joints(settings, bones, _normals(plane, bones))
     _refuse_on_arc(settings, bones, turning.limits, turning.weights, turning.fixed)
     slides = read_slides(settings, bones, turning.axes[-1], joints, bool(turning.fixed[-1]))
+    stand = controls_of(settings)
     foot = None if own_tip else read_foot(settings, plane, bones[-1])
     hands, left_alone = read_hands(settings, bones[-1], foot)
+    if foot is not None and stand:
+        foot = replace(foot, values=with_foot_controls(stand, foot.values))
     if foot is not None and hands is None:
         raise IK2DError(f"{left_alone[0]}; or remove the foot")
     sliding = slides is not None and slides.any
@@ -163,7 +166,6 @@ def read_chain(
             " choose another plane"
         )
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
-    stand = controls_of(settings)
     softness, bend, influence = sampled_controls(stand) if stand else values_of(settings, with_foot=False)
     return RigChain(
         armature=armature,

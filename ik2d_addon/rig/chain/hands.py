@@ -16,6 +16,7 @@ from ..animation import versions
 from ..animation.remembered import put_back_on_error
 from .foot.bones import FOOT, foot_bones
 from .foot.foot import Foot
+from .native_state import is_own_empty
 from .renames import bones_of, chain_named
 
 # A hand's orientation: as in rest, whatever turns above it; or as the target's.
@@ -84,6 +85,8 @@ def read_hands(
 def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> str:
     """Return the other control of a bone and how to remove it, in words; "" for none."""
     for constraint in bone.constraints:
+        if constraint.type == 'COPY_TRANSFORMS' and is_own_empty(constraint.target):
+            continue  # of this chain on drivers
         if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
             return f"its constraint '{constraint.name}' turns it; mute that, or set {_OFF}"
     armature = settings.id_data

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from .foot.foot import FOOT_NAMES
 from .renames import bones_of
 
 # The settings that make a chain native; and the words in native_before: it was live, its armature had no
@@ -139,6 +140,11 @@ def sampled_controls(controls: bpy.types.Object) -> tuple[float, float, float]:
     """Return softness, bend (-1..+1) and influence of an empty with controls, evaluated or not."""
     softness, bend, over, influence = (float(controls.get(name, default)) for name, default in _DEFAULTS)
     return softness, (1.0 if bend >= 0.0 else -1.0) * (1.0 - 2.0 * over), influence
+
+
+def with_foot_controls(controls: bpy.types.Object, values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the values of a foot, as `foot_values` has them, as an empty with controls sets them."""
+    return tuple(float(controls.get(name, value)) for name, value in zip(FOOT_NAMES, values, strict=True))
 
 
 _DEFAULTS = (("softness", 0.0), ("bend", 1.0), ("turn_over", 0.0), ("influence", 1.0))

@@ -14,7 +14,7 @@ from ...core.affine import thinned
 from ...core.inputs import Floats
 from ..animation import versions
 from ..chain.chain import RigChain, values_of
-from ..chain.native_state import sampled_controls
+from ..chain.native_state import sampled_controls, with_foot_controls
 from . import own_scene
 from .bone_constraints import is_carried
 from .by_curves import hindrance
@@ -291,7 +291,9 @@ def record_stepping(
                 aims.append(matrix.to_3x3())
         for chain, own in zip(chains, settings, strict=True):
             if chain.native is not None:
-                own[i, :3] = sampled_controls(chain.native.evaluated_get(depsgraph))
+                controls = chain.native.evaluated_get(depsgraph)
+                foot = () if chain.foot is None else with_foot_controls(controls, chain.foot.values)
+                own[i] = *sampled_controls(controls), *foot
             elif animated and chain.path:  # a chain, not just bones
                 own[i] = values_of(evaluated.path_resolve(chain.path), with_foot=chain.foot is not None)
         yield i + 1

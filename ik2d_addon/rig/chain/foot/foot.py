@@ -28,7 +28,7 @@ class Foot:
     ahead: Floats  # (3,) unit, in the chain's plane
     up: Floats  # (3,) unit, in the chain's plane
     ground: bpy.types.Object | None  # which the sole stays above; None: nothing
-    values: tuple[float, float, float, float]  # roll, toe, break angle (radians); whether the ground counts
+    values: tuple[float, ...]  # roll, toe, break angle (radians); whether the ground counts
 
     @property
     def has_surface(self) -> bool:

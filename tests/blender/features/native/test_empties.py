@@ -14,7 +14,7 @@ from ik2d_addon.rig.chain.chain import read_chain
 def test_the_probe_has_the_target_in_the_chains_plane():
     armature, chain = random_limb(np.random.default_rng(4))
     rig = read_chain(armature, chain)
-    both = add_empties(rig)
+    both, _ = add_empties(rig)
     both.controls.hide_viewport = both.target_copy.hide_viewport = False  # nothing else needs them yet
     bpy.context.scene.frame_set(3)
     body = armature.pose.bones["body"]
@@ -31,14 +31,14 @@ def test_nothing_shows_them_and_they_stand_beside_the_armature():
     bpy.context.scene.collection.children.link(inside)
     inside.objects.link(armature)
     bpy.context.scene.collection.objects.unlink(armature)
-    both = add_empties(read_chain(armature, armature.ik2d.chains[0]))
+    both, _ = add_empties(read_chain(armature, armature.ik2d.chains[0]))
     for empty in (both.controls, both.target_copy):
         assert empty.hide_viewport and empty.hide_render and empty.users_collection == (inside,)
 
 
 def test_they_go_with_actions_that_are_theirs_alone():
     armature, _ = leg_with_target()
-    both = add_empties(read_chain(armature, armature.ik2d.chains[0]))
+    both, _ = add_empties(read_chain(armature, armature.ik2d.chains[0]))
     both.controls.keyframe_insert("location", frame=1)
     shared = both.target_copy.animation_data_create()
     shared.action = bpy.data.actions.new("shared")

@@ -143,7 +143,7 @@ def test_a_plane_that_swings_takes_even_scale(rule, scale, words):
     make_native(armature, chain)
 
 
-def test_a_foot_that_keeps_its_rotation_is_refused():
+def test_a_foot_with_a_rotation_and_keys_of_its_own_is_refused():
     armature = add_armature(
         {
             "thigh": ((0, 0, 2), (0, -0.1, 1), "", 0.0),
@@ -152,7 +152,8 @@ def test_a_foot_that_keeps_its_rotation_is_refused():
         }
     )
     chain = add_chain(armature, "shin", add_target({1: (0, 0.2, 0.4)}), hand_rotation='WORLD')
-    with pytest.raises(IK2DError, match="keeps a rotation of its own.*set Foot or Hand to With the Limb"):
+    armature.pose.bones["foot"].keyframe_insert("rotation_quaternion", frame=1)
+    with pytest.raises(IK2DError, match="'foot' on its tip has keys of its own.*delete them"):
         make_native(armature, chain)
     chain.hand_rotation = 'NONE'
     make_native(armature, chain)

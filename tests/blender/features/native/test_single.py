@@ -6,7 +6,7 @@ import pytest
 from native_rigs import worked_out
 
 from ik2d_addon.core import Stretch
-from ik2d_addon.features.native.one_bone import plan
+from ik2d_addon.features.native.limited import single as plan
 from ik2d_addon.features.native.plan import Shape
 
 
