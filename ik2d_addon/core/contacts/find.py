@@ -18,6 +18,8 @@ STANDING = 0.1
 RAISED = 0.3
 # A slow run whose neighbours lie lower than this share of the lift is the top of a swing.
 BELOW = 0.05
+# Seconds over which a speed is taken where that is slower than the step alone: markers and keys jitter.
+CALM = 0.1
 # Seconds: shorter contacts are none, shorter gaps are closed, and a swing is looked at so far on each side.
 SHORTEST, GAP, ASIDE = 0.06, 0.1, 0.1
 
@@ -47,7 +49,8 @@ def find_contacts(
 
         v = sum(speed^2 dt) / sum(speed dt)
 
-    A contact starts from its slowest steps and spreads to slow ones (hysteresis); short gaps are closed, and
+    Slow steps are those whose speed over a step, or over a tenth of a second around it, is low. A contact
+    starts from its slowest steps and spreads to slow ones (hysteresis); short gaps are closed, and
     short contacts dropped. The slow top of a swing is told from a contact by the ground, or where that is
     unknown by its neighbours, which are lower; so slopes and stairs need no ground.
 
@@ -73,6 +76,7 @@ def _contacts(motion: Motion, size: float) -> Mask:
     standing = STANDING * size
     slowest, slow = max(SLOWEST * typical, 0.5 * standing), max(SLOW * typical, standing)
     mask = np.zeros(motion.places.shape[:2], bool)
+    speeds = np.minimum(speeds, _calm_speeds(motion))
     for point, heights in enumerate(motion.heights.T):
         down = _low(motion, heights)
         still = _spread(speeds[:, point] <= slowest, speeds[:, point] <= slow) & down[1:] & down[:-1]
@@ -80,6 +84,17 @@ def _contacts(motion: Motion, size: float) -> Mask:
             if _lasts(motion.times, first, end) and not _is_top(motion, heights, first, end):
                 mask[first : end + 1, point] = True
     return mask
+
+
+def _calm_speeds(motion: Motion) -> Floats:
+    """Return the speed (frames - 1, points) around each step, from the ends of the time CALM."""
+    times, path = motion.times, motion.relative
+    middles, last = 0.5 * (times[1:] + times[:-1]), np.arange(1, len(times))
+    half = 0.5 * CALM * (1.0 + 1e-6)
+    first = np.minimum(np.searchsorted(times, middles - half), last - 1)
+    end = np.maximum(np.searchsorted(times, middles + half, side="right") - 1, last)
+    speeds: Floats = np.linalg.norm(path[end] - path[first], axis=2) / (times[end] - times[first])[:, None]
+    return speeds
 
 
 def _spread(core: Mask, around: Mask) -> Mask:

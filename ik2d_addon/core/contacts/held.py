@@ -22,8 +22,8 @@ def held(
 ) -> Floats:
     """Return corrected places, of the shape of `places`, that stay put on the ground in each contact.
 
-    places: (frames, 3) or (frames, points, 3), in the world. contacts: the mask that `find_contacts` returns,
-    (frames,) or (frames, points), or one edited by hand. times, up, ground, ground_velocity, loop: as given to
+    places: (frames, 3) or (frames, points, 3), in the world. contacts: the mask of `find_contacts`, or one
+    edited by hand, (frames,) or (frames, points). times, up, ground, ground_velocity, loop: as given to
     `find_contacts`. Each point is corrected on its own, so heel and toe may come nearer to one another, or
     move apart, by as much as they slid.
 
