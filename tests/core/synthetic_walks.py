@@ -45,8 +45,3 @@ def walk(
     if rng is not None:
         places += rng.normal(0.0, slip / 20.0, places.shape)
     return Walk(places, np.arange(count) / FPS, stands)
-
-
-def agreement(found, wanted) -> float:
-    """Return F1 of two masks: twice what both hold over what each holds."""
-    return 2.0 * float((found & wanted).sum()) / float(found.sum() + wanted.sum())

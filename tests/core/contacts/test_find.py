@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from contact_measures import agreement
 from recorded_motion import CLIPS, clip, marks
-from synthetic_walks import FPS, agreement, walk
+from synthetic_walks import FPS, walk
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.core.contacts import find_contacts

@@ -3,22 +3,13 @@
 
 import numpy as np
 import pytest
+from contact_measures import slide
 from recorded_motion import CLIPS, clip, marks
 from synthetic_walks import FPS, walk
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.core.contacts import find_contacts, held
 from ik2d_addon.core.contacts.runs import runs
-
-
-def slide(places, contacts):
-    """Return how far apart two places of a point in one contact are at most."""
-    stands = [
-        places[first:end, point]
-        for point in range(places.shape[1])
-        for first, end in runs(contacts[:, point])
-    ]
-    return max(float(np.linalg.norm(path[:, None] - path, axis=2).max()) for path in stands)
 
 
 def sliding_walk(seed, **kind):
