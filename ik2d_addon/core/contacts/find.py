@@ -50,9 +50,10 @@ def find_contacts(
         v = sum(speed^2 dt) / sum(speed dt)
 
     Slow steps are those whose speed over a step, or over a tenth of a second around it, is low. A contact
-    starts from its slowest steps and spreads to slow ones (hysteresis); short gaps are closed, and
-    short contacts dropped. The slow top of a swing is told from a contact by the ground, or where that is
-    unknown by its neighbours, which are lower; so slopes and stairs need no ground.
+    starts from its slowest steps and spreads to slow ones (hysteresis). Short gaps are closed if the point
+    gets no farther than a slow one would, and short contacts are dropped. The slow top of a swing is told
+    from a contact by the ground, or where that is unknown by its neighbours, which are lower; so slopes and
+    stairs need no ground.
 
     >>> x = [0, 0, 0, 0, 0.1, 0.4, 0.7, 0.8, 0.8, 0.8, 0.8]
     >>> z = [0, 0, 0, 0, 0.1, 0.2, 0.1, 0, 0, 0, 0]
@@ -82,7 +83,8 @@ def _contacts(motion: Motion, size: float) -> Mask:
         still = _spread(speeds[:, point] <= slowest, speeds[:, point] <= slow) & down[1:] & down[:-1]
         for first, end in _joined(motion, runs(still), motion.relative[:, point], slow):
             if _lasts(motion.times, first, end) and not _is_top(motion, heights, first, end):
-                mask[first : end + 1, point] = True
+                # Two contacts with a single fast step between them stay apart by a frame.
+                mask[first + bool(first and mask[first - 1, point]) : end + 1, point] = True
     return mask
 
 
@@ -128,7 +130,7 @@ def _joined(motion: Motion, still: list[tuple[int, int]], path: Floats, slow: fl
         if found:
             before = found[-1][1]
             gap = motion.times[first] - motion.times[before]
-            if gap <= GAP and np.linalg.norm(path[first] - path[before]) <= slow * gap:
+            if gap <= GAP and np.linalg.norm(path[first] - path[before]) <= slow * GAP:
                 found[-1] = (found[-1][0], end)
                 continue
         found.append((first, end))

@@ -9,6 +9,7 @@ from synthetic_walks import FPS, walk
 
 from ik2d_addon.core import IK2DError
 from ik2d_addon.core.contacts import find_contacts
+from ik2d_addon.core.contacts.runs import runs
 
 # In `kick` the supporting foot skids while the other one kicks: the person sees no contact, and the detector
 # sees some.
@@ -106,16 +107,38 @@ def test_known_ground_tells_a_foot_that_hovers_from_one_that_stands():
     assert find_contacts(places, times)[25:].all()
 
 
-def test_short_contacts_are_dropped_and_short_gaps_closed():
+def stop_and_go(step):
+    """Return a drift with a step at frame 10, a swing and a stand: places (60, 3) and times, 100 a second."""
     times = np.arange(60) / 100.0
-    along = np.cumsum(np.where((times > 0.2) & (times < 0.4), 0.05, 0.0))
-    places = np.stack((along, np.zeros(60), np.zeros(60)), axis=1)
-    stopped = places.copy()
-    stopped[30:33] = stopped[30]  # for 0.02 s
-    assert not find_contacts(stopped, times)[24:38].any()
-    jolted = places.copy()
-    jolted[10, 1] += 0.03
-    assert find_contacts(jolted, times)[:20].all()
+    places = np.zeros((60, 3))
+    places[:, 0] = np.cumsum(np.where((times > 0.2) & (times < 0.4), 0.05, 0.0))
+    places[:, 1] = 0.15 * np.minimum(times, 0.2)
+    places[10:, 1] += step
+    return places, times
+
+
+def test_short_contacts_are_dropped():
+    places, times = stop_and_go(0.0)
+    places[30:33] = places[30]  # for 0.02 s
+    found = find_contacts(places, times)
+    assert found[:20].all() and found[42:].all() and not found[24:38].any()
+
+
+@pytest.mark.parametrize("step, closed", [(0.04, True), (0.07, False)])
+def test_short_gaps_are_closed_where_the_point_gets_nowhere(step, closed):
+    first, *others = runs(find_contacts(*stop_and_go(step)))
+    assert first == ((0, 21) if closed else (0, 10)) and len(others) == 1 + (not closed)
+
+
+def test_slow_tops_of_hops_up_a_long_slope_are_no_contacts():
+    """Their heights range over far more than a hop; what counts is that less its trend."""
+    frames = np.arange(20 * 30)
+    turn, part = np.divmod(frames, 30)
+    along = turn + np.interp(part, [12, 17, 25, 30], [0.0, 0.5, 0.5, 1.0])
+    hop = np.interp(part, [12, 17, 25, 30], [0.0, 0.5, 0.5, 0.0])
+    places = np.stack((along, np.zeros(600), 0.4 * along + hop), axis=1)
+    found = find_contacts(places, frames / FPS)
+    assert not found[(part > 17) & (part < 25)].any() and found[(part > 0) & (part < 12)].all()
 
 
 @pytest.mark.parametrize("size", [-1.0, np.nan, "x", [1.0]])

@@ -122,6 +122,16 @@ def test_feet_below_the_ground_are_lifted_to_it_and_still_held():
     assert slide(found, contacts) < 1e-12
 
 
+def test_feet_in_a_lift_are_held_on_its_floor():
+    made, contacts = sliding_walk(45)
+    rise = 0.5 * made.times
+    places = made.places + rise[:, None, None] * [0.0, 0.0, 1.0] - [0.0, 0.0, 0.02]
+    found = held(places, contacts, made.times, ground=rise, ground_velocity=(0.0, 0.0, 0.5))
+    assert (found[:, :, 2] - rise[:, None]).min() > -1e-12
+    assert slide(found - rise[:, None, None] * [0.0, 0.0, 1.0], contacts) < 1e-12
+    assert np.abs(found - places).max() < 0.05
+
+
 def test_a_point_without_contacts_is_only_lifted():
     places = np.array([[0.0, 0, -1], [1, 0, 0.5], [2, 0, -3]])
     assert np.array_equal(held(places, [False] * 3, np.arange(3.0)), places)
