@@ -124,6 +124,13 @@ def test_short_contacts_are_dropped():
     assert found[:20].all() and found[42:].all() and not found[24:38].any()
 
 
+def test_short_contacts_at_the_ends_are_kept():
+    """They may be long ones, cut."""
+    places, times = stop_and_go(0.0)
+    found = find_contacts(places[18:42], times[18:42])
+    assert found[[0, 1, 22, 23]].all() and not found[5:19].any()
+
+
 @pytest.mark.parametrize("step, closed", [(0.04, True), (0.07, False)])
 def test_short_gaps_are_closed_where_the_point_gets_nowhere(step, closed):
     first, *others = runs(find_contacts(*stop_and_go(step)))

@@ -96,6 +96,18 @@ def test_loops_stay_loops(cut):
     assert slide(twice, both) < 1e-12 < 0.01 < slide(places, contacts)
 
 
+@pytest.mark.parametrize("end", [0, -1])
+def test_a_contact_at_one_end_of_a_loop_is_one_at_the_other_end_too(end):
+    made = walk(cycles=1, slip=0.03)
+    contacts = made.stands.copy()
+    contacts[[0, -1]] = False
+    contacts[end, 0] = True
+    both = contacts.copy()
+    both[[0, -1], 0] = True
+    one, other = (held(made.places, mask, made.times, loop=True) for mask in (contacts, both))
+    assert np.array_equal(one, other)
+
+
 def test_walk_in_place_is_held_on_the_ground_that_moves():
     made, contacts = sliding_walk(41)
     velocity = np.array([-1.3, 0.2, 0.0])
