@@ -30,6 +30,7 @@ from ik2d_addon.core import (
     stretched_status,
 )
 from ik2d_addon.core.ccd.step import ccd_joint
+from ik2d_addon.core.contacts import find_contacts, held
 from ik2d_addon.core.pops import pop_bands
 
 CHAIN = Chain([1.0, 0.8])
@@ -40,6 +41,14 @@ SLID_REGION = reachable(SLIDING)
 SOLUTION = solve_arc(CHAIN, [[1.0, 0.5], [0.3, 0.2]])
 PLANE = Plane.fit([[0, 0, 2], [0, -0.1, 1], [0, 0, 0]], [1, 0, 0])
 JOINTS = [[0.0, 0.0, 2.0], [0.0, -0.1, 1.0], [0.0, 0.0, 0.0]]
+STEPS = {
+    "places": [[[0.0, 0, 0], [0, 1, 0]], [[0, 0, 0], [1, 1, 1]], [[0, 0, 0], [2, 1, 0]]],
+    "times": [0.0, 0.1, 0.2],
+    "up": [0.0, 0.0, 1.0],
+    "ground": [0.0, 0.1, 0.2],
+    "ground_velocity": [0.1, 0.0, 0.0],
+    "loop": True,
+}
 TARGETS, ZEROS = [[1.0, 0.5], [0.3, 0.2]], [0.0, 0.0]
 REGION_PARTS = {name: getattr(REGION, name) for name in ("sets", "scale", "low", "high", "least", "most")}
 
@@ -137,6 +146,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "ccd_joint": (ccd_joint, {"chain": CHAIN, "angles": ZEROS, "target": [1.0, 1.0], "joint": 1}),
     "pop_bands": (pop_bands, {"chain": CHAIN, "softness": 0.1, "most": 5.0}),
+    "find_contacts": (find_contacts, {**STEPS, "size": 1.0}),
+    "held": (held, {**STEPS, "contacts": [[True, False], [True, True], [False, True]]}),
     "reachable": (reachable, {"chain": LIMITED, "angles": [0.0] * 3}),
     "Region": (Region, REGION_PARTS),
     "contains": (REGION.contains, {"points": TARGETS}),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.draw_feet import table
 from tools.draw_rooms import PICTURE, drawn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -70,6 +71,11 @@ def test_every_fact_about_blender_names_its_test() -> None:
 
 def test_the_picture_of_the_rooms_is_that_of_their_imports() -> None:
     assert PICTURE.read_text(encoding="utf-8") == drawn(), "run python tools/draw_rooms.py"
+
+
+def test_the_table_of_feet_is_that_of_the_recorded_clips() -> None:
+    text = (ROOT / "docs" / "riggers.md").read_text(encoding="utf-8")
+    assert "\n".join(table()) in text, "run python tools/draw_feet.py"
 
 
 def test_what_is_missing_is_found() -> None:

@@ -9,12 +9,20 @@ import pytest
 
 from ik2d_addon import core
 from ik2d_addon.core.ccd.step import ccd_joint
+from ik2d_addon.core.contacts import find_contacts, held
 from ik2d_addon.core.pops import pop_bands
 
 PUBLIC = {
     name: thing for name, thing in vars(core).items() if inspect.isclass(thing) or inspect.isfunction(thing)
 }
-ALL = {**PUBLIC, "ccd_joint": ccd_joint, "pop_bands": pop_bands, "Solution.at": core.Solution.at}
+ALL = {
+    **PUBLIC,
+    "ccd_joint": ccd_joint,
+    "find_contacts": find_contacts,
+    "held": held,
+    "pop_bands": pop_bands,
+    "Solution.at": core.Solution.at,
+}
 
 
 @pytest.mark.parametrize("name", ALL)
