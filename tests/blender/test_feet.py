@@ -11,8 +11,9 @@ from mathutils import Vector
 from rigs import add_target
 
 from ik2d_addon.bake import bake, solve
-from ik2d_addon.chains import add_foot, remove_foot
+from ik2d_addon.chains import add_foot, remove_foot, target_to_tip
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.rig.scene.rounding import rounding
 
 # Of the leg's reach, besides what 32 bits hold in the world.
@@ -299,3 +300,36 @@ def test_pivots_that_are_no_numbers_are_refused():
     refused(leg, "hold no finite numbers")
     leg.chain.foot.heel = leg.chain.foot.toe_tip
     refused(leg, "has no length")
+
+
+# --- Drag and match ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_drag_moves_the_whole_foot(live):
+    leg = plain_leg()
+    lift_control(leg, 0.2)
+    leg.chain.foot.roll, leg.chain.live = 0.5, live
+    solve(leg.armature)
+    bpy.context.view_layer.update()
+    before, start = leg.pivots(), np.array(leg.control.matrix_world.translation)
+    take_hold(bpy.context.scene, leg.armature, leg.chain.name).to(np.array((0.03, 0.02)))
+    bpy.context.view_layer.update()
+    moved = np.array(leg.control.matrix_world.translation) - start
+    assert np.linalg.norm(moved) == pytest.approx(np.hypot(0.03, 0.02), abs=1e-6)
+    for name, place in leg.pivots().items():
+        assert np.abs(place - before[name] - moved).max() <= EXACT
+
+
+def test_the_target_goes_to_where_the_rolled_foot_has_the_ankle_of_the_pose():
+    leg = plain_leg()
+    lift_control(leg, 0.2)
+    leg.chain.foot.roll = 0.5
+    leg.armature.pose.bones["thigh"].rotation_quaternion = (0.98, 0.15, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    end = leg.armature.data.bones["shin"].tail_local
+    ankle = leg.carried("shin", end)
+    target_to_tip(leg.armature)
+    assert np.abs(np.array(leg.control.matrix_world.translation) - ankle).max() > 0.05
+    solve(leg.armature)
+    assert np.abs(leg.carried("shin", end) - ankle).max() <= EXACT

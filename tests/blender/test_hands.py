@@ -13,7 +13,6 @@ from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
-from ik2d_addon.features.native import make_native
 from ik2d_addon.features.setup.chain_presets import VALUES
 from ik2d_addon.features.setup.copying import copy_settings, mirror_chain
 from ik2d_addon.features.setup.panels import has_hands
@@ -564,14 +563,6 @@ def test_a_bake_knows_that_it_is_stale(change):
     else:
         nod(target, {1: 0.3})
     assert bake_is_stale(armature, bpy.context.scene) != ""
-
-
-def test_a_native_chain_has_no_hands():
-    armature, _, chain = add_walker(hand_rotation='WORLD')
-    with pytest.raises(IK2DError, match="'foot' on its tip keeps a rotation of its own"):
-        make_native(armature, chain)
-    chain.hand_rotation = 'NONE'
-    make_native(armature, chain)
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ def rig(**changes):
         "bones": ("thigh", "shin"),
         "solver": 'CCD',
         "target": SimpleNamespace(name="Target"),
+        "foot": None,
         "forced": (),
         "subtarget": "",
         "warnings": (),
