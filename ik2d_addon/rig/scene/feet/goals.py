@@ -32,7 +32,7 @@ def with_foot(
     linear = np.reshape(sizes, (-1, 1, 1)) * (samples.world[:, :3, :3] @ turns)
     goals = samples.targets + (linear @ foot.offsets(ankles)[..., None])[..., 0]
     lifts = np.zeros(len(goals))
-    if ground is not None:
+    if ground is not None and (samples.settings[:, 6] > 0.0).any():
         sole = foot.offsets(foot.shape.sole(*values))  # (frames, 4, 3)
         sole = samples.targets[:, None] + np.einsum("fij,fpj->fpi", linear, sole)
         roots = samples.world[:, 2, :3] @ rig.plane.origin + samples.world[:, 2, 3]

@@ -29,9 +29,15 @@ class Ground:
         if self.triangles is None:
             heights = self.places[:, 2]
             return np.where(heights > roots, np.nan, (heights - soles[..., 2].min(axis=1)).clip(min=0.0))
-        found = np.zeros(len(soles))
-        for i, (place, axes, sole, root) in enumerate(zip(self.places, self.axes, soles, roots, strict=True)):
-            found[i] = _lift(self.triangles @ axes.T + place, sole, root)
+        found, before = np.zeros(len(soles)), b""
+        for i, (place, axes) in enumerate(zip(self.places, self.axes, strict=True)):
+            stands = np.append(axes, place).tobytes()
+            if stands != before:  # else it is where it was
+                before, there = stands, self.triangles @ axes.T + place
+                least, most = there[..., :2].min(axis=1), there[..., :2].max(axis=1)
+            low, high = soles[i, :, :2].min(axis=0), soles[i, :, :2].max(axis=0)
+            near = ((least <= high) & (most >= low)).all(axis=1)  # as seen from above
+            found[i] = _lift(there[near], soles[i], roots[i])
         return found
 
 
