@@ -13,6 +13,7 @@ from rigs import add_target
 from ik2d_addon.bake import bake, solve
 from ik2d_addon.chains import add_foot, remove_foot, target_to_tip
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
 from ik2d_addon.rig.scene.rounding import rounding
 
@@ -333,3 +334,18 @@ def test_the_target_goes_to_where_the_rolled_foot_has_the_ankle_of_the_pose():
     assert np.abs(np.array(leg.control.matrix_world.translation) - ankle).max() > 0.05
     solve(leg.armature)
     assert np.abs(leg.carried("shin", end) - ankle).max() <= EXACT
+
+
+def test_a_bake_is_out_of_date_once_keys_of_a_roll_have_changed():
+    leg = plain_leg()
+    lift_control(leg, 0.2)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 10
+    for frame, roll in ((1, 0.0), (10, 0.5)):
+        leg.chain.foot.roll = roll
+        leg.chain.foot.keyframe_insert("roll", frame=frame)
+    assert bpy.ops.ik2d.bake() == {'FINISHED'}
+    assert bake_is_stale(leg.armature, scene) == ""
+    leg.chain.foot.roll = 0.7
+    leg.chain.foot.keyframe_insert("roll", frame=10)
+    assert bake_is_stale(leg.armature, scene) == "the keys"

@@ -34,7 +34,7 @@ _WORDS = {
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 # Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
-_VERSION, _BEFORE = "3", ("settings:", "options:", "2 ")
+_VERSION, _BEFORE = "4", ("settings:", "options:", "2 ", "3 ")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class AnimatedPaths:
 def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     """Return the fingerprint of a chain's bake: settings, target, keys. animated: its armature's."""
     armature, bones = chain.id_data, _bones(chain)
+    own = f"{chain.path_from_id()}."  # of its settings
     paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
+    paths |= {path for path in animated.curves if path.startswith(own)}
     found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),
