@@ -259,7 +259,7 @@ class LiveChain:
             raise IK2DError(f"Chain '{rig.name}': {above_hip(rig.foot.ground.name)}; lower it")
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:
-            samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix))
+            samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix, depsgraph))
             foot = foot._replace(goal=Vector(samples.targets[0]))
         return replace(frame, target=foot.goal, foot=foot, control_turns=foot.turns)
 

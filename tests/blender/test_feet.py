@@ -6,7 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from foot_rigs import KINDS, lift_control, plain_leg, random_leg, turned
+from foot_rigs import KINDS, Leg, lift_control, plain_leg, random_leg, turned
 from mathutils import Vector
 from rigs import add_target
 
@@ -349,3 +349,23 @@ def test_a_bake_is_out_of_date_once_keys_of_a_roll_have_changed():
     leg.chain.foot.roll = 0.7
     leg.chain.foot.keyframe_insert("roll", frame=10)
     assert bake_is_stale(leg.armature, scene) == "the keys"
+
+
+def test_a_live_foot_on_a_mesh_follows_in_a_file_that_was_opened(tmp_path):
+    leg = plain_leg()
+    lift_control(leg, 0.3)
+    bpy.ops.mesh.primitive_grid_add(size=4.0, x_subdivisions=3, y_subdivisions=3)
+    floor = bpy.context.object
+    floor.location.z = float(leg.control.matrix_world.translation.z) - 0.04
+    leg.chain.foot.ground, leg.chain.foot.use_ground, leg.chain.live = floor, True, True
+    for frame, roll in ((1, -0.3), (10, 0.5)):
+        leg.chain.foot.roll = roll
+        leg.chain.foot.keyframe_insert("roll", frame=frame)
+    path, height, name, bones = str(tmp_path / "leg.blend"), floor.location.z, leg.armature.name, leg.bones
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects[name]
+    opened = Leg(armature, armature.ik2d.chains[0], bpy.data.objects["control"], bones)
+    for frame in (1, 4, 10):
+        bpy.context.scene.frame_set(frame)
+        assert opened.chain.live_reached and lowest(opened) == pytest.approx(height, abs=2e-6)

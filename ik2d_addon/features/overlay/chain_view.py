@@ -159,7 +159,11 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     )
     if rig.foot is None:
         return samples
-    ground = ground_matrix(rig, matrices["ground"]) if rig.foot.ground is not None else None
+    ground = (
+        ground_matrix(rig, matrices["ground"], bpy.context.view_layer.depsgraph)
+        if rig.foot.ground is not None
+        else None
+    )
     return with_foot(rig, samples, size_of(rig, armature.pose.bones), ground)
 
 

@@ -138,7 +138,10 @@ def samples_of(
         return samples
     surface = None
     if ground is not None and chain.foot.ground is not None:
-        axes, triangles = record.aims[:, ground], triangles_of(chain.foot.ground)
+        axes, triangles = (
+            record.aims[:, ground],
+            triangles_of(chain.foot.ground, bpy.context.view_layer.depsgraph),
+        )
         surface = Ground(record.places[:, ground], axes, triangles)
     return with_foot(chain, samples, norms(samples.hands[:, 0, :, 0]), surface)
 

@@ -41,13 +41,16 @@ def with_foot(
     return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
 
 
-def ground_matrix(rig: RigChain, matrix: Matrix) -> Ground | None:
-    """Return the ground under a chain's foot on one frame; None without one. matrix: the object's."""
+def ground_matrix(rig: RigChain, matrix: Matrix, depsgraph: bpy.types.Depsgraph | None) -> Ground | None:
+    """Return the ground under a chain's foot on one frame; None without one.
+
+    matrix: the object's. depsgraph: shows its surface.
+    """
     foot = rig.foot
     if foot is None or foot.ground is None:
         return None
     whole = np.array(matrix, np.float64)[None]
-    return Ground(whole[:, :3, 3], whole[:, :3, :3], triangles_of(foot.ground))
+    return Ground(whole[:, :3, 3], whole[:, :3, :3], triangles_of(foot.ground, depsgraph))
 
 
 def size_of(rig: RigChain, bones: bpy.types.bpy_prop_collection) -> float:

@@ -54,12 +54,16 @@ def _lift(triangles: Floats, sole: Floats, root: float) -> float:
     return lifts(flat, segments[(segments[..., 1] + sole[0, 2] < root).all(axis=1)])
 
 
-def triangles_of(ground: bpy.types.Object) -> Floats | None:
-    """Return the triangles (m, 3, 3) of a mesh object as it is shown now; None for any other object."""
+def triangles_of(ground: bpy.types.Object, depsgraph: bpy.types.Depsgraph | None) -> Floats | None:
+    """Return the triangles (m, 3, 3) of a mesh object; None for any other object.
+
+    As a depsgraph shows it, which is not evaluated here: inside a handler Blender would crash. Without one,
+    or where that does not show it, without its modifiers.
+    """
     if ground.type != 'MESH':
         return None
-    shown = ground.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    mesh = shown.data if shown.is_evaluated and isinstance(shown.data, bpy.types.Mesh) else ground.data
+    shown = ground if depsgraph is None else ground.evaluated_get(depsgraph)
+    mesh = shown.data if isinstance(shown.data, bpy.types.Mesh) else ground.data
     mesh.calc_loop_triangles()
     corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
     mesh.loop_triangles.foreach_get("vertices", corners)

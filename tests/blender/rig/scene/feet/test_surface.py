@@ -16,16 +16,18 @@ def level(height, triangles=None):
 
 
 def test_only_meshes_have_triangles():
-    assert triangles_of(add_target({}, "Floor")) is None
+    assert triangles_of(add_target({}, "Floor"), None) is None
     bpy.ops.mesh.primitive_plane_add(size=2.0)
-    assert triangles_of(bpy.context.object).shape == (2, 3, 3)
+    assert triangles_of(bpy.context.object, None).shape == (2, 3, 3)
 
 
 def test_modifiers_count():
     bpy.ops.mesh.primitive_plane_add(size=2.0)
     plane = bpy.context.object
     plane.modifiers.new("Array", 'ARRAY').count = 3
-    assert triangles_of(plane).shape == (6, 3, 3)
+    graph = bpy.context.evaluated_depsgraph_get()
+    assert triangles_of(plane, graph).shape == (6, 3, 3)
+    assert triangles_of(plane, None).shape == (2, 3, 3)
 
 
 def test_a_height_lifts_the_lowest_point():
