@@ -103,7 +103,7 @@ def norms(vectors: Floats) -> Floats:
 def are_finite(values: Floats) -> NDArray[np.bool_]:
     """Return the frames (frames,) at which all of values (frames, ..) are finite numbers."""
     one = unrepeated(values)
-    found = np.isfinite(one).reshape(len(one), -1).all(axis=1)
+    found = np.isfinite(one).all(axis=tuple(range(1, one.ndim)))
     return found if len(one) == len(values) else repeated(found[0], len(values))
 
 

@@ -188,3 +188,7 @@ def test_joined_frames_follow_one_another():
     assert Some.joined([first]) is first
     found = Some.joined([first, second])
     assert found.places.tolist() == [0.0, 1.0, 0.0, 1.0, 2.0] and found.others is None
+
+
+def test_of_no_frames_none_is_finite():
+    assert are_finite(np.empty((0, 3))).shape == (0,) and are_finite(np.empty((0, 2, 4, 4))).shape == (0,)

@@ -220,3 +220,24 @@ def test_bad_input_is_told_before_anything_is_done():
     with pytest.raises(IK2DError, match="has no keys"):
         bake(armature, options=BakeOptions(on_target_keys=True))
     assert armature.animation_data is None
+
+
+def test_a_chain_that_needs_no_handles_is_baked_beside_one_that_does():
+    armature = add_armature(
+        {
+            name: ((x, y, z), (x, y2, z2), parent, 0.0)
+            for x in (0.0, 1.0)
+            for name, (y, z), (y2, z2), parent in (
+                (f"a{x:g}", (0.0, 2.0), (-0.1, 1.0), ""),
+                (f"b{x:g}", (-0.1, 1.0), (0.0, 0.1), f"a{x:g}"),
+            )
+        }
+    )
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 20
+    still = add_target({1: (0.0, 0.1, 0.4)}, "Still")
+    lively = add_target({f: (1.0, (-1) ** f * 0.4, 0.3 + 0.02 * f) for f in range(1, 21)}, "Lively")
+    add_chain(armature, "b0", still, bone_count=2)
+    add_chain(armature, "b1", lively, bone_count=2)
+    report = bake(armature)
+    assert all(chain.reached for chain in report.chains)
