@@ -51,7 +51,7 @@ class Ahead:
         self._waits = scene.session_uid == self._scene and bool(self._rigs)
         if not self._waits:
             return True
-        if not self._places.go_to(scene.frame_current_final):
+        if not self._places.go_to(scene.frame_current_final) or not all(rig.holds for rig in self._rigs):
             return False
         for rig in self._rigs:
             rig.pose(self._scene, self._places)
@@ -76,6 +76,7 @@ class _Rig:
         self.targets = [node for chain in chains for node in chain.rig.followed]
         self._drivers = _drivers(armature)
         self._writer = PoseWriter(armature, [chain.writers for chain in chains])
+        self._with_hands = [chain for chain in chains if chain.rig.hands is not None]
         self._feet: dict[int, _FootValues] = {}
         for number, chain in enumerate(chains):
             if chain.rig.foot is not None:
@@ -83,6 +84,12 @@ class _Rig:
             if chain.rig.hands is not None:
                 note_posed(armature.path_resolve(chain.rig.path), chain.rig.hands.bones)
         self._posed: dict[int, list[Written]] = {}  # the turns of those that were posed, by their numbers
+
+    @property
+    def holds(self) -> bool:
+        """Whether the chains' hands still have the settings that the writers are for."""
+        bones = self.armature.pose.bones
+        return all(chain.holds_hands(bones) for chain in self._with_hands)
 
     def pose(self, scene: int, places: PlacesAtTime) -> None:
         """Pose the chains at the places of a time. scene: its session UID."""

@@ -136,6 +136,10 @@ class LiveChain:
         hands = held.plain_hands.writers if held.plain_hands is not None else []
         return [*(writer for writer in held.writers if writer), *hands]
 
+    def holds_hands(self, bones: Shown) -> bool:
+        """Return whether hands among the armature's pose bones have the settings that `writers` are for."""
+        return self._held is not None and self._held.holds_hands(bones)
+
     def foreseen(self, scene: int, settings: Any, to_come: Foreseen) -> list[Written] | None:
         """Return a light chain's turns (n,) and its hands' channels for a frame to come.
 

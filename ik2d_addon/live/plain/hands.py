@@ -14,7 +14,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ...rig.animation.bone_channels import BoneRotation, rotation_property
 from ...rig.chain.chain import RigChain
 from ...rig.chain.hands import Hands
-from ..writing import HandWriter, Turn
+from ..writing import HandWriter, Shown, Turn
 
 # Rest matrices are up to 2.4e-5 off rotations: each round leaves that part of what was missing.
 _ROUNDS = 2
@@ -34,7 +34,15 @@ class PlainHands:
         self.hands = [
             _LeanHand(pose_bones[name], part) for name, part in zip(hands.bones, hands.parts, strict=True)
         ]
-        self._bears = {hand.bone.parent.name for hand in self.hands}
+        self._bears = {hand.above for hand in self.hands}
+
+    def hold(self, bones: Shown) -> bool:
+        """Return whether the hands among pose bones have the rotation modes that were read, and are free."""
+        return all(
+            bones[hand.name].rotation_mode == hand.mode
+            and _is_free(bones[hand.name], hand.name in self._bears)
+            for hand in self.hands
+        )
 
     @property
     def writers(self) -> list[HandWriter]:
@@ -83,13 +91,9 @@ class _LeanHand:
 
     def __init__(self, bone: bpy.types.PoseBone, part: int) -> None:
         self.bone, self.name, self.above, self.part = bone, bone.name, bone.parent.name, part
+        self.mode: str = bone.rotation_mode
         self.beyond = _beyond_parent(bone)
         self.rest = axes_of(bone.bone.matrix_local.to_3x3())
-
-    @property
-    def mode(self) -> str:
-        """Its rotation mode now."""
-        return str(self.bone.rotation_mode)
 
     def local(self, before: Matrix, turned: Matrix) -> Matrix:
         """Return the local rotation (3x3) from axes `before` to its rest orientation, turned."""
@@ -138,13 +142,18 @@ class ControlTurn:
         return self._into @ axes_of(aim) @ self._offset
 
 
+def _is_free(bone: bpy.types.PoseBone, bears: bool) -> bool:
+    """Return whether a hand has no locks, nor a scale where it bears another."""
+    if any(bone.lock_rotation) or bone.lock_rotation_w:
+        return False
+    return not bears or tuple(bone.scale) == (1.0, 1.0, 1.0)
+
+
 def are_plain(rig: RigChain, hands: Hands) -> bool:
     """Return whether a chain's bones and its hands inherit all from their parents and hands have no locks."""
     bones = [rig.armature.pose.bones[name] for name in hands.bones]
     bearing = {bone.parent.name for bone in bones}
-    if any(bone.name in bearing and tuple(bone.scale) != (1.0, 1.0, 1.0) for bone in bones):
-        return False
-    if any(any(bone.lock_rotation) or bone.lock_rotation_w for bone in bones):
+    if not all(_is_free(bone, bone.name in bearing) for bone in bones):
         return False
     return all(
         bone.parent is None or (bone.bone.use_inherit_rotation and bone.bone.inherit_scale == 'FULL')
