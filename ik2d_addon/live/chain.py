@@ -259,11 +259,13 @@ class LiveChain:
         assert rig.foot is not None
         matrix = rig.foot.ground.evaluated_get(depsgraph).matrix_world if rig.foot.ground else None
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
-        if height is not None and frame.foot_values[3] and height > (frame.world @ frame.own[0].head).z:
+        root = (frame.world @ frame.own[0].head).z
+        if height is not None and frame.foot_values[3] and height > root:
             raise IK2DError(f"Chain '{rig.name}': {above_hip(rig.foot.ground.name)}; lower it")
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:
-            samples = with_foot(rig, samples_of(rig, frame), size, ground_matrix(rig, matrix, depsgraph))
+            ground = ground_matrix(rig, matrix, depsgraph, root)
+            samples = with_foot(rig, samples_of(rig, frame), size, ground)
             foot = foot._replace(goal=Vector(samples.targets[0]))
         return replace(frame, target=foot.goal, foot=foot, control_turns=foot.turns)
 

@@ -15,7 +15,10 @@ from ik2d_addon.chains import add_foot, remove_foot, target_to_tip
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
+from ik2d_addon.features.overlay.chain_view import samples_now
+from ik2d_addon.rig.chain.chain import read_chain
 from ik2d_addon.rig.scene.rounding import rounding
+from ik2d_addon.rig.scene.sampler import sample_now
 
 # Of the leg's reach, besides what 32 bits hold in the world.
 EXACT, SWINGING, HALF_WAY = 1e-6, 2e-5, 2e-4
@@ -285,6 +288,52 @@ def test_a_ground_above_the_hip_is_refused():
     leg.chain.foot.ground.location.z = 3.0
     bpy.context.view_layer.update()
     refused(leg, "'Roof' is above the chain's root")
+
+
+@pytest.mark.parametrize("mesh", [False, True])
+@pytest.mark.parametrize("way", ["solve", "live", "bake"])
+def test_the_hip_is_where_the_body_has_it(way, mesh):
+    leg = plain_leg()
+    body, climb = leg.armature.pose.bones["body"], 5.0
+    if mesh:
+        bpy.ops.mesh.primitive_grid_add(size=4.0, x_subdivisions=7, y_subdivisions=9)
+        leg.chain.foot.ground = bpy.context.object
+    else:
+        leg.chain.foot.ground = add_target({}, "Floor")
+    leg.chain.foot.use_ground, leg.chain.foot.roll = True, 0.3
+    lift_control(leg, 0.3)
+    height = float(leg.control.matrix_world.translation.z) + climb - 0.04
+    leg.chain.foot.ground.location.z = height
+    leg.control.location.z += climb
+    body.location = body.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, climb))
+    leg.chain.live = way == "live"
+    bpy.context.view_layer.update()
+    if way == "bake":
+        bake(leg.armature, frame_start=1, frame_end=2)
+        bpy.context.scene.frame_set(2)
+    elif way == "solve":
+        solve(leg.armature)
+    assert lowest(leg) == pytest.approx(height, abs=1e-5)
+
+
+@pytest.mark.parametrize("climb", [0.0, 5.0])
+def test_the_overlay_has_the_ankle_on_the_floor_rather_than_on_the_roof(climb):
+    leg, floors = plain_leg(), bpy.data.meshes.new("Floors")
+    lift_control(leg, 0.3)
+    body = leg.armature.pose.bones["body"]
+    body.location = body.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, climb))
+    leg.control.location.z += climb
+    bpy.context.view_layer.update()
+    floor = float(leg.control.matrix_world.translation.z) - 0.04
+    corners = [(x, y, z) for z in (floor, floor + 4.0) for x, y in ((-2, -2), (2, -2), (2, 2), (-2, 2))]
+    floors.from_pydata(corners, [], [(0, 1, 2, 3), (4, 5, 6, 7)])
+    leg.chain.foot.ground, leg.chain.foot.use_ground = bpy.data.objects.new("Floors", floors), True
+    bpy.context.scene.collection.objects.link(leg.chain.foot.ground)
+    bpy.context.view_layer.update()
+    rig = read_chain(leg.armature, leg.chain)
+    solved = sample_now(bpy.context.scene, [rig]).chains[0]
+    assert 0.0 < solved.lifts[0] < 0.2
+    assert samples_now(rig, leg.chain).lifts == pytest.approx(solved.lifts, abs=EXACT)
 
 
 def test_a_ground_on_the_leg_is_refused():

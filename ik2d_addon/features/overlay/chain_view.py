@@ -160,7 +160,12 @@ def samples_now(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainSample
     if rig.foot is None:
         return samples
     ground = (
-        ground_matrix(rig, matrices["ground"], bpy.context.view_layer.depsgraph)
+        ground_matrix(
+            rig,
+            matrices["ground"],
+            bpy.context.view_layer.depsgraph,
+            (armature.matrix_world @ bones[0].head).z,
+        )
         if rig.foot.ground is not None
         else None
     )

@@ -142,7 +142,8 @@ def samples_of(
             record.aims[:, ground],
             triangles_of(chain.foot.ground, bpy.context.view_layer.depsgraph),
         )
-        surface = Ground(record.places[:, ground], axes, triangles)
+        heads = record.poses[:, rows[0], :, 3:].astype(np.float64)
+        surface = Ground(record.places[:, ground], axes, triangles, (record.world @ heads)[:, 2, 0])
     return with_foot(chain, samples, norms(samples.hands[:, 0, :, 0]), surface)
 
 

@@ -35,22 +35,23 @@ def with_foot(
     if ground is not None and (samples.settings[:, 6] > 0.0).any():
         sole = foot.offsets(foot.shape.sole(*values))  # (frames, 4, 3)
         sole = samples.targets[:, None] + np.einsum("fij,fpj->fpi", linear, sole)
-        roots = samples.world[:, 2, :3] @ rig.plane.origin + samples.world[:, 2, 3]
-        lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(sole, roots), 0.0)
+        lifts = np.where(samples.settings[:, 6] > 0.0, ground.lifts(sole), 0.0)
         goals[:, 2] += np.nan_to_num(lifts)
     return replace(samples, targets=goals, foot=np.stack(angles, axis=-1), lifts=lifts)
 
 
-def ground_matrix(rig: RigChain, matrix: Matrix, depsgraph: bpy.types.Depsgraph | None) -> Ground | None:
+def ground_matrix(
+    rig: RigChain, matrix: Matrix, depsgraph: bpy.types.Depsgraph | None, root: float
+) -> Ground | None:
     """Return the ground under a chain's foot on one frame; None without one.
 
-    matrix: the object's. depsgraph: shows its surface.
+    matrix: the object's. depsgraph: shows its surface. root: the height in the world of the chain's root.
     """
     foot = rig.foot
     if foot is None or foot.ground is None:
         return None
     whole = np.array(matrix, np.float64)[None]
-    return Ground(whole[:, :3, 3], whole[:, :3, :3], triangles_of(foot.ground, depsgraph))
+    return Ground(whole[:, :3, 3], whole[:, :3, :3], triangles_of(foot.ground, depsgraph), np.array([root]))
 
 
 def size_of(rig: RigChain, bones: bpy.types.bpy_prop_collection) -> float:

@@ -19,16 +19,17 @@ class Ground:
     places: Floats  # (frames, 3) in the world
     axes: Floats  # (frames, 3, 3) of the object, with its scale
     triangles: Floats | None  # (m, 3, 3); None: its height counts alone
+    roots: Floats  # (frames,) heights in the world of the chain's root as posed: it counts below them
 
-    def lifts(self, soles: Floats, roots: Floats) -> Floats:
+    def lifts(self, soles: Floats) -> Floats:
         """Return how far (frames,) soles (frames, p, 3) in the world have to be lifted.
 
-        Of several surfaces over one another the highest below a chain's root counts. roots: (frames,)
-        heights. NaN where an object's height is above the root.
+        Of several surfaces over one another the highest below the chain's root counts. NaN where an object's
+        height is above the root.
         """
         if self.triangles is None:
             heights = self.places[:, 2]
-            return np.where(heights > roots, np.nan, (heights - soles[..., 2].min(axis=1)).clip(min=0.0))
+            return np.where(heights > self.roots, np.nan, (heights - soles[..., 2].min(axis=1)).clip(min=0.0))
         found, before = np.zeros(len(soles)), b""
         for i, (place, axes) in enumerate(zip(self.places, self.axes, strict=True)):
             stands = np.append(axes, place).tobytes()
@@ -37,7 +38,7 @@ class Ground:
                 least, most = there[..., :2].min(axis=1), there[..., :2].max(axis=1)
             low, high = soles[i, :, :2].min(axis=0), soles[i, :, :2].max(axis=0)
             near = ((least <= high) & (most >= low)).all(axis=1)  # as seen from above
-            found[i] = _lift(there[near], soles[i], roots[i])
+            found[i] = _lift(there[near], soles[i], self.roots[i])
         return found
 
 

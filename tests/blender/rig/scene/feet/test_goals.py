@@ -42,4 +42,4 @@ def test_chains_without_a_foot_keep_their_samples():
     leg.chain.foot.is_added = False
     rig, samples = sampled(leg)
     assert with_foot(rig, samples, 1.0) is samples
-    assert ground_matrix(rig, leg.control.matrix_world, None) is None
+    assert ground_matrix(rig, leg.control.matrix_world, None, 1.0) is None

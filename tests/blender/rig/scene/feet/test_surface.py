@@ -11,8 +11,8 @@ from ik2d_addon.rig.scene.feet.surface import Ground, triangles_of
 SOLE = np.array([[(0.0, 0.0, 0.1), (0.0, -0.3, -0.05)]])
 
 
-def level(height, triangles=None):
-    return Ground(np.array([(0.0, 0.0, height)]), np.eye(3)[None], triangles)
+def level(height, triangles=None, root=1.0):
+    return Ground(np.array([(0.0, 0.0, height)]), np.eye(3)[None], triangles, np.array([root]))
 
 
 def test_only_meshes_have_triangles():
@@ -31,13 +31,13 @@ def test_modifiers_count():
 
 
 def test_a_height_lifts_the_lowest_point():
-    assert level(0.0).lifts(SOLE, np.ones(1)) == pytest.approx([0.05])
-    assert level(-1.0).lifts(SOLE, np.ones(1)) == pytest.approx([0.0])
-    assert np.isnan(level(2.0).lifts(SOLE, np.ones(1))).all()
+    assert level(0.0).lifts(SOLE) == pytest.approx([0.05])
+    assert level(-1.0).lifts(SOLE) == pytest.approx([0.0])
+    assert np.isnan(level(2.0).lifts(SOLE)).all()
 
 
 def test_of_two_floors_the_one_below_the_root_counts():
     floor = np.array([[(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 5.0, 0.0)]])
     both = np.concatenate((floor, floor + (0.0, 0.0, 2.0)))
-    assert level(0.0, both).lifts(SOLE, np.ones(1)) == pytest.approx([0.05])
-    assert level(0.0, both).lifts(SOLE, np.full(1, 3.0)) == pytest.approx([2.05])
+    assert level(0.0, both).lifts(SOLE) == pytest.approx([0.05])
+    assert level(0.0, both, root=3.0).lifts(SOLE) == pytest.approx([2.05])
