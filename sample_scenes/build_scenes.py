@@ -12,7 +12,18 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from scenes import crane, deadlock, excavator, insect, out_of_reach, stage, tentacle, thrower, walking_leg
+from scenes import (
+    crane,
+    cutout,
+    deadlock,
+    excavator,
+    insect,
+    out_of_reach,
+    stage,
+    tentacle,
+    thrower,
+    walking_leg,
+)
 
 from ik2d_addon.ui.settings import rig
 
@@ -25,6 +36,7 @@ SCENES = {
     "05_deadlock": deadlock.build,
     "06_crane": crane.build,
     "07_native": insect.build,
+    "08_cutout": cutout.build,
     "09_thrower": thrower.build,
 }
 

@@ -10,7 +10,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 400 KB
 # Those that are shown in motion too, in docs/, every so manyth frame; and those that move without a bake.
-MOVING = {"06_crane": ("crane", 3), "07_native": ("insect", 3), "09_thrower": ("thrower", 2)}
+MOVING = {
+    "06_crane": ("crane", 3),
+    "07_native": ("insect", 3),
+    "08_cutout": ("cutout", 2),
+    "09_thrower": ("thrower", 2),
+}
 NATIVE = ("07_native",)
 
 

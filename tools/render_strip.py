@@ -120,6 +120,9 @@ def distance_text(tips: Tips) -> str:
     graph = bpy.context.evaluated_depsgraph_get()
     worst = 0.0
     for ob, bone, chain, length in tips:
+        settings = ob.evaluated_get(graph).ik2d.chains[chain.name]
+        if settings.foot.is_added or settings.influence < 1.0:
+            continue  # the target is the control of a foot, or other keys turn the bones too
         if chain.target and not chain.subtarget:
             goal = chain.target.evaluated_get(graph).matrix_world.translation
             missed = (goal - tip_position(ob, bone)).length

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = sorted((ROOT / "sample_scenes").glob("[0-9]*.blend"))
@@ -58,7 +58,12 @@ def frame_failures(chain: dict, frame: int) -> Iterator[str]:
     status, residual = chain["status"][index], chain["residual"][index]
     points = joints(chain["armature"], chain["bones"])
     lengths = [(b - a).length for a, b in itertools.pairwise(points)]
+    settings = settings_of(chain)
+    if settings is None and "lifted" in chain or settings is not None and settings.influence < 1.0:
+        return  # the foot's control says where the ankle is; of bones that keys turn too there is no promise
     goal = goal_position(chain, points)
+    if settings is not None and settings.foot.is_added:
+        goal = ankle_of(chain, settings, goal) + Vector((0.0, 0.0, chain["lifted"][index]))
     from_root, from_tip = (goal - points[0]).length, (goal - points[-1]).length
     close = CLOSE * sum(lengths)
     if status not in possible_statuses(lengths, from_root):
@@ -100,10 +105,30 @@ def target_position(target: str) -> Vector:
 def goal_position(chain: dict, points: list[Vector]) -> Vector:
     """Return where a chain's tip is to be: its target, or for a single bone that aims the way to it."""
     goal = target_position(chain["target"])
-    settings = getattr(bpy.data.objects[chain["armature"]], "ik2d", None)  # none where only Blender looks
-    if len(points) > 2 or settings and settings.chains[chain["name"]].aim_distance:
+    settings = settings_of(chain)
+    if len(points) > 2 or settings and settings.aim_distance:
         return goal
     return points[0] + (points[1] - points[0]).length * (goal - points[0]).normalized()
+
+
+def settings_of(chain: dict):
+    """Return a chain's settings on the current frame; None where only Blender looks."""
+    settings = getattr(evaluated_object(chain["armature"]), "ik2d", None)
+    return None if settings is None else settings.chains[chain["name"]]
+
+
+def ankle_of(chain: dict, settings, control: Vector) -> Vector:
+    """Return where a foot's roll has the ankle, for a control that is not turned, in the XZ plane."""
+    foot, place = settings.foot, Vector()
+    forward = foot.toe_tip[0] > foot.heel[0]
+    for pivot, angle in (
+        (foot.heel, min(foot.roll, 0.0)),
+        (foot.ball, min(max(foot.roll, 0.0), foot.break_angle)),
+        (foot.toe_tip, max(foot.roll - foot.break_angle, 0.0)),
+    ):
+        pivot = Vector(pivot)
+        place = pivot + Matrix.Rotation(angle if forward else -angle, 3, 'Y') @ (place - pivot)
+    return control + place
 
 
 def evaluated_object(name: str) -> bpy.types.Object:
