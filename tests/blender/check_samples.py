@@ -59,19 +59,27 @@ def frame_failures(chain: dict, frame: int) -> Iterator[str]:
     points = joints(chain["armature"], chain["bones"])
     lengths = [(b - a).length for a, b in itertools.pairwise(points)]
     settings = settings_of(chain)
-    if settings is None and "lifted" in chain or settings is not None and settings.influence < 1.0:
-        return  # the foot's control says where the ankle is; of bones that keys turn too there is no promise
+    # A foot's settings say where the ankle is. There is no promise for bones that keys turn too.
+    if settings is None and ("lifted" in chain or status == "REACHED" and residual > close_to(points)):
+        return
+    if settings is not None and settings.influence < 1.0:
+        return
     goal = goal_position(chain, points)
     if settings is not None and settings.foot.is_added:
         goal = ankle_of(chain, settings, goal) + Vector((0.0, 0.0, chain["lifted"][index]))
     from_root, from_tip = (goal - points[0]).length, (goal - points[-1]).length
-    close = CLOSE * sum(lengths)
+    close = close_to(points)
     if status not in possible_statuses(lengths, from_root):
         yield f"status {status}, with the target {from_root:.6g} from the root"
     if status == "REACHED" and from_tip > close:
         yield f"status REACHED, but the tip is {from_tip:.3g} from its target"
     if abs(from_tip - residual) > close:
         yield f"residual {residual:.6g} reported, but the tip is {from_tip:.6g} from its target"
+
+
+def close_to(points: list[Vector]) -> float:
+    """Return how far a chain's tip may be from a target that is said to be reached."""
+    return CLOSE * sum((b - a).length for a, b in itertools.pairwise(points))
 
 
 def possible_statuses(lengths: list[float], distance: float) -> set[str]:
