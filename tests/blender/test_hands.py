@@ -13,9 +13,9 @@ from ik2d_addon.bake import BakeOptions, bake, solve
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.drag.drag import take_hold
+from ik2d_addon.features.foot.operators import IK2D_OT_foot_add
 from ik2d_addon.features.setup.chain_presets import VALUES
 from ik2d_addon.features.setup.copying import copy_settings, mirror_chain
-from ik2d_addon.features.setup.panels import has_hands
 from ik2d_addon.live.registry import RIGS, key_of
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
@@ -228,7 +228,6 @@ def test_twist_bones_and_those_that_do_not_turn_along_are_left_alone():
     armature.data.bones["foot"].use_inherit_rotation = False
     report = bake(armature)
     assert any("no bone hangs on the end of 'shin'" in warning for warning in report.warnings)
-    assert not has_hands(armature, chain)
     assert not any("foot" in curve.data_path for curve in existing_fcurves(armature))
 
 
@@ -542,11 +541,15 @@ def test_it_is_copied_mirrored_and_in_presets():
     assert apart(turns_on([1], arm, "hand.R"), at_rest(arm, "hand.R")) < NOISE
 
 
-def test_the_panel_has_the_row_where_there_is_a_foot():
+def test_add_foot_is_greyed_with_a_reason_where_nothing_hangs_on_the_tip():
     armature, target, chain = add_walker()
-    assert has_hands(armature, chain)
-    assert not has_hands(armature, add_chain(armature, "twist", target, 1))
-    assert not has_hands(armature, add_chain(armature, "nothing", target, 1))
+    add_chain(armature, "twist", target, 1)
+    why_not = IK2D_OT_foot_add.why_not
+    armature.ik2d.active_index = 1
+    assert why_not(bpy.context) == "No bone hangs on the end of 'twist' that could be a foot"
+    armature.ik2d.active_index = 0
+    assert why_not(bpy.context) == "" and bpy.ops.ik2d.foot_add() == {'FINISHED'}
+    assert chain.foot.is_added and why_not(bpy.context) == f"Chain '{chain.name}' has a foot already"
 
 
 @pytest.mark.parametrize("change", ["setting", "key", "target's turn"])

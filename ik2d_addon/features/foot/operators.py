@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
+from ...rig.chain.hands import hanging_bones
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
 from ...ui.registration import registration
@@ -16,11 +17,25 @@ def _why_no_foot(context: Context) -> str:
     return why_no_chain(context) or ("" if shown_chain(context).foot.is_added else "Add a foot first")
 
 
+def _why_not_add(context: Context) -> str:
+    if reason := why_no_chain(context):
+        return reason
+    armature, chain = active_armature(context), shown_chain(context)
+    if chain.foot.is_added:
+        return f"Chain '{chain.name}' has a foot already"
+    tip = armature.pose.bones.get(chain.tip)
+    if tip is None or not hanging_bones(tip):
+        return f"No bone hangs on the end of '{chain.tip}' that could be a foot"
+    return ""
+
+
 class IK2D_OT_foot_add(ChainOperator, Operator):
     """Make the active chain's target the control of a foot, which turns with it and rolls"""
 
     bl_idname = "ik2d.foot_add"
     bl_label = "Add Foot"
+
+    why_not = staticmethod(_why_not_add)
 
     def work(self, context):
         chain = shown_chain(context)
@@ -52,6 +67,11 @@ def draw_foot(
     field(layout, context, foot, "ground")
     if foot.ground is not None:
         layout.prop(foot, "use_ground")
+    header, body = layout.panel("ik2d_pivots", default_closed=True)
+    header.label(text="Pivots")
+    if body is not None:
+        for name in ("heel", "ball", "toe_tip"):
+            body.prop(foot, name)
     layout.operator("ik2d.foot_remove", icon='X')
 
 

@@ -11,7 +11,7 @@ from math import atan2, remainder, tau
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...core import Chain, IK2DError, Region, Stretch, reachable
 from ...core.affine import inverse
@@ -19,6 +19,7 @@ from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain, values_of
 from ...rig.chain.dependencies import Node
+from ...rig.chain.foot.bones import TOES
 from ...rig.chain.native_state import controls_of, is_flipped, sampled_controls, with_foot_controls
 from ...rig.pose.kinematics import angles_before, read_linkage, rest_to_pose
 from ...rig.pose.swings import aimed_as_far, swung
@@ -56,6 +57,8 @@ class ChainView:
     target: Floats  # (3,) in the world; of one bone that aims, as far from the root as its tip
     pole: Floats | None = None  # (3,) in the world; None where the plane does not turn towards one
     heading: float | None = None  # of the last bone as wanted, radians from the x axis; None where it is free
+    sole: Floats | None = None  # (3, 3) in the world: heel, ball and toe tip as posed; None without a foot
+    control: Floats | None = None  # (3,) in the world: the foot's control; None without a foot
 
     @property
     def heading_off(self) -> float:
@@ -228,4 +231,22 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
         target=samples.targets[0],
         pole=None if samples.poles is None else samples.poles[0],
         heading=None if wanted is None else float(wanted[0]),
+        sole=_sole(rig, settings.foot),
+        control=None if rig.foot is None else np.array(_matrix_of(rig.roles["target"]).translation),
+    )
+
+
+def _sole(rig: RigChain, foot: bpy.types.PropertyGroup) -> Floats | None:
+    """Return heel, ball and toe tip (3, 3) in the world as posed; None without a foot."""
+    if rig.foot is None or rig.hands is None:
+        return None
+    posed = [rig.armature.pose.bones[bone] for bone in rig.hands.bones]
+    last = next((bone for bone, part in zip(posed, rig.hands.parts, strict=True) if part == TOES), posed[0])
+    places = (posed[0], foot.heel), (last, foot.ball), (last, foot.toe_tip)
+    world, ankle = rig.armature.matrix_world, Vector(rig.foot.ankle)
+    return np.array(
+        [
+            world @ bone.matrix @ bone.bone.matrix_local.inverted_safe() @ (ankle + Vector(place))
+            for bone, place in places
+        ]
     )

@@ -122,6 +122,8 @@ def figure_of(
         if settings.bend:
             figures.draw_bend(figure, chain_view, colors["bend"])
             figures.draw_pole(figure, chain_view, colors["bend"])
+        if settings.foot:
+            figures.draw_foot(figure, chain_view, colors["foot"])
         if settings.miss:
             why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""

@@ -24,7 +24,7 @@ _AT_LIMIT = np.radians(0.5)
 _OFF_ANGLE = np.radians(0.1)
 # Sizes as parts of the reach: a dash with its gap, half a cross.
 _DASH, _CROSS = 0.04, 0.025
-_PATH_CROSS, _TICK = 0.012, 0.008
+_PATH_CROSS, _TICK, _PIVOT = 0.012, 0.008, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +174,18 @@ def draw_pole(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     knee = joints[len(joints) // 2] if len(joints) > 2 else joints.mean(axis=0)
     size = chain_view.scale * chain_view.reach[1]
     figure.line(shapes.dashes(lifted(chain_view, knee), chain_view.pole, _DASH * size, 0.4), color, 0.9)
+
+
+def draw_foot(figure: Figure, chain_view: ChainView, color: RGB) -> None:
+    """Add a foot's sole with a cross at each pivot, and a dashed line from its control to its ankle."""
+    if chain_view.sole is None or chain_view.control is None:
+        return
+    size = chain_view.scale * chain_view.reach[1]
+    figure.line(shapes.pieces(chain_view.sole), color, 1.0, BOLD)
+    x, y = (_PIVOT * size * axis / chain_view.scale for axis in chain_view.to_world[:3, :2].T)
+    figure.line(shapes.crosses(chain_view.sole, x, y), color)
+    if np.linalg.norm(chain_view.control - chain_view.tip) > _PIVOT * size:
+        figure.line(shapes.dashes(chain_view.control, chain_view.tip, _DASH * size, 0.4), color, 0.9)
 
 
 def draw_miss(figure: Figure, chain_view: ChainView, color: RGB, quiet: RGB, words: str) -> None:

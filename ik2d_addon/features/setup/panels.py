@@ -4,7 +4,6 @@
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from ...rig.chain.chain import chosen_solver
-from ...rig.chain.hands import hanging_bones
 from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
@@ -176,23 +175,17 @@ class IK2D_PT_foot(ChainSidebar, Panel):
     bl_options = {'DEFAULT_CLOSED'}
 
     def draw(self, context):
-        layout, armature, chain = self.settings(context)
+        layout, _armature, chain = self.settings(context)
         column = layout.column()
         if chain.foot.is_added:
             draw_foot(column, context, chain, draw_setting)
-        elif chain.hand_rotation != 'NONE' or has_hands(armature, chain):
+        else:
             field(column, context, chain, "hand_rotation")
             column.operator("ik2d.foot_add", icon=fitting_icon(context, "Add Foot", 'ADD'))
         field(column, context, chain, "tip_rotation")
         if chain.tip_rotation != 'FREE':
             field(column, context, chain, "tip_angle_offset")
             field(column, context, chain, "tip_angle_first")
-
-
-def has_hands(armature: Object, chain: PropertyGroup) -> bool:
-    """Return whether the chain has a hand or a foot: a bone that hangs on the end of its tip."""
-    tip = armature.pose.bones.get(chain.tip) if armature.pose else None
-    return tip is not None and bool(hanging_bones(tip))
 
 
 def weight_counts(chain: PropertyGroup, joint: PropertyGroup) -> bool:

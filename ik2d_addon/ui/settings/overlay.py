@@ -55,6 +55,7 @@ class IK2D_PG_overlay(PropertyGroup):
     reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
     limits: _part("Limits", "Each limited joint's range as a fan, its needle along the bone")
     bend: _part("Bend", "An arrow to the side that the chain bends to, and a line to its pole")
+    foot: _part("Foot", "The sole of a foot with its pivots, and a line to its control")
     miss: _part(
         "Missed Target", "A line to a target, or an angle, that the chain misses, how far it is, and why"
     )
@@ -74,13 +75,14 @@ class IK2D_PG_overlay(PropertyGroup):
     path_color: _color("Path", "Colour of the target's path, where the chain follows it", (0.85, 0.85, 0.85))
     limit_color: _color("Limits", "Colour of limits and needles", (0.0, 0.62, 0.45))
     bend_color: _color("Bend", "Colour of the bend's arrow", (0.4, 0.95, 0.55))
+    foot_color: _color("Foot", "Colour of a foot's sole and pivots", (0.8, 0.5, 0.75))
     miss_color: _color("Missed", "Colour of what is missed and of joints at a limit", (0.88, 0.33, 0.1))
     pop_color: _color("Pops", "Colour of where joints turn far", (0.9, 0.65, 0.05))
 
 
 SWITCHES = ("show", "all_chains")
-PARTS = ("plane", "reach", "limits", "bend", "miss", "pops", "path", "handles")
-COLORS = tuple(f"{name}_color" for name in ("plane", "reach", "limit", "bend", "miss", "pop", "path"))
+PARTS = ("plane", "reach", "limits", "bend", "foot", "miss", "pops", "path", "handles")
+COLORS = tuple(f"{name}_color" for name in ("plane", "reach", "limit", "bend", "foot", "miss", "pop", "path"))
 
 
 def overlay_settings() -> PropertyGroup:
