@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from rigs import add_chain, add_leg, add_target, override_from
+from rigs import add_armature, add_chain, add_target, override_from
 
 import ik2d_addon
 
@@ -28,6 +28,7 @@ found = [
         name=chain.name, tip=chain.tip, bones=chain.bone_count, bend=chain.bend,
         target=chain.target.name if chain.target else "",
         pole=[chain.plane, chain.pole.name, round(chain.pole_angle, 3)] if chain.pole else [],
+        foot=[round(chain.foot.roll, 3), *chain.foot.heel] if chain.foot.is_added else [],
         joints=[[joint.name, joint.use_limit, joint.limit_min, joint.weight] for joint in chain.joints],
     )
     for chain in rig.ik2d.chains
@@ -46,6 +47,7 @@ EXPECTED = {
     "bend": 'NEGATIVE',
     "target": "Target",
     "pole": ['POLE', "Pole", 0.5],
+    "foot": [0.3, 0.0, 0.25, -0.125],
     "joints": [["thigh", False, pytest.approx(-3.14159265), 1.0], ["shin", True, 0.25, 0.5]],
 }
 
@@ -63,7 +65,14 @@ def overridden(folder, with_chain):
     """Link a leg, whose library has a chain or nothing of IK 2D, and make an override of it."""
     if not with_chain:
         ik2d_addon.unregister()  # somebody else's rig, in whose Blender there is no IK 2D
-    armature = add_leg()
+    armature = add_armature(
+        {
+            "body": ((0, 0, 2.0), (0, 0, 2.6), "", 0.0),
+            "thigh": ((0, 0, 2.0), (0, -0.1, 1.0), "body", 0.4),
+            "shin": ((0, -0.1, 1.0), (0, 0, 0.125), "thigh", -0.2),
+            "foot": ((0, 0, 0.125), (0, -0.5, 0), "shin", 0.0),
+        }
+    )
     if with_chain:
         add_chain(armature, "body", None, bone_count=1, name="Spine", enabled=False)
     library = os.path.join(folder, "library.blend")
@@ -81,6 +90,8 @@ def give_chain(override):
     chain.plane, chain.pole, chain.pole_angle = 'POLE', add_target({1: (1, -2, 1)}, "Pole"), 0.5
     joint = chain.joints["shin"]
     joint.use_limit, joint.limit_min, joint.weight = True, 0.25, 0.5
+    chain.foot.is_added, chain.foot.roll = True, 0.3
+    chain.foot.heel, chain.foot.toe_tip = (0.0, 0.25, -0.125), (0.0, -0.5, -0.125)
     override.ik2d.verify = 'ALL'
 
 
