@@ -8,6 +8,7 @@ import pytest
 from ik_rigs import LAST, add_ik
 from rigs import add_target, evaluated_tip, stored_settings
 
+from ik2d_addon.chains import add_foot
 from ik2d_addon.features.adopt.adopt import adopt, release
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
@@ -224,3 +225,18 @@ def test_a_damaged_note_of_a_bone_is_a_sentence_and_the_rest_is_back(damage):
     (sentence,) = release(armature, name)
     assert "The note on bone 'thigh' is damaged" in sentence
     assert is_back(armature, before) and not len(armature.ik2d.chains)
+
+
+def test_a_foot_added_to_an_adopted_leg_goes_with_it():
+    armature = ik_rigs.keyed_mute()
+    bpy.context.view_layer.objects.active = armature
+    before = tips(armature, "foot")
+    (name,) = adopt(armature)
+    chain = armature.ik2d.chains[name]
+    add_foot(armature, chain)
+    chain.foot.roll, chain.live = 0.5, True
+    chain.foot.keyframe_insert("roll", frame=3)
+    assert not is_back(armature, before, "foot")
+    assert release(armature, name) == [] and not armature.ik2d.chains
+    assert is_back(armature, before, "foot")
+    assert not any("foot" in curve.data_path for curve in existing_fcurves(armature))
