@@ -92,6 +92,8 @@ def plays(
     for one in (item.callspec for item in request.session.items):
         own = {
             "BLENDER_USER_RESOURCES": str(tmp_path_factory.mktemp("user") / "resources"),
+            # Blender maps files of its cache into memory, which another one may be writing.
+            "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
             "IK2D_SHOTS": str(SHOTS / one.id),
         }
         runs[one.id] = workers.submit(play, blender, installed, own, arm_scene, **one.params)
