@@ -11,9 +11,10 @@ from .features.adopt.adopt import adopt, release
 from .features.foot.add import add_foot, remove_foot
 from .features.match.match import snap_fk, target_to_tip
 from .features.native import make_native, remove_native
+from .features.plant.plant import find_contacts, plant_feet, unplant_feet
+from .features.pole.pole import add_pole, fit_pole_angle
 from .features.setup.copying import mirror_chain
 from .features.setup.operators import remove_chain
-from .features.setup.poles import add_pole, fit_pole_angle
 from .ui.settings.chain_list import add_chain, flip
 
 __all__ = [
@@ -21,14 +22,17 @@ __all__ = [
     "add_foot",
     "add_pole",
     "adopt",
+    "find_contacts",
     "fit_pole_angle",
     "flip",
     "make_native",
     "mirror_chain",
+    "plant_feet",
     "release",
     "remove_chain",
     "remove_foot",
     "remove_native",
     "snap_fk",
     "target_to_tip",
+    "unplant_feet",
 ]

@@ -8,15 +8,15 @@ import pytest
 from rigs import add_chain, add_target, every_bit_of_animation, leg_with_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.baking import operators
 from ik2d_addon.features.baking.operators import IK2D_OT_bake
 from ik2d_addon.rig.scene import sampler
-from ik2d_addon.ui.operator import ChainOperator
+from ik2d_addon.ui import sliced
+from ik2d_addon.ui.sliced import SlicedOperator
 
 FRAMES = 40
 
 
-class Bake(ChainOperator):
+class Bake(SlicedOperator):
     """The operator's own functions, without the window that Blender would need to run it."""
 
     locals().update(
@@ -27,7 +27,7 @@ class Bake(ChainOperator):
         }
     )
     all_selected = False
-    _timer, _paused = IK2D_OT_bake._timer, IK2D_OT_bake._paused
+    doing, done_noun = IK2D_OT_bake.doing, IK2D_OT_bake.done_noun
 
     def __init__(self, chain=""):
         self.reports, self.chain = [], chain
@@ -79,8 +79,8 @@ TIMER = event('TIMER', 'NOTHING')
 @pytest.fixture
 def running(monkeypatch):
     """A bake of forty frames that has begun, a slice of which is one step; and its window."""
-    monkeypatch.setattr(operators, "SHORTEST_SLICE", 0.0)
-    monkeypatch.setattr(operators, "LONGEST_SLICE", 0.0)
+    monkeypatch.setattr(sliced, "SHORTEST_SLICE", 0.0)
+    monkeypatch.setattr(sliced, "LONGEST_SLICE", 0.0)
     monkeypatch.setattr(sampler, "WAY", sampler.STEP)  # each frame a step
     armature, _ = leg_with_target()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
@@ -216,7 +216,7 @@ def test_one_chain_is_baked_alone_where_it_is_named():
 def test_work_lasts_as_long_as_drawing_did_within_bounds(monkeypatch, drawn, work):
     operator = Bake()
     operator._timer, operator._paused = object(), 100.0
-    monkeypatch.setattr(operators, "perf_counter", lambda: 100.0 + drawn)
+    monkeypatch.setattr(sliced, "perf_counter", lambda: 100.0 + drawn)
     operator._work = lambda context, until: {until}
     (until,) = operator.modal(None, TIMER)
     assert until == pytest.approx(100.0 + drawn + work)

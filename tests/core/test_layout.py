@@ -23,10 +23,15 @@ FEATURES = {
     "drag": (),
     "doctor": (),
     "overlay": (),
+    "pole": (),
     "baking": ("native",),
     "adopt": ("native",),
+    "plant": ("match", "pole"),
     "ccd_steps": ("drag", "baking"),
-    "setup": ("native", "match", "foot", "drag", "doctor", "overlay", "baking", "adopt", "ccd_steps"),
+    "setup": (
+        *("native", "match", "foot", "drag", "doctor", "overlay", "pole"),
+        *("baking", "adopt", "plant", "ccd_steps"),
+    ),
 }
 # Files of a folder that one can take in at a glance, beside its __init__.
 MODULES = 14

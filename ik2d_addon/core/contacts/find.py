@@ -12,6 +12,9 @@ from .runs import Mask, runs
 # A contact holds a step slower than the first share of the motion's typical speed, and all steps around it
 # that are slower than the second. Between a crawl and a run both speeds grow with the motion.
 SLOWEST, SLOW = 0.04, 0.1
+# A foot that slides in all of its contacts, by up to the second share of the typical speed, is as slow there
+# as in this part of its steps. Then it stands where it is slower than these times that.
+OFTEN, SLIDING, CORE, AROUND = 0.15, 0.15, 1.2, 1.5
 # Lengths of the leg a second: slower is standing, whatever the typical speed.
 STANDING = 0.1
 # Share of the lift of a point (the range of its heights, less their trend) that counts as up in the air.
@@ -76,11 +79,15 @@ def _contacts(motion: Motion, size: float) -> Mask:
     typical = float((speeds * ways).sum() / ways.sum()) if ways.any() else 0.0
     standing = STANDING * size
     slowest, slow = max(SLOWEST * typical, 0.5 * standing), max(SLOW * typical, standing)
+    sliding = SLIDING * typical
     mask = np.zeros(motion.places.shape[:2], bool)
     speeds = np.minimum(speeds, _calm_speeds(motion))
     for point, heights in enumerate(motion.heights.T):
-        down = _low(motion, heights)
-        still = _spread(speeds[:, point] <= slowest, speeds[:, point] <= slow) & down[1:] & down[:-1]
+        down, own = _low(motion, heights), speeds[:, point]
+        core, around = own <= slowest, own <= slow
+        if len(own) and not core.any() and (least := float(np.quantile(own, OFTEN))) <= sliding:
+            core, around = own <= CORE * least, own <= max(slow, AROUND * least)
+        still = _spread(core, around) & down[1:] & down[:-1]
         for first, end in _joined(motion, runs(still), motion.relative[:, point], slow):
             if _lasts(motion.times, first, end) and not _is_top(motion, heights, first, end):
                 # Two contacts with a single fast step between them stay apart by a frame.

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Paths that do not slide: each contact held in one place, and eased into from the contacts next to it."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -73,17 +76,22 @@ def _offsets(motion: Motion, mask: Mask) -> Floats:
     """Return the offsets (frames, points, 3) that hold each contact, and ease between them."""
     offsets = np.zeros_like(motion.places)
     for point in range(mask.shape[1]):
-        own, last = offsets[:, point], -1
-        for first, end in runs(mask[:, point]):
+        own, spans = offsets[:, point], runs(mask[:, point])
+        for first, end in spans:
             own[first:end] = _stand(motion, point, first, end) - motion.relative[first:end, point]
-            if last < 0:
-                own[:first] = own[first]
-            else:
-                own[last : first + 1] = _eased(own[last], own[first], motion.times[last : first + 1])
-            last = end - 1
-        if last >= 0:
-            own[last:] = own[last]
+        ease_between(own, spans, motion.times)
     return offsets
+
+
+def ease_between(offsets: Floats, spans: Sequence[tuple[int, int]], times: Floats) -> None:
+    """Fill in offsets (frames, k) outside of spans (first, end): eased from one to the next, else kept."""
+    for (_, before), (after, _) in pairwise(spans):
+        offsets[before - 1 : after + 1] = eased(
+            offsets[before - 1], offsets[after], times[before - 1 : after + 1]
+        )
+    if spans:
+        (first, _), (_, end) = spans[0], spans[-1]
+        offsets[:first], offsets[end:] = offsets[first], offsets[end - 1]
 
 
 def _stand(motion: Motion, point: int, first: int, end: int) -> Floats:
@@ -98,7 +106,7 @@ def _stand(motion: Motion, point: int, first: int, end: int) -> Floats:
     return place
 
 
-def _eased(a: Floats, b: Floats, times: Floats) -> Floats:
+def eased(a: Floats, b: Floats, times: Floats) -> Floats:
     """Return offsets (m, 3) from a to b, level at both ends and without overshoot."""
     share = (times - times[0]) / (times[-1] - times[0])
     eased: Floats = a + (b - a) * (share * share * (3.0 - 2.0 * share))[:, None]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pose This Frame, Bake and Clear Bake. In a window a bake runs in slices, and Escape cancels it."""
+"""Pose This Frame, Bake and Clear Bake."""
 
 from collections.abc import Generator, Sequence
-from time import perf_counter
 
 from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator, Scene
@@ -19,11 +18,8 @@ from ...ui.context import active_armature, why_not_edit, why_not_solve
 from ...ui.kept import kept
 from ...ui.operator import ChainOperator, chain_name, frame_number, tick
 from ...ui.registration import registration
+from ...ui.sliced import SlicedOperator
 from .results import store_bake, store_solve
-
-# Bounds of the seconds of work between two looks at the keyboard: within them, as long as Blender took to
-# draw in between, so that a view that is slow to draw no more than doubles the time of a bake.
-SHORTEST_SLICE, LONGEST_SLICE = 0.03, 0.2
 
 
 def chosen_bake(
@@ -106,7 +102,7 @@ class IK2D_OT_solve(_OfChain, Operator):
         self.tell(report.sentence(), report.warnings, report.all_reached)
 
 
-class IK2D_OT_bake(_OfChain, Operator):
+class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
     """Key the rotations of all enabled chains over a range of frames"""
 
     bl_idname = "ik2d.bake"
@@ -128,41 +124,9 @@ class IK2D_OT_bake(_OfChain, Operator):
         "Bake the other selected armatures too, with the range and options of the active one",
     )
 
-    _timer = None
-    _paused = 0.0  # the time at which the last slice ended
+    doing, done_noun = "Baking", "Bake"
 
-    def execute(self, context):
-        self._start(context)
-        return self._work(context, until=float("inf"))
-
-    def invoke(self, context, _event):
-        self._start(context)
-        result = self._work(context, until=perf_counter() + SHORTEST_SLICE)
-        if result == {'RUNNING_MODAL'}:  # it takes longer than one slice
-            wm = context.window_manager
-            self._timer = wm.event_timer_add(0.01, window=context.window)
-            wm.modal_handler_add(self)
-        return result
-
-    def modal(self, context, event):
-        if event.type == 'ESC' and event.value == 'PRESS':
-            self.cancel(context)
-            self.report({'INFO'}, "Bake cancelled; nothing has changed")
-            return {'CANCELLED'}
-        if self._timer is None:  # an error stopped it: Blender would keep the operator for ever
-            return {'CANCELLED'}
-        # All other events end here too: the rig must not change during the bake.
-        if event.type != 'TIMER':
-            return {'RUNNING_MODAL'}
-        now = perf_counter()
-        return self._work(context, now + min(max(now - self._paused, SHORTEST_SLICE), LONGEST_SLICE))
-
-    def cancel(self, context):
-        """Stop the bake; it writes keys only at the very end, so nothing has changed."""
-        self._steps.close()
-        self._stop(context)
-
-    def _start(self, context: Context) -> None:
+    def begin(self, context):
         active = active_armature(context)
         chosen = chosen_range(active, context.scene)
         self.fill_in(zip(("frame_start", "frame_end", "step"), chosen, strict=True))
@@ -170,51 +134,14 @@ class IK2D_OT_bake(_OfChain, Operator):
             self.fill_in([("all_selected", active.ik2d.bake_selected)])
         others = other_selected(context) if self.all_selected else []
         self._armatures = [active, *others]
-        self._names = listed([armature.name for armature in self._armatures], most=2)
-        self._steps = chosen_bake(active, self.frame_start, self.frame_end, self.step, self.chain, others)
-        context.window_manager.progress_begin(0, 100)
+        steps = chosen_bake(active, self.frame_start, self.frame_end, self.step, self.chain, others)
+        return steps, listed([armature.name for armature in self._armatures], most=2)
 
-    def _work(self, context: Context, until: float) -> set[str]:
-        """Continue the bake until a time; return an operator's result."""
-        running = False
-        try:
-            while not running:
-                done, total = next(self._steps)
-                running = perf_counter() > until
-            self._show_progress(context, done, total)
-            self._paused = perf_counter()
-            return {'RUNNING_MODAL'}
-        except StopIteration as finished:
-            report = finished.value
-            for armature, part in zip(self._armatures, report.by_armature, strict=True):
-                store_bake(armature, part, context.scene)
-                select_baked(armature, part)
-            self.tell(report.sentence(), report.warnings, report.all_reached)
-            return {'FINISHED'}
-        except IK2DError as error:
-            return self.refuse(error)
-        except ReferenceError:  # only a script can do this: `modal` keeps a user's events waiting
-            return self.refuse(f"{self._names}, or something it follows, was deleted during the bake")
-        finally:
-            if not running:
-                self._stop(context)
-
-    def _show_progress(self, context: Context, done: int, total: int) -> None:
-        part = done / max(total, 1)
-        context.window_manager.progress_update(100 * part)
-        context.workspace.status_text_set(
-            f"Baking {self._names}: {part:.0%}, {done} of {total} frames.  Esc: Cancel"
-        )
-
-    def _stop(self, context: Context) -> None:
-        """Remove the timer and the signs of progress."""
-        wm = context.window_manager
-        wm.progress_end()
-        if self._timer is not None:
-            wm.event_timer_remove(self._timer)
-            self._timer = None
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+    def finish(self, context, result):
+        for armature, part in zip(self._armatures, result.by_armature, strict=True):
+            store_bake(armature, part, context.scene)
+            select_baked(armature, part)
+        self.tell(result.sentence(), result.warnings, result.all_reached)
 
 
 class IK2D_OT_clear_bake(_OfChain, Operator):

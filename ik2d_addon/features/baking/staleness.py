@@ -15,7 +15,7 @@ from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 from ...bake.keys.clearing import baked_paths
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.fingerprint import digest, followed_by, holders_of, key_places, settings_of
+from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, settings_of
 from ...rig.chain.hands import posed_hands
 from ...rig.chain.native_state import controls_of
 from ...rig.chain.renames import bones_of
@@ -62,7 +62,8 @@ def bake_fingerprint(chain: PropertyGroup, animated: AnimatedPaths) -> str:
     armature, bones = chain.id_data, _bones(chain)
     own = f"{chain.path_from_id()}."  # of its settings
     paths = baked_paths(armature, [*bones, *posed_hands(chain)]) | _moved_paths(chain)
-    paths |= {path for path in animated.curves if path.startswith(own)}
+    contacts = tuple(f".foot.{name}" for name in CONTACTS)
+    paths |= {path for path in animated.curves if path.startswith(own) and not path.endswith(contacts)}
     found = sorted((placed for path in paths for placed in animated.curves.get(path, ())), key=itemgetter(0))
     return _joined(
         settings=_settings(chain, bones, animated),

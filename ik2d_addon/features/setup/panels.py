@@ -17,9 +17,10 @@ from ..doctor.operators import draw_findings, problem_of
 from ..foot.operators import draw_foot
 from ..match.operators import draw_match
 from ..native.operators import draw_bend, draw_bend_control, draw_changed, draw_native, draw_setting
+from ..plant.operators import draw_plant
+from ..pole.pole import draw_pole
 from .adding import draw_add, offers_another
 from .chain_presets import IK2D_PT_presets
-from .poles import draw_pole
 from .selection import why_not_add
 from .straight_limb import draw_straight
 
@@ -182,6 +183,8 @@ class IK2D_PT_foot(ChainSidebar, Panel):
         else:
             field(column, context, chain, "hand_rotation")
             column.operator("ik2d.foot_add", icon=fitting_icon(context, "Add Foot", 'ADD'))
+        draw_plant(layout, context, chain)
+        column = layout.column()
         field(column, context, chain, "tip_rotation")
         if chain.tip_rotation != 'FREE':
             field(column, context, chain, "tip_angle_offset")

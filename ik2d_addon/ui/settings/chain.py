@@ -24,6 +24,7 @@ from .foot import IK2D_PG_foot
 from .found_plane import keep_found_plane
 from .joint import ANIMATED, GROWING, HIDDEN, NOTE, OVERRIDABLE, SETTING, STORED, IK2D_PG_joint, IK2D_PG_place
 from .joint_list import joint_shown, show_joint, sync_joints
+from .planted import IK2D_PG_planted
 from .pole import PoleSettings
 from .tip_angle import TipAngleSettings
 
@@ -465,6 +466,12 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         name="CCD Walk",
         description="Where a walk through plain CCD has come to",
         type=IK2D_PG_ccd_walk,
+        **NOTE,
+    )
+    planted: PointerProperty(
+        name="Planted",
+        description="The motion before Plant Feet",
+        type=IK2D_PG_planted,
         **NOTE,
     )
     adopted: PointerProperty(

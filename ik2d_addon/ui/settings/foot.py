@@ -7,13 +7,23 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, PointerProperty
 from bpy.types import PropertyGroup
 
-from .joint import ANIMATED, SETTING
+from .joint import ANIMATED, OVERRIDABLE, SETTING
 
 
 def _pivot(name: str, description: str) -> FloatVectorProperty:
     """Return a pivot's property: a place in the armature's rest space, from the end of the last bone."""
     return FloatVectorProperty(
         name=name, description=description, size=3, subtype='TRANSLATION', precision=4, **SETTING
+    )
+
+
+def _contact(name: str, description: str) -> BoolProperty:
+    """Return the property of a contact, which Plant Feet reads: it does nothing by itself."""
+    return BoolProperty(
+        name=name,
+        description=f"{description} on the frames on which this is keyed on, for Plant Feet",
+        default=False,
+        override=OVERRIDABLE,
     )
 
 
@@ -65,6 +75,9 @@ class IK2D_PG_foot(PropertyGroup):
         type=bpy.types.Object,
         **SETTING,
     )
+    contact: _contact("Contact", "The end of the chain stands still")
+    contact_heel: _contact("Heel Contact", "The heel stands still")
+    contact_toe: _contact("Toe Contact", "The toes stand still")
     heel: _pivot("Heel", "Rearmost point of the sole, from the ankle, in the armature's rest pose")
     ball: _pivot("Ball", "Joint of the toes, from the ankle, in the armature's rest pose")
     toe_tip: _pivot("Toe Tip", "Foremost point of the sole, from the ankle, in the armature's rest pose")

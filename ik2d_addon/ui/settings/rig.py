@@ -16,7 +16,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..registration import register_classes, unregister_classes
-from . import adopted
+from . import adopted, planted
 from .chain import IK2D_PG_ccd_walk, IK2D_PG_chain
 from .foot import IK2D_PG_foot
 from .joint import GROWING, NOTE, STORED, IK2D_PG_joint, IK2D_PG_place
@@ -173,6 +173,7 @@ class IK2D_PG_settings(PropertyGroup):
 classes = (
     IK2D_PG_place,
     *adopted.classes,
+    *planted.classes,
     IK2D_PG_joint,
     IK2D_PG_ccd_walk,
     IK2D_PG_foot,

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ....core import IK2DError, Plane
-from ....core.foot import FootShape
+from ....core.foot import FootAxes, FootShape
 from ....core.inputs import Floats
 from ..dependencies import Node
 
@@ -20,13 +20,10 @@ _NO_LENGTH = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Foot:
+class Foot(FootAxes):
     """A foot on a chain's tip, in the armature's rest space."""
 
-    shape: FootShape
     ankle: Floats  # (3,)
-    ahead: Floats  # (3,) unit, in the chain's plane
-    up: Floats  # (3,) unit, in the chain's plane
     ground: bpy.types.Object | None  # which the sole stays above; None: nothing
     values: tuple[float, ...]  # roll, toe, break angle (radians); whether the ground counts
 
@@ -35,31 +32,11 @@ class Foot:
         """Whether its ground is a surface, rather than the height of an object."""
         return self.ground is not None and self.ground.type == 'MESH'
 
-    @property
-    def axis(self) -> Floats:
-        """(3,) the axis about which a positive roll turns, by the right-hand rule."""
-        axis: Floats = np.cross(self.up, self.ahead)
-        return axis
-
     def is_toe(self, bone: bpy.types.PoseBone) -> bool:
         """Return whether a bone is a toe, by the place of its head."""
         shape = self.shape
         head = np.array(bone.bone.matrix_local, np.float64)[:3, 3] - self.ankle
         return bool(head @ self.ahead >= shape.ball[0] - NEAR_BALL * (shape.tip[0] - shape.heel[0]))
-
-    def offsets(self, places: Floats) -> Floats:
-        """Return vectors (.., 3) in rest space for places (.., 2), ahead and up."""
-        offsets: Floats = places[..., :1] * self.ahead + places[..., 1:] * self.up
-        return offsets
-
-    def turns(self, angles: Floats) -> Floats:
-        """Return the rotations (.., 3, 3) in rest space of angles (..), radians."""
-        across = np.outer(self.axis, self.axis)
-        x, y, z = self.axis
-        skew = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
-        cosine, sine = np.cos(angles)[..., None, None], np.sin(angles)[..., None, None]
-        turns: Floats = cosine * np.eye(3) + (1.0 - cosine) * across + sine * skew
-        return turns
 
 
 # The settings of a foot that are read on each frame.
@@ -105,4 +82,4 @@ def read_foot(settings: bpy.types.PropertyGroup, plane: Plane, tip: bpy.types.Po
     places = [(float(point @ ahead), float(point @ up)) for point in (heel, ball, end)]
     ankle = np.array(tip.bone.matrix_local, np.float64) @ (0.0, tip.bone.length, 0.0, 1.0)
     ground = ground_of(settings)
-    return Foot(FootShape(*places), ankle[:3], ahead, up, ground[0] if ground else None, foot_values(own))
+    return Foot(FootShape(*places), ahead, up, ankle[:3], ground[0] if ground else None, foot_values(own))

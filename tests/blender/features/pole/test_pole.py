@@ -11,7 +11,7 @@ from rigs import add_armature, add_chain, add_leg, add_target
 from ik2d_addon import chains
 from ik2d_addon.bake import solve
 from ik2d_addon.core import IK2DError
-from ik2d_addon.features.setup.poles import bends_aside
+from ik2d_addon.features.pole.pole import bends_aside
 
 
 def joints(armature, names=("thigh", "shin")):

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motion before Plant Feet: channels with their keys, to be put back."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Object, PropertyGroup
+
+from ...rig.animation import actions, versions
+from ...rig.animation.key_columns import columns_of, fill
+from ...rig.animation.remembered import plain, set_values
+from ...rig.animation.value_keys import curve_of
+
+# Properties of an F-Curve that decide on how it plays, besides its keys.
+_OF_CURVE = ("auto_smoothing", "extrapolation")
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A channel as it was: a property's part, or all of it where the index is -1."""
+
+    owner: Object
+    path: str  # of the property; of the chain's own from the chain on, beginning with a dot
+    index: int
+    value: str  # JSON
+    curve: str  # JSON; "" without an F-Curve
+
+
+def saved(chain: PropertyGroup, owner: Object, path: str, indices: Iterable[int] = (-1,)) -> list[Saved]:
+    """Return the channels of a property as they are now. indices: -1 for a property of one value.
+
+    owner: the object that has it. path: as in `Saved`.
+    """
+    whole = plain(owner.path_resolve(_full(chain, path)))
+    found = []
+    for index in indices:
+        curve = curve_of(owner, _full(chain, path), max(index, 0))
+        value = whole if index < 0 else whole[index]
+        found.append(Saved(owner, path, index, json.dumps(value), "" if curve is None else _packed(curve)))
+    return found
+
+
+def store(chain: PropertyGroup, channels: Sequence[Saved]) -> None:
+    """Store channels with a chain, in place of those that it has."""
+    chain.planted.channels.clear()
+    for one in channels:
+        kept = chain.planted.channels.add()
+        for name in one.__dataclass_fields__:
+            setattr(kept, name, getattr(one, name))
+
+
+def stored(chain: PropertyGroup) -> list[Saved]:
+    """Return the channels that are stored with a chain; none of one that is not planted."""
+    names = tuple(Saved.__dataclass_fields__)
+    return [Saved(*(getattr(kept, name) for name in names)) for kept in chain.planted.channels]
+
+
+def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
+    """Give channels the values and keys that they had; return a sentence for each that is gone."""
+    gone: dict[str, None] = {}
+    values, emptied = [], []
+    for one in channels:
+        path = _full(chain, one.path)
+        if one.owner is None:
+            gone[f"Chain '{chain.name}': an object that it moved is gone"] = None
+            continue
+        try:
+            one.owner.path_resolve(path)
+        except ValueError:
+            gone[f"'{one.owner.name}': {path} is gone; its keys are not back"] = None
+            continue
+        holder = versions.existing_channels(one.owner)
+        curve = curve_of(one.owner, path, max(one.index, 0))
+        if one.curve:
+            _unpack(one, path)
+        elif curve is not None and holder is not None:
+            holder.fcurves.remove(curve)
+            emptied.append(one.owner)
+        value = json.loads(one.value)
+        values.append((one.owner, path, one.index, tuple(value) if isinstance(value, list) else value))
+    for owner in dict.fromkeys(emptied):
+        _drop_empty(owner)
+    set_values(values)
+    return list(gone)
+
+
+def _full(chain: PropertyGroup, path: str) -> str:
+    return chain.path_from_id() + path if path.startswith(".") else path
+
+
+def _drop_empty(owner: Object) -> None:
+    """Remove an object's action where that has no F-Curve left, and nothing else plays it."""
+    action = owner.animation_data.action
+    if action is not None and not versions.has_curves(action) and action.users == 1:
+        owner.animation_data.action = None
+        bpy.data.actions.remove(action)
+
+
+def _packed(curve: bpy.types.FCurve) -> str:
+    """Return an F-Curve as JSON."""
+    written = BytesIO()
+    np.savez(written, **columns_of(curve))
+    keys = base64.b85encode(zlib.compress(written.getvalue())).decode()
+    group = curve.group.name if curve.group else ""
+    return json.dumps({"keys": keys, "group": group, **{name: getattr(curve, name) for name in _OF_CURVE}})
+
+
+def _unpack(one: Saved, path: str) -> None:
+    """Give a channel its F-Curve back."""
+    known: dict[str, Any] = json.loads(one.curve)
+    with ExitStack() as undo:
+        holder = actions.channels(one.owner, undo)
+        curve = actions.fcurve(holder, path, max(one.index, 0), known["group"] or one.owner.name, undo)
+        undo.pop_all()
+    for name in _OF_CURVE:
+        setattr(curve, name, known[name])
+    with np.load(BytesIO(zlib.decompress(base64.b85decode(known["keys"])))) as columns:
+        fill(curve, dict(columns), exact=True)

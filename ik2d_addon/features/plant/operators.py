@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plant Feet, Find Contacts and their Clear."""
+
+from bpy.props import FloatVectorProperty
+from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
+
+from ...bake.request import chosen_options, chosen_range
+from ...core.words import number_of
+from ...ui.context import active_armature, why_no_chain, why_not_solve
+from ...ui.operator import ChainOperator, chain_name, frame_number
+from ...ui.registration import registration
+from ...ui.sliced import SlicedOperator
+from ...ui.text import row_or_column
+from .contacts import names_of
+
+
+class _OverFrames:
+    """Properties of the operators that look at a range of frames."""
+
+    frame_start: frame_number("Start", "First frame; without it, the first of the rig's or scene's range", 1)
+    frame_end: frame_number("End", "Last frame; without it, the last of the rig's or the scene's range", 250)
+    chain: chain_name("Chain to take; empty for all that have a foot, or without any all that are enabled")
+    ground_velocity: FloatVectorProperty(
+        name="Ground Speed",
+        description="Speed of the ground in units a second, for a walk in place",
+        size=3,
+        subtype='VELOCITY',
+        options={'SKIP_SAVE'},
+    )
+
+    def chosen(self, context: Context) -> dict:
+        """Return the arguments of the function; the frames are filled in for the redo panel."""
+        armature, names = active_armature(context), ("frame_start", "frame_end")
+        self.fill_in(zip(names, chosen_range(armature, context.scene)[:2], strict=True))
+        return {
+            "armature": armature,
+            "chains": [self.chain] if self.chain else None,
+            "ground_velocity": self.ground_velocity,
+            **{name: getattr(self, name) for name in names},
+        }
+
+
+class IK2D_OT_plant_feet(_OverFrames, SlicedOperator, Operator):
+    """Hold the feet where they stand, replace the targets' keys for that, and bake; Clear gives the old back"""
+
+    bl_idname = "ik2d.plant_feet"
+    bl_label = "Plant Feet"
+
+    doing, done_noun = "Planting", "Plant Feet"
+
+    why_not = staticmethod(why_not_solve)
+
+    def begin(self, context):
+        from .plant import plant_steps  # here, as few sessions need it
+
+        chosen = self.chosen(context)
+        options = chosen_options(chosen["armature"].ik2d)
+        return plant_steps(options=options, **chosen), f"'{chosen['armature'].name}'"
+
+    def finish(self, context, result):
+        self.tell(result.sentence(), result.warnings, result.is_good)
+
+
+class IK2D_OT_find_contacts(_OverFrames, ChainOperator, Operator):
+    """Key on which frames the feet stand, to look at and to edit before Plant Feet; nothing moves"""
+
+    bl_idname = "ik2d.find_contacts"
+    bl_label = "Find Contacts"
+
+    why_not = staticmethod(why_not_solve)
+
+    def work(self, context):
+        from .plant import find_contacts
+
+        found = find_contacts(**self.chosen(context))
+        return f"Found {number_of(sum(found.values()), 'contact')} of {number_of(len(found), 'chain')}"
+
+
+def _why_not_clear(context: Context) -> str:
+    if reason := why_no_chain(context):
+        return reason
+    return "" if _is_planted(active_armature(context)) else "No feet are planted"
+
+
+def _is_planted(armature: Object) -> bool:
+    return any(len(chain.planted.channels) for chain in armature.ik2d.chains)
+
+
+class IK2D_OT_plant_clear(ChainOperator, Operator):
+    """Give all planted feet back the motion that they had, and remove their contacts"""
+
+    bl_idname = "ik2d.plant_clear"
+    bl_label = "Clear"
+
+    why_not = staticmethod(_why_not_clear)
+
+    def work(self, context):
+        from .plant import unplant_feet
+
+        armature = active_armature(context)
+        for sentence in unplant_feet(armature):
+            self.report({'WARNING'}, sentence)
+        return f"The feet of '{armature.name}' move as before"
+
+
+def draw_plant(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
+    """Draw the contacts of a chain with the buttons that find and hold them, folded at first."""
+    header, body = layout.panel("ik2d_contacts", default_closed=True)
+    header.label(text="Contacts")
+    if body is None:
+        return
+    column = body.column(align=True)
+    for name in names_of(chain):
+        column.prop(chain.foot, name)
+    body.operator("ik2d.find_contacts", icon='VIEWZOOM')
+    row = row_or_column(body, context, ["Plant Feet", "Clear"])
+    row.operator("ik2d.plant_feet", icon='CON_FLOOR')
+    row.operator("ik2d.plant_clear", icon='X')
+
+
+classes = (IK2D_OT_plant_feet, IK2D_OT_find_contacts, IK2D_OT_plant_clear)
+register, unregister = registration(classes)
