@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 from rigs import add_armature, add_chain
 
 from ik2d_addon.bake import bake
 from ik2d_addon.chains import add_foot
+from ik2d_addon.rig.animation.bone_channels import rotation_property
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
 FRAMES = range(1, 73)
@@ -52,7 +53,9 @@ class Walker:
         return np.array(found)
 
 
-def walker(feet: bool = True, scale: float = 1.0, seed: int = 0, slide: float = 0.85, aside: float = 0.0) -> Walker:
+def walker(
+    feet: bool = True, scale: float = 1.0, seed: int = 0, slide: float = 0.85, aside: float = 0.0
+) -> Walker:
     """Add a walker whose body gets only a part of the way that its steps were made for.
 
     slide: that part. aside: degrees by which its legs swing out of their planes and back, as captured motion.
@@ -109,15 +112,11 @@ def walker(feet: bool = True, scale: float = 1.0, seed: int = 0, slide: float = 
 
 
 def _body(frame):
-    from mathutils import Vector
-
     return Vector((0.0, -STRIDE / STEP * frame, -0.05 + 0.01 * np.cos(4 * np.pi * frame / STEP)))
 
 
 def _step(armature, chain, control, rest, phase, frame, feet):
     """Key a foot that is down for a part of each step, and rolls from heel to toe."""
-    from mathutils import Vector
-
     whole, part = divmod(phase, STEP)
     down = part < STANDS
     share = 0.0 if down else (part - STANDS + 1) / (STEP - STANDS + 1)
@@ -148,4 +147,4 @@ def _swing_aside(armature, angle):
             wanted = turn @ matrix
             wanted.translation = place
             bone.matrix = wanted
-            bone.keyframe_insert(f"rotation_{'quaternion' if bone.rotation_mode == 'QUATERNION' else 'axis_angle' if bone.rotation_mode == 'AXIS_ANGLE' else 'euler'}", frame=frame)
+            bone.keyframe_insert(rotation_property(bone.rotation_mode), frame=frame)

@@ -41,7 +41,7 @@ class _OverFrames:
 
 
 class IK2D_OT_plant_feet(_OverFrames, SlicedOperator, Operator):
-    """Hold the feet where they stand, replace the targets' keys for that, and bake; Clear gives the old back"""
+    """Hold the feet where they stand by new keys of their targets, and bake; Clear gives the old keys back"""
 
     bl_idname = "ik2d.plant_feet"
     bl_label = "Plant Feet"

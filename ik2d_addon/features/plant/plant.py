@@ -377,12 +377,16 @@ def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
             chain = needed_chain(armature, rig.name)
             channels += contact_keys(chain, frames, plan.contacts)
             if plan.foot is not None:
-                channels += _foot_keys(view, rig, plan.foot)
+                channels += _foot_keys(view, rig, plan.foot, plan.contacts.any(axis=1))
         write(channels)
         bare = [replace(rig, foot=None) for rig in ready]  # whose targets are the feet's controls
         places, _ = locations_on_tips(view, bare, [by_name[rig.name].goals for rig in ready])
         write(
-            [one for rig, own in zip(ready, places, strict=True) for one in location_keys(rig, frames, own)]
+            [
+                _steady(one, by_name[rig.name].contacts.any(axis=1))
+                for rig, own in zip(ready, places, strict=True)
+                for one in location_keys(rig, frames, own)
+            ]
         )
     units = scene.unit_settings.system
     for rig, samples in zip(rigs, view.sample(rigs), strict=True):
@@ -397,7 +401,22 @@ def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot) -> list[ValueKeys]:
+def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
+    """Return keys of a target with handles that follow the contacts (m,), up to the end of each.
+
+    Where a parent or the ground moves, the target does too: automatic handles would heed the swing beside.
+    """
+    handles = np.full((2, len(stands)), np.nan)
+    for first, end in runs(stands):
+        own = keys.values[first:end]
+        if np.ptp(own) > 0.0:
+            slopes = np.gradient(own, edge_order=min(len(own) - 1, 2)) / 3.0
+            handles[:, first:end] = own - slopes, own + slopes
+            handles[0, first], handles[1, end - 1] = np.nan, np.nan
+    return keys if np.isnan(handles).all() else replace(keys, handles=handles)
+
+
+def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> list[ValueKeys]:
     """Return the keys of a foot's roll and toes, and of its control's rotation."""
     assert rig.hands is not None
     own = [("roll", foot.rolls), *([("toe", foot.toes)] if TOES in rig.hands.parts else ())]
@@ -430,7 +449,7 @@ def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot) -> list[ValueKeys]:
             f"Chain '{rig.name}': its target '{holder.name}' does not turn as its rotation says; unlock its"
             " rotation, or mute its constraints"
         )
-    return [*keys, *rotated(values)]
+    return [*keys, *(_steady(one, stands) for one in rotated(values))]
 
 
 # --- The bake, and the motion after it ---------------------------------------

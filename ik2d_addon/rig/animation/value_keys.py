@@ -27,6 +27,8 @@ class ValueKeys:
     values: Floats  # (frames,)
     group: str
     stepped: bool = False  # whether each value holds until the next one
+    # (2, frames) values of the handles on each side, at thirds of the gaps; NaN for automatic ones
+    handles: Floats | None = None
 
     @property
     def name(self) -> str:
@@ -125,5 +127,6 @@ def _key(scene: bpy.types.Scene, one: ValueKeys, undo: ExitStack) -> None:
     curve = actions.fcurve(holder, one.path, one.index, one.group, undo)
     times = strip_times(one.owner, animation_times(scene, one.frames))
     interpolation = CONSTANT if one.stepped else BEZIER
-    (new,) = new_keys(times, np.asarray(one.values)[:, None], None, BY_HAND, interpolation)
+    handles = None if one.handles is None else one.handles[..., None]
+    (new,) = new_keys(times, np.asarray(one.values)[:, None], handles, BY_HAND, interpolation)
     keys.replace_keys(curve, new, versions.place_of(holder), undo)

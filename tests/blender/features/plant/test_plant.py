@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planted feet do not slide, by Blender's evaluated pose; Clear and errors give everything back."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+from rigs import every_bit_of_animation
+from walkers import FRAMES, STEP, STRIDE, walker
+
+from ik2d_addon.bake import bake
+from ik2d_addon.bake.keys.clearing import clear
+from ik2d_addon.chains import find_contacts, plant_feet, unplant_feet
+from ik2d_addon.core import IK2DError
+from ik2d_addon.features.plant.plant import plant_steps
+from ik2d_addon.rig.animation.versions import existing_fcurves
+
+ON_FRAMES, SWINGING, HALF_WAY = 1e-5, 2e-5, 2e-4
+HALVES = np.arange(2 * len(FRAMES) - 1) / 2.0 + FRAMES[0]
+
+
+def slides(made, report, times=FRAMES, ground=(0.0, 0.0, 0.0)):
+    """Return how far what stands gets from where its contact began, as parts of the reach."""
+    found = []
+    for chain in report.chains:
+        side, foot = chain.name[-1], made.armature.ik2d.chains[chain.name].foot
+        ankle = made.armature.data.bones[f"shin.{side}"].tail_local
+        for name, spans in chain.contacts.items():
+            bone, own = {
+                "contact": (f"shin.{side}", (0.0, 0.0, 0.0)),
+                "contact_heel": (f"foot.{side}", foot.heel),
+                "contact_toe": (f"foot.{side}", foot.ball),
+            }[name]
+            path = made.path(bone, ankle + Vector(own), times)
+            path = path - np.outer(np.array(times) - FRAMES[0], ground) / bpy.context.scene.render.fps
+            for first, last in spans:
+                inside = (np.array(times) >= first) & (np.array(times) <= last)
+                found.append(np.linalg.norm(path[inside] - path[inside][0], axis=1).max())
+    return max(found) / made.reach
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"feet": True},
+        {"feet": False},
+        {"feet": True, "seed": 1, "scale": 0.01},
+        {"feet": True, "seed": 3, "scale": 100.0},
+        {"feet": False, "seed": 4},
+    ],
+    ids=str,
+)
+def test_feet_of_keyed_bones_do_not_slide(kind):
+    made = walker(**kind)
+    report = plant_feet(made.armature)
+    assert not any("slides" in warning for warning in report.warnings)
+    assert all(chain.slide < HALF_WAY * made.reach for chain in report.chains)
+    assert min(chain.slide_before for chain in report.chains) > 0.03 * made.reach
+    assert slides(made, report) < ON_FRAMES and slides(made, report, HALVES) < HALF_WAY
+    assert all(chain.knee <= 1.5 * chain.knee_before for chain in report.chains)
+    assert all(len(spans) >= 3 for chain in report.chains for spans in chain.contacts.values())
+
+
+@pytest.mark.parametrize("feet", [True, False])
+def test_captured_legs_that_leave_their_plane_get_a_pole_that_follows_the_knee(feet):
+    made = walker(feet, aside=15.0)
+    knees = [made.path(f"shin.{side}", made.armature.data.bones[f"shin.{side}"].head_local) for side in "LR"]
+    report = plant_feet(made.armature)
+    assert slides(made, report) < SWINGING and slides(made, report, HALVES) < HALF_WAY
+    for side, before in zip("LR", knees, strict=True):
+        chain = made.armature.ik2d.chains[f"shin.{side}"]
+        assert chain.plane == 'POLE' and chain.pole is not None
+        now = made.path(f"shin.{side}", made.armature.data.bones[f"shin.{side}"].head_local)
+        assert np.linalg.norm(now - before, axis=1).max() < 0.05 * made.reach
+    poles = [chain.pole.name for chain in made.armature.ik2d.chains]
+    unplant_feet(made.armature)
+    assert not any(name in bpy.data.objects for name in poles)
+    assert {chain.plane for chain in made.armature.ik2d.chains} == {'AUTO'}
+
+
+def test_keyed_targets_are_replaced_and_given_back():
+    made = walker()
+    clear(made.armature)
+    for chain in made.armature.ik2d.chains:
+        chain.live = True
+        for curve in existing_fcurves(chain.target):
+            if curve.array_index == 1 and curve.data_path == "location":
+                for key in curve.keyframe_points:
+                    key.co.y *= 0.9
+                curve.update()
+    keys = [every_bit_of_animation(chain.target) for chain in made.armature.ik2d.chains]
+    before = made.pose()
+    report = plant_feet(made.armature)
+    assert slides(made, report) < ON_FRAMES
+    assert not any(chain.live for chain in made.armature.ik2d.chains)
+    unplant_feet(made.armature)
+    assert all(chain.live for chain in made.armature.ik2d.chains)
+    assert [every_bit_of_animation(chain.target) for chain in made.armature.ik2d.chains] == keys
+    assert np.abs(made.pose() - before).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", [{}, {"feet": False, "seed": 2}, {"aside": 15.0}], ids=str)
+def test_clear_gives_back_the_motion_of_before(kind):
+    made = walker(**kind)
+    before, bits = made.pose(), every_bit_of_animation(made.armature)
+    plant_feet(made.armature)
+    assert np.abs(made.pose() - before).max() > 0.01
+    assert unplant_feet(made.armature) == []
+    assert np.abs(made.pose() - before).max() < 1e-6
+    assert sorted(bits) == sorted(every_bit_of_animation(made.armature))
+    with pytest.raises(IK2DError, match="No feet of 'Rig' are planted"):
+        unplant_feet(made.armature)
+
+
+def move_first_end(chain, by):
+    """Move the end of a chain's first toe contact by some frames; return where it was."""
+    path = f"{chain.path_from_id()}.foot.contact_toe"
+    (curve,) = [one for one in existing_fcurves(chain.id_data) if one.data_path == path]
+    assert all(key.interpolation == 'CONSTANT' for key in curve.keyframe_points)
+    end = next(key for key in curve.keyframe_points if key.co.y == 0.0 and key.co.x > 5)
+    before = end.co.x
+    end.co.x += by
+    curve.update()
+    return before
+
+
+def test_a_contact_whose_end_was_moved_is_held_to_there():
+    made = walker()
+    plant_feet(made.armature)
+    before, chain = made.pose(), made.armature.ik2d.chains[0]
+    end = move_first_end(chain, -3)
+    report = plant_feet(made.armature)
+    assert report.chains[0].contacts["contact_toe"][0][1] == end - 4
+    assert slides(made, report) < ON_FRAMES
+    assert np.abs(made.pose() - before).max() > 1e-3
+    move_first_end(chain, 3)
+    plant_feet(made.armature)
+    assert np.abs(made.pose() - before).max() < 1e-5
+
+
+def test_contacts_are_found_alone_without_moving_anything():
+    made = walker()
+    before = made.pose()
+    found = find_contacts(made.armature)
+    assert found == {"shin.L": 6, "shin.R": 7}
+    assert np.abs(made.pose() - before).max() == 0.0
+    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
+
+
+def in_place(made):
+    """Take the way of a walker's body away, as walks in place have it."""
+    for curve in existing_fcurves(made.armature):
+        values = [key.co.y for key in curve.keyframe_points]
+        if curve.data_path.endswith('["body"].location') and np.ptp(values) > 0.1:
+            for key in curve.keyframe_points:
+                key.co.y = key.handle_left.y = key.handle_right.y = 0.0
+            curve.update()
+
+
+def test_a_walk_in_place_stands_on_ground_that_moves():
+    made = walker(slide=1.0)
+    in_place(made)
+    fps = bpy.context.scene.render.fps
+    speed = (0.0, 0.9 * STRIDE / STEP * fps, 0.0)  # so that feet slide by a tenth
+    report = plant_feet(made.armature, ground_velocity=speed)
+    assert report.chains[0].slide_before > 0.02
+    assert slides(made, report, FRAMES, speed) < ON_FRAMES
+    assert slides(made, report, HALVES, speed) < HALF_WAY
+
+
+def test_a_ground_that_is_an_object_moves_as_it_does():
+    made = walker(slide=1.0)
+    in_place(made)
+    belt = bpy.data.objects.new("Belt", None)
+    bpy.context.scene.collection.objects.link(belt)
+    belt.location.z = -10.0
+    for frame in (FRAMES[0], FRAMES[-1]):
+        belt.location.y = STRIDE / STEP * (frame - FRAMES[0])
+        belt.keyframe_insert("location", frame=frame)
+    for curve in existing_fcurves(belt):
+        for key in curve.keyframe_points:
+            key.interpolation = 'LINEAR'
+    for chain in made.armature.ik2d.chains:
+        chain.foot.ground = belt
+    report = plant_feet(made.armature)
+    speed = (0.0, STRIDE / STEP * bpy.context.scene.render.fps, 0.0)
+    assert slides(made, report, FRAMES, speed) < ON_FRAMES
+
+
+# --- Errors ------------------------------------------------------------------
+
+
+def refused(made, words, **arguments):
+    """Plant feet, which is refused in these words, and check that nothing has changed."""
+    things = [made.armature, *(chain.target for chain in made.armature.ik2d.chains if chain.target)]
+    before = [every_bit_of_animation(thing) for thing in things]
+    with pytest.raises(IK2DError, match=words):
+        plant_feet(made.armature, **arguments)
+    assert [every_bit_of_animation(thing) for thing in things] == before
+    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
+    assert not any("Pole" in ob.name for ob in bpy.data.objects)
+
+
+def test_motion_without_contacts_is_refused():
+    made = walker(feet=False)
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        made.armature.location.x = frame * 3.0
+        made.armature.keyframe_insert("location", frame=frame)
+    refused(made, "No foot of 'Rig' stands still on frames 1 to 72")
+
+
+def test_frames_without_motion_are_refused():
+    made = walker()
+    refused(made, "Nothing moves on frames 200 to 240", frame_start=200, frame_end=240)
+
+
+def test_a_single_frame_is_refused():
+    refused(walker(), "not on frame 3 alone", frame_start=3, frame_end=3)
+
+
+@pytest.mark.parametrize("aside", [0.0, 15.0])
+def test_a_contact_out_of_reach_is_refused_by_frame_and_distance(aside):
+    made = walker(feet=False, aside=aside)
+    chain = made.armature.ik2d.chains[0]
+    for frame, on in ((1, True), (72, True)):  # all the way, which no leg can do
+        chain.foot.contact = on
+        chain.foot.keyframe_insert("contact", frame=frame)
+    refused(made, r"Chain 'shin.L': its contact at frame \d+ cannot be held: its tip stays .* off")
+
+
+def test_a_chain_without_a_target_is_refused():
+    made = walker()
+    made.armature.ik2d.chains[0].target = None
+    refused(made, "Chain 'shin.L'.*target", chains=["shin.L"])
+
+
+def test_a_target_that_cannot_turn_is_refused():
+    made = walker()
+    made.armature.ik2d.chains[0].target.lock_rotation = (True, True, True)
+    refused(made, "does not turn as its rotation says")
+
+
+def test_a_speed_that_is_none_is_refused():
+    refused(walker(), "three numbers", ground_velocity=(1.0, float("nan"), 0.0))
+
+
+def test_steps_that_are_closed_leave_everything_as_it_was():
+    made = walker(aside=15.0)
+    before = every_bit_of_animation(made.armature)
+    pose = made.pose()
+    steps = plant_steps(made.armature)
+    for _ in range(6):
+        next(steps)
+    steps.close()
+    assert every_bit_of_animation(made.armature) == before
+    assert np.abs(made.pose() - pose).max() == 0.0
+    assert not any("Pole" in ob.name for ob in bpy.data.objects)
+
+
+def test_bakes_of_planted_feet_stay_what_they_are():
+    made = walker()
+    plant_feet(made.armature)
+    before = made.pose()
+    bake(made.armature)
+    assert np.abs(made.pose() - before).max() < 1e-5
