@@ -14,7 +14,7 @@ _FRAMES = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)(?::([+-]?[0-9]+))?", re.ASCII
 _BELOW_ZERO = re.compile(r"-[0-9]")
 _DASHED = re.compile(r"-[^=]*\.blend", re.IGNORECASE | re.DOTALL)
 # The commands that write each of the files that they name.
-EACH_WRITTEN = ("bake", "native")
+EACH_WRITTEN = ("bake", "native", "plant")
 _OF_EACH = ("--output", "--report", "--jobs", "--timeout")
 # What one process of several files is told, so that it tells its outcome to the one that started it.
 TELL_OUTCOME = "--tell-outcome"
@@ -45,8 +45,8 @@ def parsed(arguments: Sequence[str], opens_scene: bool) -> argparse.Namespace:
     """
     joined: list[str] = []
     for argument in arguments:
-        # argparse takes a range that begins below zero, such as -5:5, for an option.
-        if joined and joined[-1] == "--frames" and _BELOW_ZERO.match(argument):
+        # argparse takes numbers below zero that are no plain ones, such as -5:5, for an option.
+        if joined and joined[-1] in ("--frames", "--ground-velocity") and _BELOW_ZERO.match(argument):
             joined[-1] += f"={argument}"
         elif (
             _DASHED.fullmatch(argument) and "--" not in joined
@@ -85,7 +85,7 @@ def _parser(opens_scene: bool) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add_command in (_add_bake, _add_list, _add_check, _add_native):
+    for add_command in (_add_bake, _add_list, _add_check, _add_native, _add_plant):
         add_command(commands, opens_scene)
     _add_gather(commands)
     return parser
@@ -155,6 +155,40 @@ def _add_native(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bo
     parser.set_defaults(report=None)
 
 
+def _add_plant(commands: "argparse._SubParsersAction[_Parser]", opens_scene: bool) -> None:
+    parser = commands.add_parser(
+        "plant",
+        help="hold feet where they stand, so that none slides",
+        description="Find the frames on which feet stand, hold them there, key the targets and bake, and save"
+        " the files. Of several files each gets a process of its own.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
+    _add_scenes(parser, opens_scene)
+    _add_trust(parser)
+    _add_armature(parser)
+    _add_chain(parser, "chain to plant, repeatable (default: all with a foot, or without any all enabled)")
+    _add_frames(parser, "A:B", "frames to look at, both ends included (default: the scene's range)")
+    parser.add_argument(
+        "--ground-velocity",
+        metavar="X,Y,Z",
+        type=_vector,
+        default=(0.0, 0.0, 0.0),
+        help="speed of the ground in Blender units a second, for a walk in place",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--contacts", action="store_true", help="find and key the contacts alone; nothing moves")
+    how.add_argument("--clear", action="store_true", help="give planted feet the motion back that they had")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 if a foot still slides, or a knee turns much faster than before",
+    )
+    _add_output(parser)
+    _add_jobs(parser)
+    parser.set_defaults(report=None)
+
+
 def _add_gather(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = commands.add_parser(
         "gather",
@@ -202,13 +236,11 @@ def _add_debug(parser: argparse.ArgumentParser) -> None:
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     _add_armature(parser)
     _add_chain(parser, "chain to bake, repeatable (default: all enabled)")
-    parser.add_argument(
-        "--frames",
-        metavar="A:B[:STEP]",
-        type=_frames,
-        default=(None, None, 1),
-        help="frames to bake, both ends included (default: the scene's range)",
-    )
+    _add_frames(parser, "A:B[:STEP]", "frames to bake, both ends included (default: the scene's range)")
+
+
+def _add_frames(parser: argparse.ArgumentParser, form: str, words: str) -> None:
+    parser.add_argument("--frames", metavar=form, type=_frames, default=(None, None, 1), help=words)
 
 
 def _add_armature(parser: argparse.ArgumentParser) -> None:
@@ -336,6 +368,16 @@ def _length(text: str) -> float:
     if not 0.0 <= length < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a length of zero or more")
     return length
+
+
+def _vector(text: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(map(float, text.split(",")))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 3 or not all(abs(number) < float("inf") for number in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' is not X,Y,Z, such as 0,-1.2,0")
+    return numbers
 
 
 def _seconds(text: str) -> float:

@@ -9,7 +9,7 @@ import bpy
 
 from ..core import IK2DError
 from ..rig.chain.readable import in_words
-from .commands import check, gather, list_chains, native
+from .commands import check, gather, list_chains, native, plant
 from .commands.bake import bake_file
 from .commands.several_files import bake_each
 from .console import complain, streams_open
@@ -69,4 +69,5 @@ def _write(options: argparse.Namespace, opens_scene: bool) -> int:
     name = options.scene or bpy.data.filepath
     options.output = named_after(name, options.output)
     options.report = named_after(name, options.report)
-    return {"bake": bake_file, "native": native.native_file}[options.command](options)
+    commands = {"bake": bake_file, "native": native.native_file, "plant": plant.plant_file}
+    return commands[options.command](options)

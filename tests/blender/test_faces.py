@@ -44,6 +44,9 @@ FACES = {
         "remove_native",
         "target_to_tip",
         "snap_fk",
+        "find_contacts",
+        "plant_feet",
+        "unplant_feet",
     },
 }
 

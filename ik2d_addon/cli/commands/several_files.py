@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ik2d bake` or `native` of several files: a process and a line for each, started in the same way."""
+"""`ik2d bake`, `native` or `plant` of several files: a process and a line for each, started alike."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def bake_each(
     opens_scene: bool,
     timeout: float | None = None,
 ) -> int:
-    """Have each scene baked, or made native, in a process of its own; return the worst exit code.
+    """Have each scene baked, made native, or planted, in a process of its own; return the worst exit code.
 
     arguments: the command, and the options that all take. at_once: how many processes run side by side.
     opens_scene: as in `program.run`. timeout: seconds after which a process is killed, and its file counts as

@@ -157,7 +157,8 @@ def find_contacts(
 ) -> dict[str, int]:
     """Find where feet stand and key it, in place of all contacts keyed on these frames; move nothing.
 
-    Returns the number of contacts of each chain. Arguments and errors as in `plant_feet`.
+    Returns the number of contacts of each chain. chains, frame_start, frame_end, ground_velocity and errors
+    as in `plant_feet`.
     """
     scene, frames = _range(armature, frame_start, frame_end)
     with live_paused():
@@ -410,7 +411,7 @@ def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
     for first, end in runs(stands):
         own = keys.values[first:end]
         if np.ptp(own) > 0.0:
-            slopes = np.gradient(own, edge_order=min(len(own) - 1, 2)) / 3.0
+            slopes = np.gradient(own, edge_order=2 if len(own) > 2 else 1) / 3.0
             handles[:, first:end] = own - slopes, own + slopes
             handles[0, first], handles[1, end - 1] = np.nan, np.nan
     return keys if np.isnan(handles).all() else replace(keys, handles=handles)

@@ -47,12 +47,12 @@ class PlantReport:
     @property
     def is_good(self) -> bool:
         """Whether no contact slides and no target is missed."""
-        return self.bake.all_reached and not any(True for _ in self._faults())
+        return self.bake.all_reached and not any(True for _ in self.faults())
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """All warnings: of slides and knees, then the bake's."""
-        return (*self._faults(), *self.own_warnings, *self.bake.warnings)
+        return (*self.faults(), *self.own_warnings, *self.bake.warnings)
 
     def sentence(self) -> str:
         """Return the report in one sentence."""
@@ -64,7 +64,8 @@ class PlantReport:
             f" to {self._length(before)} are down to {self._length(left)}"
         )
 
-    def _faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[str]:
+        """Yield a sentence for each chain that slides in a contact, or has a knee much faster than before."""
         for chain in self.chains:
             on_frames, half_way = chain.slide_on_frames / chain.reach, chain.slide / chain.reach
             if on_frames > ON_FRAMES or half_way > HALF_WAY:
