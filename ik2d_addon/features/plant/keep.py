@@ -82,7 +82,7 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
         if one.curve:
             _unpack(one, path)
         elif curve is not None and holder is not None:
-            holder.fcurves.remove(curve)
+            _remove(holder, curve)
             emptied.append(one.owner)
         value = json.loads(one.value)
         values.append((one.owner, path, one.index, tuple(value) if isinstance(value, list) else value))
@@ -94,6 +94,15 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
 
 def _full(chain: PropertyGroup, path: str) -> str:
     return chain.path_from_id() + path if path.startswith(".") else path
+
+
+def _remove(holder: versions.Channels, curve: bpy.types.FCurve) -> None:
+    """Remove an F-Curve, and its channel group with the last one in it."""
+    name = curve.group.name if curve.group else ""
+    holder.fcurves.remove(curve)
+    group = holder.groups.get(name)
+    if group is not None and not len(group.channels):
+        holder.groups.remove(group)
 
 
 def _drop_empty(owner: Object) -> None:
