@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The overlay of a foot: its sole as posed, and a line to its control."""
+"""The overlay of a foot: its sole as posed, a line to its control, and bars where it stands."""
 
 import bpy
 import numpy as np
 import pytest
 from foot_rigs import random_leg
 from rigs import add_chain
+from walkers import walker
 
 from ik2d_addon.bake import solve
+from ik2d_addon.chains import find_contacts
 from ik2d_addon.features.overlay.chain_view import view_chain
+from ik2d_addon.features.overlay.contact_bars import contact_bars, triangles
 from ik2d_addon.features.overlay.figure import BOLD, THIN, Figure, draw_foot
 from ik2d_addon.rig.chain.chain import read_chain
 
@@ -44,3 +47,21 @@ def test_a_chain_without_a_foot_has_no_sole():
     view, figure = seen(leg.armature, plain), Figure()
     draw_foot(figure, view, COLOR)
     assert view.sole is None and not figure.lines[BOLD] and not figure.lines[THIN]
+
+
+def test_bars_show_the_contacts_that_are_keyed():
+    made = walker()
+    chain = made.armature.ik2d.chains["shin.L"]
+    assert contact_bars(chain, bpy.context.scene) is None
+    find_contacts(made.armature)
+    bpy.context.scene.frame_set(30)
+    bars = contact_bars(chain, bpy.context.scene)
+    heel, toes = bars.rows
+    assert heel == ("Heel", ((1, 9), (24, 33), (48, 57))) and toes[0] == "Toes" and len(toes[1]) == 3
+    rows, mark = bars.boxes(860.0, 1.0)  # 720 of them for 72 frames
+    assert [words for words, _ in rows] == ["Toes", "Heel"]  # from below
+    boxes = rows[1][1]
+    assert boxes[:, 0].tolist() == pytest.approx([70.0, 300.0, 540.0])
+    assert boxes[:, 2].tolist() == pytest.approx([160.0, 400.0, 640.0])
+    assert mark[[0, 2]].mean() == pytest.approx(365.0) and mark[1] < rows[0][1][0, 1] < mark[3]
+    assert len(triangles(boxes[0])) == 6

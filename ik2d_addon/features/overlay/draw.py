@@ -11,6 +11,7 @@ from typing import Any
 import blf
 import bpy
 import gpu
+import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
@@ -25,6 +26,7 @@ from ...ui.settings.overlay import COLORS, listeners, overlay_settings
 from . import figure as figures
 from .chain_view import ChainView, view_chain
 from .colors import RGB, WORDS, farther_end, readable
+from .contact_bars import ASIDE, BELOW, GAP, HEIGHT, ContactBars, contact_bars, triangles
 from .figure import Figure
 from .target_path import path_of
 
@@ -47,6 +49,8 @@ class _Drawn:
     batches: list[tuple[Any, str, float]] = field(default_factory=list)  # batch, shader, pixels
     edges: list[tuple[Any, float]] = field(default_factory=list)
     labels: list = field(default_factory=list)
+    bars: ContactBars | None = None  # of the chain that the sidebar shows
+    bar_color: RGB = (1.0, 1.0, 1.0)
     edge: float = 0.0  # the grey of edges
 
 
@@ -167,10 +171,13 @@ def _draw_in_view() -> None:
 
 def _draw_in_pixels() -> None:
     """Draw words: Blender calls it after the lines of the same viewport."""
-    if problem or _shown is None or not _shown.labels:
+    if problem or _shown is None:
         return
     try:
-        _draw_labels(bpy.context, _shown)
+        if _shown.labels:
+            _draw_labels(bpy.context, _shown)
+        if _shown.bars is not None:
+            _draw_bars(bpy.context, _shown, _shown.bars)
     except Exception as error:
         _give_up(error)
 
@@ -214,6 +221,10 @@ def _made(
     units = context.scene.unit_settings.system
     figure = figure_of(armature, sights, overlay_settings(), background, units)
     drawn = _batched(figure, farther_end(background))
+    chain = shown_chain(context)
+    if overlay_settings().foot and chain is not None:
+        drawn.bars = contact_bars(chain, context.scene)
+        drawn.bar_color = readable(tuple(overlay_settings().foot_color), background)
     drawn.rigs, drawn.sights = rigs, {chain.name: chain_view for chain, chain_view in sights}
     return drawn
 
@@ -289,6 +300,34 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
         blf.color(0, *color, 1.0)
         blf.draw(0, words)
     blf.disable(0, blf.SHADOW)
+
+
+def _draw_bars(context: Context, drawn: _Drawn, bars: ContactBars) -> None:
+    """Draw the contacts of a foot as bars over the frames, with the current frame."""
+    scale = context.preferences.system.ui_scale
+    rows, mark = bars.boxes(context.region.width, scale)
+    shader = gpu.shader.from_builtin('UNIFORM_COLOR')
+    ink = (1.0 - drawn.edge,) * 3
+    whole = (ASIDE * scale, 0.0, context.region.width - ASIDE * scale, 0.0)
+    gpu.state.blend_set('ALPHA')
+    blf.size(0, context.preferences.ui_styles[0].widget.points * scale)
+    low = BELOW * scale
+    for words, boxes in rows:
+        ground = np.array((whole[0], low, whole[2], low + HEIGHT * scale))
+        for box, color in ((ground, (*ink, 0.15)), *((box, (*drawn.bar_color, 0.9)) for box in boxes)):
+            _fill(shader, triangles(box), color)
+        blf.position(0, whole[0] - blf.dimensions(0, words)[0] - 8.0 * scale, low, 0.0)
+        blf.color(0, *ink, 1.0)
+        blf.draw(0, words)
+        low += (HEIGHT + GAP) * scale
+    _fill(shader, triangles(mark), (*ink, 1.0))
+    gpu.state.blend_set('NONE')
+
+
+def _fill(shader: Any, corners: list[tuple[float, float]], color: tuple) -> None:
+    shader.bind()
+    shader.uniform_float("color", color)
+    batch_for_shader(shader, 'TRIS', {"pos": corners}).draw(shader)
 
 
 def free_line(

@@ -3,41 +3,20 @@
 
 from collections.abc import Sequence
 
-import bpy
 import numpy as np
 from bpy.types import PropertyGroup
 
 from ...core.contacts import find_contacts as found_in
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
-from ...rig.animation.times import animation_times, strip_times
-from ...rig.animation.value_keys import ValueKeys, curve_of
+from ...rig.animation.value_keys import ValueKeys
+from ...rig.chain.foot.contacts import names_of
 from .motion import ChainMotion
 
 # A loop ends as it begins, but for travel, within this part of the reach.
 _SAME = 2e-3
 UP = np.array((0.0, 0.0, 1.0))
 _GROUP = "IK 2D"
-
-
-def names_of(chain: PropertyGroup) -> tuple[str, ...]:
-    """Return the names of a chain's contacts: of heel and toes of a foot, else of the tip."""
-    return ("contact_heel", "contact_toe") if chain.foot.is_added else ("contact",)
-
-
-def keyed(chain: PropertyGroup, scene: bpy.types.Scene, frames: Sequence[int]) -> Mask | None:
-    """Return a mask (m, k) of the frames on which a chain's contacts are keyed on; None without keys."""
-    armature = chain.id_data
-    times = strip_times(armature, animation_times(scene, frames))
-    curves = [curve_of(armature, f"{chain.path_from_id()}.foot.{name}") for name in names_of(chain)]
-    if all(curve is None for curve in curves):
-        return None
-    rows = [
-        np.zeros(len(frames), bool) if curve is None else np.array([curve.evaluate(t) > 0.5 for t in times])
-        for curve in curves
-    ]
-    mask: Mask = np.stack(rows, axis=1)
-    return mask
 
 
 def found(motions: Sequence[ChainMotion], times: Floats, carried: Sequence[Floats], loop: bool) -> list[Mask]:

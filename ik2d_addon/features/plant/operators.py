@@ -6,12 +6,12 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...bake.request import chosen_options, chosen_range
 from ...core.words import number_of
+from ...rig.chain.foot.contacts import names_of
 from ...ui.context import active_armature, why_no_chain, why_not_solve
 from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from ...ui.text import row_or_column
-from .contacts import names_of
 
 
 class _OverFrames:

@@ -27,6 +27,7 @@ from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
 from ...rig.chain.chain import RigChain
 from ...rig.chain.foot.bones import TOES
+from ...rig.chain.foot.contacts import keyed, names_of
 from ...rig.chain.hands import REST, orientations
 from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.pose.channels import channels_of
@@ -35,7 +36,7 @@ from ...rig.scene.sampler import watch
 from ..match.match import target_to_tip
 from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 from ..pole.pole import add_pole
-from .contacts import UP, contact_keys, found, is_loop, keyed, names_of
+from .contacts import UP, contact_keys, found, is_loop
 from .keep import Saved, put_back, saved, store, stored
 from .motion import ChainMotion, has_own_motion, misses, motion_of
 from .report import PlantReport, planted_chain

@@ -11,7 +11,8 @@ from ...bake.report import BakeReport
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
 from ...core.words import number_of
-from .contacts import names_of, spans
+from ...rig.chain.foot.contacts import names_of
+from .contacts import spans
 from .motion import ChainMotion
 
 # Slides up to these parts of the reach, on frames and half-way between them, are rounding.

@@ -55,7 +55,7 @@ class IK2D_PG_overlay(PropertyGroup):
     reach: _part("Reach", "The outline of where the tip can go, within the joints' limits")
     limits: _part("Limits", "Each limited joint's range as a fan, its needle along the bone")
     bend: _part("Bend", "An arrow to the side that the chain bends to, and a line to its pole")
-    foot: _part("Foot", "The sole of a foot with its pivots, and a line to its control")
+    foot: _part("Foot", "The sole of a foot with its pivots, a line to its control, and bars where it stands")
     miss: _part(
         "Missed Target", "A line to a target, or an angle, that the chain misses, how far it is, and why"
     )

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bars over the frames on which a foot stands, at the bottom of the viewport, with the current frame."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.types import PropertyGroup
+
+from ...bake.request import chosen_range
+from ...core.contacts.runs import runs
+from ...core.inputs import Floats
+from ...rig.chain.foot.contacts import keyed, names_of
+
+# At a scale of 1, in pixels: a bar's height, the gap to the next one, the edges below, and on both sides.
+HEIGHT, GAP, BELOW, ASIDE = 8.0, 4.0, 28.0, 70.0
+# Most frames that are looked at.
+_MOST = 2000
+
+
+@dataclass(frozen=True)
+class ContactBars:
+    """The contacts of a chain over a range of frames."""
+
+    rows: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]  # words, and first and last frame of each
+    first: int
+    last: int
+    frame: float  # the current one
+
+    def boxes(self, width: float, scale: float) -> tuple[list[tuple[str, Floats]], Floats]:
+        """Return for each row its words with its bars (m, 4), and the mark (4,) of the current frame.
+
+        All as left, bottom, right and top in pixels. width: the region's.
+        """
+        left, right = ASIDE * scale, width - ASIDE * scale
+        step = (right - left) / (self.last - self.first + 1)
+        found, low = [], BELOW * scale
+        for words, spans in reversed(self.rows):
+            top = low + HEIGHT * scale
+            bars = [
+                (
+                    left + (a - self.first) * step,
+                    low,
+                    left + (b + 1 - self.first) * step,
+                    low + HEIGHT * scale,
+                )
+                for a, b in spans
+            ]
+            found.append((words, np.array(bars, np.float64).reshape(-1, 4)))
+            low += (HEIGHT + GAP) * scale
+        at = left + (min(max(self.frame, self.first), self.last) + 0.5 - self.first) * step
+        mark = np.array((at - scale, (BELOW - GAP) * scale, at + scale, low))
+        return found, mark
+
+
+def contact_bars(chain: PropertyGroup, scene: bpy.types.Scene) -> ContactBars | None:
+    """Return the bars of a chain's contacts; None where none are keyed."""
+    first, last, _ = chosen_range(chain.id_data, scene)
+    last = min(last, first + _MOST - 1)
+    mask = keyed(chain, scene, range(first, last + 1))
+    if mask is None:
+        return None
+    labels = {"contact": "Foot", "contact_heel": "Heel", "contact_toe": "Toes"}
+    rows = tuple(
+        (labels[name], tuple((first + a, first + b - 1) for a, b in runs(on)))
+        for name, on in zip(names_of(chain), mask.T, strict=True)
+    )
+    return ContactBars(rows, first, last, scene.frame_current_final)
+
+
+def triangles(box: Floats) -> list[tuple[float, float]]:
+    """Return the corners (6) of the two triangles of a box (4,)."""
+    left, low, right, high = box.tolist()
+    return [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
