@@ -58,10 +58,12 @@ def test_bars_show_the_contacts_that_are_keyed():
     bars = contact_bars(chain, bpy.context.scene)
     heel, toes = bars.rows
     assert heel == ("Heel", ((1, 9), (24, 33), (48, 57))) and toes[0] == "Toes" and len(toes[1]) == 3
-    rows, mark = bars.boxes(860.0, 1.0)  # 720 of them for 72 frames
-    assert [words for words, _ in rows] == ["Toes", "Heel"]  # from below
-    boxes = rows[1][1]
+    rows, mark = bars.boxes(70.0, 790.0, 1.0)  # 720 of them for 72 frames
+    assert [words for words, _, _ in rows] == ["Toes", "Heel"]  # from below
+    _, ground, boxes = rows[1]
     assert boxes[:, 0].tolist() == pytest.approx([70.0, 300.0, 540.0])
     assert boxes[:, 2].tolist() == pytest.approx([160.0, 400.0, 640.0])
-    assert mark[[0, 2]].mean() == pytest.approx(365.0) and mark[1] < rows[0][1][0, 1] < mark[3]
-    assert len(triangles(boxes[0])) == 6
+    assert (ground[0], ground[2]) == (70.0, 790.0) and (boxes[:, [1, 3]] == ground[[1, 3]]).all()
+    assert mark[[0, 2]].mean() == pytest.approx(365.0) and mark[1] < rows[0][1][1] < mark[3]
+    corners = np.array(triangles(boxes[:1]))
+    assert corners.shape == (6, 2) and set(map(tuple, corners[:3])) != set(map(tuple, corners[3:]))

@@ -140,6 +140,7 @@ def play(
         pytest.param("scenario_adopt_pole.py", ["--enable-event-simulate"], id="pole_adopted"),
         pytest.param("scenario_pole.py", ["--enable-event-simulate"], id="pole"),
         pytest.param("scenario_foot.py", ["--enable-event-simulate"], id="foot"),
+        pytest.param("scenario_plant.py", ["--enable-event-simulate"], id="plant"),
         pytest.param("scenario_match.py", ["--enable-event-simulate"], id="match"),
         pytest.param("scenario_native.py", ["--enable-event-simulate"], id="native"),
         pytest.param("scenario_straight.py", ["--enable-event-simulate"], id="straight"),

@@ -84,10 +84,12 @@ def _contacts(motion: Motion, size: float) -> Mask:
     speeds = np.minimum(speeds, _calm_speeds(motion))
     for point, heights in enumerate(motion.heights.T):
         down, own = _low(motion, heights), speeds[:, point]
-        core, around = own <= slowest, own <= slow
-        if len(own) and not core.any() and (least := float(np.quantile(own, OFTEN))) <= sliding:
-            core, around = own <= CORE * least, own <= max(slow, AROUND * least)
-        still = _spread(core, around) & down[1:] & down[:-1]
+        still = _spread(own <= slowest, own <= slow) & down[1:] & down[:-1]
+        rest = own[~still]
+        if len(rest) and (least := float(np.quantile(rest, OFTEN))) <= sliding:
+            near = _near_ground(motion, heights, still)
+            core, around = near & (own <= CORE * least), near & (own <= max(slow, AROUND * least))
+            still = _spread(core | still, around | still) & down[1:] & down[:-1]
         for first, end in _joined(motion, runs(still), motion.relative[:, point], slow):
             if _lasts(motion.times, first, end) and not _is_top(motion, heights, first, end):
                 # Two contacts with a single fast step between them stay apart by a frame.
@@ -104,6 +106,16 @@ def _calm_speeds(motion: Motion) -> Floats:
     end = np.maximum(np.searchsorted(times, middles + half, side="right") - 1, last)
     speeds: Floats = np.linalg.norm(path[end] - path[first], axis=2) / (times[end] - times[first])[:, None]
     return speeds
+
+
+def _near_ground(motion: Motion, heights: Floats, still: Mask) -> Mask:
+    """Return the steps of a point about as low as the still ones beside; all where there are none."""
+    if not still.any():
+        return np.ones_like(still)
+    middles, low = 0.5 * (motion.times[1:] + motion.times[:-1]), 0.5 * (heights[1:] + heights[:-1])
+    ground = np.interp(middles, middles[still], low[still])
+    near: Mask = low <= ground + BELOW * _lift(motion.times, heights)
+    return near
 
 
 def _spread(core: Mask, around: Mask) -> Mask:

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import bpy
@@ -132,6 +132,7 @@ def locations_on_tips(
     of a location is measured, so that parents, deltas and constraints all count. Raises
     IK2DError for a target that does not follow its location, and for a tip that moves with its target.
     """
+    rigs = [_without_ground(rig) for rig in rigs]
     sizes = [_size(rig) for rig in rigs]
     bases = [np.tile(np.array(holder_of(rig).location, np.float64), (len(view.times), 1)) for rig in rigs]
     looks = []
@@ -176,6 +177,11 @@ def _brought_nearer(
         if (far > HELD * _reach(rig, own)).any():
             raise IK2DError(_held(rig, view.times[int(np.argmax(far))]))
     return found, looked
+
+
+def _without_ground(rig: RigChain) -> RigChain:
+    """Return a chain whose foot no ground lifts off the place that its control says."""
+    return rig if rig.foot is None else replace(rig, foot=replace(rig.foot, ground=None))
 
 
 def _near(rig: RigChain, own: ChainSamples, locations: Floats, way: Floats) -> Floats:

@@ -12,8 +12,9 @@ from ...core.contacts.runs import runs
 from ...core.inputs import Floats
 from ...rig.chain.foot.contacts import keyed, names_of
 
-# At a scale of 1, in pixels: a bar's height, the gap to the next one, the edges below, and on both sides.
-HEIGHT, GAP, BELOW, ASIDE = 8.0, 4.0, 28.0, 70.0
+# At a scale of 1, in pixels: a bar's height, the gap to the next one, and the edges below (where Blender
+# shows the last operator) and on both sides.
+HEIGHT, GAP, BELOW, ASIDE = 8.0, 4.0, 60.0, 60.0
 # Most frames that are looked at.
 _MOST = 2000
 
@@ -27,26 +28,24 @@ class ContactBars:
     last: int
     frame: float  # the current one
 
-    def boxes(self, width: float, scale: float) -> tuple[list[tuple[str, Floats]], Floats]:
-        """Return for each row its words with its bars (m, 4), and the mark (4,) of the current frame.
+    def boxes(
+        self, left: float, right: float, scale: float
+    ) -> tuple[list[tuple[str, Floats, Floats]], Floats]:
+        """Return each row's words, ground (4,) and bars (m, 4); and the mark (4,) of the current frame.
 
-        All as left, bottom, right and top in pixels. width: the region's.
+        left, right: of the range of frames. All in pixels, as left, bottom, right and top.
         """
-        left, right = ASIDE * scale, width - ASIDE * scale
         step = (right - left) / (self.last - self.first + 1)
         found, low = [], BELOW * scale
         for words, spans in reversed(self.rows):
             top = low + HEIGHT * scale
             bars = [
-                (
-                    left + (a - self.first) * step,
-                    low,
-                    left + (b + 1 - self.first) * step,
-                    low + HEIGHT * scale,
-                )
+                (left + (a - self.first) * step, low, left + (b + 1 - self.first) * step, top)
                 for a, b in spans
             ]
-            found.append((words, np.array(bars, np.float64).reshape(-1, 4)))
+            found.append(
+                (words, np.array((left, low, right, top)), np.array(bars, np.float64).reshape(-1, 4))
+            )
             low += (HEIGHT + GAP) * scale
         at = left + (min(max(self.frame, self.first), self.last) + 0.5 - self.first) * step
         mark = np.array((at - scale, (BELOW - GAP) * scale, at + scale, low))
@@ -68,7 +67,9 @@ def contact_bars(chain: PropertyGroup, scene: bpy.types.Scene) -> ContactBars | 
     return ContactBars(rows, first, last, scene.frame_current_final)
 
 
-def triangles(box: Floats) -> list[tuple[float, float]]:
-    """Return the corners (6) of the two triangles of a box (4,)."""
-    left, low, right, high = box.tolist()
-    return [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
+def triangles(boxes: Floats) -> list[list[float]]:
+    """Return the corners (6 m) of the two triangles of each box (m, 4)."""
+    corners: list[list[float]] = (
+        boxes[:, [[0, 1], [2, 1], [2, 3], [0, 1], [2, 3], [0, 3]]].reshape(-1, 2).tolist()
+    )
+    return corners

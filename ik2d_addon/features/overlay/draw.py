@@ -11,7 +11,6 @@ from typing import Any
 import blf
 import bpy
 import gpu
-import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object, PropertyGroup
 from bpy_extras.view3d_utils import location_3d_to_region_2d
@@ -19,6 +18,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...bake.lengths import length_text
 from ...core import IK2DError
+from ...core.inputs import Floats
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.fingerprint import settings_of
 from ...ui.context import active_armature, active_chain, shown_chain
@@ -26,7 +26,7 @@ from ...ui.settings.overlay import COLORS, listeners, overlay_settings
 from . import figure as figures
 from .chain_view import ChainView, view_chain
 from .colors import RGB, WORDS, farther_end, readable
-from .contact_bars import ASIDE, BELOW, GAP, HEIGHT, ContactBars, contact_bars, triangles
+from .contact_bars import ASIDE, ContactBars, contact_bars, triangles
 from .figure import Figure
 from .target_path import path_of
 
@@ -305,29 +305,40 @@ def _draw_labels(context: Context, drawn: _Drawn) -> None:
 def _draw_bars(context: Context, drawn: _Drawn, bars: ContactBars) -> None:
     """Draw the contacts of a foot as bars over the frames, with the current frame."""
     scale = context.preferences.system.ui_scale
-    rows, mark = bars.boxes(context.region.width, scale)
+    left, right = _free_sides(context)
+    rows, mark = bars.boxes(left + ASIDE * scale, right - ASIDE * scale, scale)
     shader = gpu.shader.from_builtin('UNIFORM_COLOR')
     ink = (1.0 - drawn.edge,) * 3
-    whole = (ASIDE * scale, 0.0, context.region.width - ASIDE * scale, 0.0)
     gpu.state.blend_set('ALPHA')
+    for _, ground, boxes in rows:
+        _fill(shader, ground[None], (*ink, 0.15))
+        _fill(shader, boxes, (*drawn.bar_color, 0.9))
+    _fill(shader, mark[None], (*ink, 1.0))
+    gpu.state.blend_set('NONE')
     blf.size(0, context.preferences.ui_styles[0].widget.points * scale)
-    low = BELOW * scale
-    for words, boxes in rows:
-        ground = np.array((whole[0], low, whole[2], low + HEIGHT * scale))
-        for box, color in ((ground, (*ink, 0.15)), *((box, (*drawn.bar_color, 0.9)) for box in boxes)):
-            _fill(shader, triangles(box), color)
-        blf.position(0, whole[0] - blf.dimensions(0, words)[0] - 8.0 * scale, low, 0.0)
+    for words, ground, _ in rows:
+        blf.position(0, ground[0] - blf.dimensions(0, words)[0] - 8.0 * scale, ground[1], 0.0)
         blf.color(0, *ink, 1.0)
         blf.draw(0, words)
-        low += (HEIGHT + GAP) * scale
-    _fill(shader, triangles(mark), (*ink, 1.0))
-    gpu.state.blend_set('NONE')
 
 
-def _fill(shader: Any, corners: list[tuple[float, float]], color: tuple) -> None:
-    shader.bind()
-    shader.uniform_float("color", color)
-    batch_for_shader(shader, 'TRIS', {"pos": corners}).draw(shader)
+def _free_sides(context: Context) -> tuple[float, float]:
+    """Return where the viewport is free of the regions that lie over it, from the left to the right."""
+    left, right, own = 0.0, float(context.region.width), context.region
+    for region in context.area.regions:
+        if region.type == 'UI' and region.width > 1:
+            right = min(right, float(region.x - own.x))
+        elif region.type == 'TOOLS' and region.width > 1:
+            left = max(left, float(region.x + region.width - own.x))
+    return left, right
+
+
+def _fill(shader: Any, boxes: Floats, color: tuple) -> None:
+    """Fill boxes (m, 4) of the region."""
+    if len(boxes):
+        shader.bind()
+        shader.uniform_float("color", color)
+        batch_for_shader(shader, 'TRIS', {"pos": triangles(boxes)}).draw(shader)
 
 
 def free_line(

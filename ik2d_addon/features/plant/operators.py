@@ -87,7 +87,7 @@ def _is_planted(armature: Object) -> bool:
 
 
 class IK2D_OT_plant_clear(ChainOperator, Operator):
-    """Give all planted feet back the motion that they had, and remove their contacts"""
+    """Give all planted feet back the motion, and the contacts, that they had before Plant Feet"""
 
     bl_idname = "ik2d.plant_clear"
     bl_label = "Clear"

@@ -20,6 +20,7 @@ from ...bake.report import BakeReport
 from ...bake.request import BakeOptions, frame_range, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.contacts import held
+from ...core.contacts.held import ease_between
 from ...core.contacts.planted import PlantedFoot, planted
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
@@ -33,6 +34,7 @@ from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.pose.channels import channels_of
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import watch
+from ...rig.scene.samples import ChainSamples
 from ..match.match import target_to_tip
 from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 from ..pole.pole import add_pole
@@ -382,14 +384,14 @@ def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
                 channels += _foot_keys(view, rig, plan.foot, plan.contacts.any(axis=1))
         write(channels)
         bare = [replace(rig, foot=None) for rig in ready]  # whose targets are the feet's controls
-        places, _ = locations_on_tips(view, bare, [by_name[rig.name].goals for rig in ready])
-        write(
-            [
-                _steady(one, by_name[rig.name].contacts.any(axis=1))
-                for rig, own in zip(ready, places, strict=True)
-                for one in location_keys(rig, frames, own)
+        goals = [by_name[rig.name].goals for rig in ready]
+        write(_location_keys(view, ready, bare, by_name, goals))
+        if any(rig.foot is not None and rig.foot.ground is not None for rig in ready):
+            raised = [
+                _over_ground(by_name[rig.name], goal, samples)
+                for rig, goal, samples in zip(ready, goals, view.sample(ready), strict=True)
             ]
-        )
+            write(_location_keys(view, ready, bare, by_name, raised))
     units = scene.unit_settings.system
     for rig, samples in zip(rigs, view.sample(rigs), strict=True):
         far, reach = misses(scene, rig, samples, frames)
@@ -401,6 +403,37 @@ def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
                 f" {length_text(far[row], units)} off; end the contact before, or move the body nearer"
             )
     return list(dict.fromkeys(warnings))
+
+
+def _location_keys(
+    view: View,
+    ready: Sequence[RigChain],
+    bare: Sequence[RigChain],
+    plans: dict[str, _Plan],
+    goals: Sequence[Floats],
+) -> list[ValueKeys]:
+    """Return the keys that put the targets of chains on their goals. bare: the chains without their feet."""
+    places, _ = locations_on_tips(view, bare, goals)
+    return [
+        _steady(one, plans[rig.name].contacts.any(axis=1))
+        for rig, own in zip(ready, places, strict=True)
+        for one in location_keys(rig, view.times, own)
+    ]
+
+
+def _over_ground(plan: _Plan, goals: Floats, samples: ChainSamples) -> Floats:
+    """Return the goals (m, 3) of a control, each contact as high as the ground lifts any part of it.
+
+    Else it would lift the foot on some frames of a contact, and on others not.
+    """
+    if samples.lifts is None:
+        return goals
+    raised, spans = np.zeros((len(goals), 1)), runs(plan.contacts.any(axis=1))
+    for first, end in spans:
+        raised[first:end] = samples.lifts[first:end].max()
+    ease_between(raised, spans, np.arange(len(goals), dtype=np.float64))
+    over: Floats = goals + raised * UP
+    return over
 
 
 def _steady(keys: ValueKeys, stands: Mask) -> ValueKeys:
