@@ -26,7 +26,7 @@ FEATURES = {
     "pole": (),
     "baking": ("native",),
     "adopt": ("native",),
-    "plant": ("match", "pole"),
+    "plant": ("match", "pole", "baking"),
     "ccd_steps": ("drag", "baking"),
     "setup": (
         *("native", "match", "foot", "drag", "doctor", "overlay", "pole"),

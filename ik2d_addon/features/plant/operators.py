@@ -12,6 +12,7 @@ from ...ui.operator import ChainOperator, chain_name, frame_number
 from ...ui.registration import registration
 from ...ui.sliced import SlicedOperator
 from ...ui.text import row_or_column
+from ..baking.results import store_bake
 
 
 class _OverFrames:
@@ -58,6 +59,7 @@ class IK2D_OT_plant_feet(_OverFrames, SlicedOperator, Operator):
         return plant_steps(options=options, **chosen), f"'{chosen['armature'].name}'"
 
     def finish(self, context, result):
+        store_bake(active_armature(context), result.bake, context.scene)
         self.tell(result.sentence(), result.warnings, result.is_good)
 
 

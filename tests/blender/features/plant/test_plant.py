@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planted feet do not slide, by Blender's evaluated pose; Clear and errors give everything back."""
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.clearing import clear
 from ik2d_addon.chains import find_contacts, plant_feet, unplant_feet
 from ik2d_addon.core import IK2DError
+from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.plant.plant import plant_steps
 from ik2d_addon.rig.animation.versions import existing_fcurves
 
+SAMPLE = Path(__file__).resolve().parents[4] / "sample_scenes" / "08_cutout.blend"
 ON_FRAMES, SWINGING, HALF_WAY = 1e-5, 2e-5, 2e-4
 HALVES = np.arange(2 * len(FRAMES) - 1) / 2.0 + FRAMES[0]
 
@@ -185,6 +189,64 @@ def test_a_ground_that_is_an_object_moves_as_it_does():
     report = plant_feet(made.armature)
     speed = (0.0, STRIDE / STEP * bpy.context.scene.render.fps, 0.0)
     assert slides(made, report, FRAMES, speed) < ON_FRAMES
+
+
+def test_a_loop_stays_one():
+    made = walker(slide=1.0)
+    in_place(made)
+    whole = slice(0, 2 * STEP + 1)
+    before = made.pose()[whole]
+    assert np.abs(before[-1] - before[0]).max() < 1e-5
+    speed = (0.0, 0.9 * STRIDE / STEP * bpy.context.scene.render.fps, 0.0)
+    plant_feet(made.armature, frame_end=2 * STEP + 1, ground_velocity=speed)
+    after = made.pose()[whole]
+    assert np.abs(after - before).max() > 0.01
+    assert np.abs(after[-1] - after[0]).max() < 1e-5
+
+
+@pytest.mark.slow
+def test_a_fox_on_a_stair_does_not_slide():
+    bpy.ops.wm.open_mainfile(filepath=str(SAMPLE))
+    fox = bpy.data.objects["Fox"]
+    bake(fox, ["Leg.near", "Leg.far"])
+    for curve in existing_fcurves(fox):
+        if curve.data_path.endswith('["hips"].location') and curve.array_index == 2:
+            for key in curve.keyframe_points:
+                for co in (key.co, key.handle_left, key.handle_right):
+                    co.y *= 0.9
+            curve.update()
+    report = plant_feet(fox)
+    assert sum(len(spans) for chain in report.chains for spans in chain.contacts.values()) >= 14
+    for chain in report.chains:
+        assert chain.slide_before > 0.01 * chain.reach
+        assert chain.slide_on_frames < ON_FRAMES * chain.reach and chain.slide < HALF_WAY * chain.reach
+
+
+def test_a_copy_of_the_motion_goes_with_the_file(tmp_path):
+    made = walker(seed=2)
+    before = made.pose()
+    plant_feet(made.armature)
+    path = str(tmp_path / "planted.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    made.armature = bpy.data.objects["Rig"]
+    unplant_feet(made.armature)
+    assert np.abs(made.pose() - before).max() < 1e-6
+
+
+# --- In the sidebar ---
+
+
+def test_the_buttons_plant_and_clear():
+    made = walker()
+    bpy.context.view_layer.objects.active = made.armature
+    assert not bpy.ops.ik2d.plant_clear.poll()
+    assert bpy.ops.ik2d.find_contacts() == {'FINISHED'}
+    assert bpy.ops.ik2d.plant_feet() == {'FINISHED'}
+    assert all(chain.last_bake for chain in made.armature.ik2d.chains)
+    assert bake_is_stale(made.armature, bpy.context.scene) == ""
+    assert bpy.ops.ik2d.plant_clear() == {'FINISHED'}
+    assert not any(chain.last_bake for chain in made.armature.ik2d.chains)
 
 
 # --- Errors ------------------------------------------------------------------
