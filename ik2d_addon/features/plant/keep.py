@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
+from zipfile import BadZipFile
 
 import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup
 
 from ...rig.animation import actions, versions
-from ...rig.animation.key_columns import columns_of, fill
+from ...rig.animation.key_columns import Columns, columns_of, fill
 from ...rig.animation.remembered import plain, set_values
 from ...rig.animation.value_keys import curve_of
 
@@ -77,14 +78,18 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
         except ValueError:
             gone[f"'{one.owner.name}': {path} is gone; its keys are not back"] = None
             continue
+        try:
+            value, keys = json.loads(one.value), _unpacked(one)
+        except (ValueError, KeyError, TypeError, zlib.error, BadZipFile):
+            gone[f"'{one.owner.name}': the note on {path} is damaged; its keys are not back"] = None
+            continue
         holder = versions.existing_channels(one.owner)
         curve = curve_of(one.owner, path, max(one.index, 0))
-        if one.curve:
-            _unpack(one, path)
+        if keys is not None:
+            _give_keys(one, path, *keys)
         elif curve is not None and holder is not None:
             _remove(holder, curve)
             emptied.append(one.owner)
-        value = json.loads(one.value)
         values.append((one.owner, path, one.index, tuple(value) if isinstance(value, list) else value))
     for owner in dict.fromkeys(emptied):
         _drop_empty(owner)
@@ -122,14 +127,22 @@ def _packed(curve: bpy.types.FCurve) -> str:
     return json.dumps({"keys": keys, "group": group, **{name: getattr(curve, name) for name in _OF_CURVE}})
 
 
-def _unpack(one: Saved, path: str) -> None:
-    """Give a channel its F-Curve back."""
+def _unpacked(one: Saved) -> tuple[dict[str, Any], Columns] | None:
+    """Return the settings of a channel's F-Curve and its keys; None where it had none."""
+    if not one.curve:
+        return None
     known: dict[str, Any] = json.loads(one.curve)
+    with np.load(BytesIO(zlib.decompress(base64.b85decode(known["keys"])))) as columns:
+        return {name: known[name] for name in ("group", *_OF_CURVE)}, dict(columns)
+
+
+def _give_keys(one: Saved, path: str, known: dict[str, Any], columns: Columns) -> None:
+    """Give a channel its F-Curve back."""
     with ExitStack() as undo:
         holder = actions.channels(one.owner, undo)
-        curve = actions.fcurve(holder, path, max(one.index, 0), known["group"] or one.owner.name, undo)
+        group = known["group"] or one.owner.name
+        curve = actions.fcurve(holder, path, max(one.index, 0), group, undo)
         undo.pop_all()
     for name in _OF_CURVE:
         setattr(curve, name, known[name])
-    with np.load(BytesIO(zlib.decompress(base64.b85decode(known["keys"])))) as columns:
-        fill(curve, dict(columns), exact=True)
+    fill(curve, columns, exact=True)

@@ -234,6 +234,28 @@ def test_a_copy_of_the_motion_goes_with_the_file(tmp_path):
     assert np.abs(made.pose() - before).max() < 1e-6
 
 
+@pytest.mark.parametrize("text", ["", "{}", '{"keys": "x", "group": ""}', "nonsense"])
+def test_a_damaged_note_is_told_and_the_rest_comes_back(text):
+    made = walker()
+    plant_feet(made.armature)
+    kept = made.armature.ik2d.chains[0].planted.channels
+    damaged = next(one for one in kept if one.path.endswith('["thigh.L"].rotation_quaternion') and one.curve)
+    damaged.curve, damaged.value = text or damaged.curve, damaged.value if text else "["
+    (sentence,) = unplant_feet(made.armature)
+    assert "thigh.L" in sentence and "is damaged" in sentence
+    assert not any(len(chain.planted.channels) for chain in made.armature.ik2d.chains)
+
+
+def test_a_bone_or_a_target_that_is_gone_is_told():
+    made = walker()
+    plant_feet(made.armature)
+    made.armature.data.bones["toes.L"].name = "claws"
+    bpy.data.objects.remove(made.armature.ik2d.chains[1].target)
+    sentences = unplant_feet(made.armature)
+    assert any("toes.L" in one and "is gone" in one for one in sentences)
+    assert any("an object that it moved is gone" in one for one in sentences)
+
+
 # --- In the sidebar ---
 
 
