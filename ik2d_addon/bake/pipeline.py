@@ -95,15 +95,9 @@ def bake(
     chains' rotation channels from the first frame to the last; all else stays. Raises IK2DError for bad
     input. If it or `progress` raises, nothing has changed on any armature.
     """
-    with closing(bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)) as steps:
-        while True:
-            try:
-                done, total = next(steps)
-            except StopIteration as finished:
-                report: BakeReport = finished.value
-                return report
-            if progress:
-                progress(done, total)
+    steps = bake_steps(armature_object, chains, frame_start, frame_end, step, options=options)
+    with closing(steps):
+        return finished(steps, None if progress is None else lambda done: progress(*done))
 
 
 def bake_steps(

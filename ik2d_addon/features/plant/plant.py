@@ -34,7 +34,7 @@ from ...rig.chain.renames import bones_of, needed_chain
 from ...rig.pose.channels import channels_of
 from ...rig.scene.live_pause import live_paused
 from ...rig.scene.sampler import watch
-from ...rig.scene.samples import ChainSamples
+from ...rig.scene.samples import ChainSamples, finished
 from ..match.match import target_to_tip
 from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 from ..pole.pole import add_pole
@@ -95,14 +95,7 @@ def plant_feet(
         armature, chains, frame_start, frame_end, ground_velocity=ground_velocity, options=options
     )
     with closing(steps):
-        while True:
-            try:
-                done, total = next(steps)
-            except StopIteration as finished:
-                report: PlantReport = finished.value
-                return report
-            if progress:
-                progress(done, total)
+        return finished(steps, None if progress is None else lambda done: progress(*done))
 
 
 def plant_steps(
