@@ -7,6 +7,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
+from recorded_motion import CLIPS
+from recorded_walkers import recorded_walker
 from rigs import every_bit_of_animation
 from walkers import FRAMES, STEP, STRIDE, walker
 
@@ -348,3 +350,18 @@ def test_bakes_of_planted_feet_stay_what_they_are():
     before = made.pose()
     bake(made.armature)
     assert np.abs(made.pose() - before).max() < 1e-5
+
+
+# --- Recorded motion ---------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLIPS)
+def test_feet_of_recorded_people_do_not_slide(name):
+    armature = recorded_walker(name)
+    report = plant_feet(armature)
+    assert min(chain.slide_before for chain in report.chains) > 0.015  # metres
+    for chain in report.chains:
+        assert chain.slide_on_frames < ON_FRAMES * chain.reach and chain.slide < HALF_WAY * chain.reach
+        told = any(f"'{chain.name}': a joint turns" in warning for warning in report.warnings)
+        assert told == (chain.knee > 1.5 * chain.knee_before)
