@@ -9,14 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 400 KB
-# Those that are shown in motion too, in docs/, every so manyth frame; and those that move without a bake.
+# Those that are shown in motion too, in docs/: the picture's name, every so manyth frame, and its width.
 MOVING = {
-    "06_crane": ("crane", 3),
-    "07_native": ("insect", 3),
-    "08_cutout": ("cutout", 2),
-    "09_thrower": ("thrower", 2),
+    "06_crane": ("crane", 3, 480),
+    "07_native": ("insect", 3, 480),
+    "08_cutout": ("cutout", 2, 720),
+    "09_thrower": ("thrower", 2, 480),
 }
-NATIVE = ("07_native",)
+NATIVE = ("07_native",)  # these move without a bake
 
 
 def main(names: list[str]) -> None:
@@ -29,9 +29,9 @@ def main(names: list[str]) -> None:
                 run("-m", "ik2d_addon", "bake", scene, "--output", moving)
             run(ROOT / "tools" / "render_strip.py", moving, scene.with_suffix(".png"), "--width", WIDTH)
             if scene.stem in MOVING:
-                name, step = MOVING[scene.stem]
+                name, step, width = MOVING[scene.stem]
                 picture = ROOT / "docs" / f"{name}.webp"
-                run(ROOT / "tools" / "render_moving.py", moving, picture, "--step", step)
+                run(ROOT / "tools" / "render_moving.py", moving, picture, "--step", step, "--width", width)
 
 
 def run(*arguments: object) -> None:
