@@ -9,12 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "sample_scenes"
 WIDTH = 1020  # pixels; keeps each picture under 400 KB
-# Those that are shown in motion too, in docs/: the picture's name, every so manyth frame, and its width.
+# Those that are shown in motion too, in docs/: the picture's name, and how render_moving.py makes it.
 MOVING = {
-    "06_crane": ("crane", 3, 480),
-    "07_native": ("insect", 3, 480),
-    "08_cutout": ("cutout", 2, 720),
-    "09_thrower": ("thrower", 2, 480),
+    "06_crane": ("crane", "--step", 3),
+    "07_native": ("insect", "--step", 3),
+    "08_cutout": ("cutout", "--step", 2, "--width", 720, "--samples", 12),
+    "09_thrower": ("thrower", "--step", 2),
 }
 NATIVE = ("07_native",)  # these move without a bake
 
@@ -29,9 +29,9 @@ def main(names: list[str]) -> None:
                 run("-m", "ik2d_addon", "bake", scene, "--output", moving)
             run(ROOT / "tools" / "render_strip.py", moving, scene.with_suffix(".png"), "--width", WIDTH)
             if scene.stem in MOVING:
-                name, step, width = MOVING[scene.stem]
+                name, *how = MOVING[scene.stem]
                 picture = ROOT / "docs" / f"{name}.webp"
-                run(ROOT / "tools" / "render_moving.py", moving, picture, "--step", step, "--width", width)
+                run(ROOT / "tools" / "render_moving.py", moving, picture, *how)
 
 
 def run(*arguments: object) -> None:

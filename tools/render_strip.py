@@ -175,7 +175,6 @@ def set_quality(scene: bpy.types.Scene, width: int, samples: int) -> None:
     render.image_settings.file_format, render.image_settings.color_mode = 'PNG', 'RGB'
     render.use_persistent_data = True
     scene.cycles.device, scene.cycles.samples, scene.cycles.max_bounces = 'CPU', samples, 4
-    scene.cycles.use_denoising = True
 
 
 def render(scene: bpy.types.Scene) -> np.ndarray:

@@ -34,7 +34,8 @@ def build() -> bpy.types.Object:
     """Build the scene and return the armature."""
     rig = armature("Fox", _bones())
     stage.settings(LAST, (880, 560))
-    bpy.context.scene.cycles.samples = 16
+    cycles = bpy.context.scene.cycles
+    cycles.samples, cycles.use_denoising = 16, False  # flat colors have no noise
     fox.draw(rig)
     _legs(rig)
     _arms(rig)
@@ -43,6 +44,9 @@ def build() -> bpy.types.Object:
     hills.draw(GROUND)
     stage.light(color("CDE9EE"), sun=0.0, strength=1.0)
     stage.camera((0.42, -12.0, 0.93), (0.42, 0.0, 0.93), width=3.84)
+    for area in bpy.data.screens["Layout"].areas:
+        if area.type == 'VIEW_3D':  # colors as they are drawn
+            area.spaces.active.shading.light, area.spaces.active.shading.color_type = 'FLAT', 'MATERIAL'
     for frame, name in MOMENTS:
         stage.marker(frame, name)
     stage.note("Press Space", PRESS)
