@@ -16,6 +16,7 @@ MOVING = {
     "08_cutout": ("cutout", "--step", 2, "--width", 720, "--samples", 12),
     "09_thrower": ("thrower", "--step", 2),
 }
+NO_PATHS = ("08_cutout",)  # a drawing whose lines count
 NATIVE = ("07_native",)  # these move without a bake
 
 
@@ -27,7 +28,9 @@ def main(names: list[str]) -> None:
             if scene.stem not in NATIVE:
                 moving = Path(folder) / scene.name
                 run("-m", "ik2d_addon", "bake", scene, "--output", moving)
-            run(ROOT / "tools" / "render_strip.py", moving, scene.with_suffix(".png"), "--width", WIDTH)
+            strip = (moving, scene.with_suffix(".png"), "--width", WIDTH)
+            paths = ("--no-paths",) if scene.stem in NO_PATHS else ()
+            run(ROOT / "tools" / "render_strip.py", *strip, *paths)
             if scene.stem in MOVING:
                 name, *how = MOVING[scene.stem]
                 picture = ROOT / "docs" / f"{name}.webp"

@@ -2,7 +2,8 @@
 """Render moments of a baked scene into one picture: python tools/render_strip.py BAKED.blend OUT.png
 
 The moments are the scene's timeline markers, or frames spread evenly over its range. Each shows the path of
-the chains' tips; below it stand the frame, the marker's name and, where a tip misses its target, by how much.
+the chains' tips (but for --no-paths); below are the frame, the marker's name and, where a tip misses its
+target, by how much.
 """
 
 import argparse
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--columns", type=int, default=3, help="pictures in a row (default: 3)")
     add("--width", type=int, default=1200, help="width of the whole in pixels (default: 1200)")
     add("--samples", type=int, default=16, help="Cycles samples for each pixel (default: 16)")
+    add("--no-paths", action="store_true", help="leave out the paths of the chains' tips")
     options = parser.parse_args(arguments)
     if not open_scene(options.scene):
         return 2
@@ -73,7 +75,8 @@ def render_strip(picture: Path, options: argparse.Namespace) -> None:
     frames = options.frames or moments(scene)
     names = {marker.frame: marker.name for marker in scene.timeline_markers}
     tips = find_tips(scene)
-    add_trails(scene, tips)
+    if not options.no_paths:
+        add_trails(scene, tips)
     panel_width = (options.width - GAP * (options.columns - 1)) // options.columns
     set_quality(scene, panel_width, options.samples)
     panels, captions = [], []

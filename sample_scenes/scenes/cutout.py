@@ -95,7 +95,7 @@ STANDS = {
     "near": ((1, 58, -0.66), (70, 82, 0.10), (94, 106, 0.72), (118, LAST, 1.12)),
     "far": ((1, 46, -0.52), (58, 70, -0.20), (82, 94, 0.31), (106, 118, 1.10), (128, LAST, 1.28)),
 }
-LIFT = 0.13
+LIFT, LIFT_ON_STAIR = 0.13, 0.09  # of an ankle on its way, above the place it comes to
 
 
 def _level(x: float) -> float:
@@ -123,7 +123,7 @@ def _legs(rig) -> None:
                 before = stands[i - 1]
                 middle = (before[1] + touch) / 2
                 rises = _level(x) > _level(before[2])  # then it goes up before it goes on
-                high = _level(x) + ANKLE[1] + LIFT
+                high = z + (LIFT_ON_STAIR if rises else LIFT)
                 part = 0.30 if rises else 0.55
                 places.append((round(middle), before[2] + part * (x - before[2]), high))
                 rolls.append((round(middle) + 1, -0.1))
@@ -151,7 +151,7 @@ def _felt_ground() -> bpy.types.Object:
 
 
 # The waving wrist from the near shoulder: (frame, x, z); and the turn of its hand: (frame, degrees).
-UP, OUT = (-0.325, 0.195), (-0.385, 0.105)
+UP, OUT = (-0.350, 0.185), (-0.395, 0.095)
 WAVE = (
     *((frame, *(OUT if i % 2 else UP)) for i, frame in enumerate((1, 7, 12, 17, 22, 27, 32))),
     (37, -0.37, -0.12),

@@ -235,3 +235,24 @@ def test_toes_of_the_fox_stay_while_its_boots_roll_over_the_ball(baked) -> None:
                 looked += 1
             before = now
     assert looked > 60
+
+
+@pytest.mark.slow
+def test_boots_of_the_fox_stand_on_the_path_and_the_stair() -> None:
+    (scene,) = (path for path in check_samples.SAMPLES if "cutout" in path.stem)
+    check_samples.bake_sample(scene)
+    corners = [vertex.co for vertex in bpy.data.objects["Ground"].data.vertices]
+    steps = sorted({(round(spot.x, 4), round(spot.z, 4)) for spot in corners})
+    for side in ("near", "far"):
+        bones, stood = (f"foot.{side}", f"toes.{side}"), 0
+        boots = [ob.name for ob in bpy.data.objects if ob.parent_bone in bones]
+        for frame in range(1, bpy.context.scene.frame_end + 1):
+            bpy.context.scene.frame_set(frame)
+            lowest = 1.0
+            for boot in map(check_samples.evaluated_object, boots):
+                for spot in (boot.matrix_world @ vertex.co for vertex in boot.data.vertices):
+                    floor = max(z for x, z in steps if x <= spot.x)
+                    lowest = min(lowest, spot.z - floor)
+            assert lowest > -0.004, (side, frame)
+            stood += lowest < 0.001
+        assert stood > 100, side

@@ -85,9 +85,9 @@ def _draw_arms(rig) -> None:
         y = NEAR_ARM if near else FAR_ARM
         elbow, wrist, _ = ((x + u, z + v) for u, v in (ELBOW, WRIST, FINGERS))
         attach(limb("Sleeve", (x, z), elbow, (0.07, 0.06), sleeve, y), rig, f"upper arm.{side}")
-        start = tuple(elbow[i] * 0.28 + wrist[i] * 0.72 for i in (0, 1))
-        cuff = limb("Cuff", start, wrist, (0.064, 0.062), cuff_look, y - 0.001)
-        attach_all((limb("Forearm", elbow, wrist, (0.06, 0.056), sleeve, y), cuff), rig, f"forearm.{side}")
+        low, end = (tuple(elbow[i] + part * (wrist[i] - elbow[i]) for i in (0, 1)) for part in (0.52, 0.78))
+        cuff = limb("Cuff", low, end, (0.064, 0.062), cuff_look, y - 0.001)
+        attach_all((limb("Forearm", elbow, end, (0.06, 0.056), sleeve, y), cuff), rig, f"forearm.{side}")
         hand = [(-0.05, 0.03), (0.03, 0.035), (0.055, 0.0), (0.088, -0.012), (0.084, -0.042), (0.052, -0.05)]
         hand += [(0.05, -0.085), (0.012, -0.112), (-0.03, -0.10), (-0.056, -0.05)]
         closed = drawn("Hand", shifted(hand, *wrist), _fur(near), y + 0.001)
@@ -104,18 +104,22 @@ def _draw_arms(rig) -> None:
 
 
 def _open_hand(wrist, y: float) -> list[bpy.types.Object]:
-    """Draw the hand that waves, which stands for the other one meanwhile."""
+    """Return the parts of the hand that waves, shown in place of the closed one."""
     palm = [(-0.045, 0.03), (-0.052, -0.01), (-0.10, -0.02), (-0.112, -0.048), (-0.085, -0.062)]
     palm += [(-0.052, -0.055), (-0.068, -0.115), (-0.050, -0.138), (-0.028, -0.122), (-0.018, -0.10)]
     palm += [(-0.012, -0.135), (0.006, -0.152), (0.026, -0.134), (0.026, -0.098), (0.044, -0.118)]
     palm += [(0.066, -0.118), (0.074, -0.09), (0.062, -0.05), (0.055, 0.0), (0.04, 0.03)]
-    pad = ink("Pads", "FBC9A4")
-    parts = [
-        drawn("Open hand", shifted(palm, *wrist), _fur(), y + 0.001),
-        oval("Pad", (wrist[0], wrist[1] - 0.052), (0.033, 0.027), pad, y + 0.0005),
-    ]
-    for u, v in ((-0.045, -0.115), (0.005, -0.128), (0.055, -0.098)):
-        parts.append(oval("Finger pad", (wrist[0] + u, wrist[1] + v), (0.011, 0.013), pad, y + 0.0005))
+    size, pad = 1.15, ink("Pads", "FBC9A4")
+    palm = [(size * u, size * v) for u, v in palm]
+    parts = [drawn("Open hand", shifted(palm, *wrist), _fur(), y + 0.001)]
+    for u, v, wide, high in (
+        (0.0, -0.052, 0.033, 0.027),
+        (-0.045, -0.115, 0.011, 0.013),
+        (0.005, -0.128, 0.011, 0.013),
+        (0.055, -0.098, 0.011, 0.013),
+    ):
+        spot = (wrist[0] + size * u, wrist[1] + size * v)
+        parts.append(oval("Pad", spot, (size * wide, size * high), pad, y + 0.0005))
     for part in parts:
         shown(part, ((1, True), (HELLO[1], False)))
     return parts
@@ -222,7 +226,7 @@ def _draw_head(rig) -> None:
         parts.append(oval("Small glint", (x - 0.014, 1.362), (wide * 0.16, 0.008), white, FACE - 0.002))
         lash = [(x - wide - 0.014, 1.412), (x - wide * 0.5, 1.45), (x + wide * 0.5, 1.452), (x + wide, 1.425)]
         parts.append(stroke("Lash", lash, 0.016, dark, FACE - 0.003))
-        lids.append(oval("Lid", (x, 1.385), (wide + 0.008, 0.074), fur, FACE - 0.004))
+        lids.append(oval("Lid", (x, 1.385), (wide + 0.022, 0.082), fur, FACE - 0.004))
         closed = [(x - wide - 0.006, 1.378), (x, 1.352), (x + wide + 0.006, 1.378)]
         lids.append(stroke("Closed eye", closed, 0.018, dark, FACE - 0.005))
         brow = [(x - wide - 0.01, 1.492), (x, 1.517), (x + wide + 0.008, 1.503)]
