@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 # Script -> the sample scene that it starts from, and the size of the window.
 SCRIPTS = {
-    "cutout": ("08_cutout", "1280x860"),
+    "cutout": ("08_cutout", "1280x1060"),
     "live": ("03_tentacle", "1280x800"),
     "panel": ("02_excavator", "1440x980"),
     "riggers": ("01_walking_leg", "1280x1060"),

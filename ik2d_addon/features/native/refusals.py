@@ -73,7 +73,7 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
             " replace; delete them, or bake it instead"
         )
     if rig.foot is not None and is_animated(rig.armature, f"{rig.path}.foot.use_ground"):
-        yield "Stay Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead"
+        yield "Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead"
     if rig.tip_angle is not None:
         yield "its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead"
     for i, bone in enumerate(rig.pose_bones):

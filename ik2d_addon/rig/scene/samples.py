@@ -91,7 +91,7 @@ def solvable(chain: RigChain, samples: ChainSamples) -> NDArray[np.bool_]:
     return found
 
 
-_SETTINGS = ("Softness", "Bend", "Influence", "Roll", "Toes Up", "Break Angle", "Stay Above Ground")
+_SETTINGS = ("Softness", "Bend", "Influence", "Roll", "Toes Up", "Break Angle", "Above Ground")
 
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:

@@ -64,7 +64,7 @@ class IK2D_PG_foot(PropertyGroup):
         **ANIMATED,
     )
     use_ground: BoolProperty(
-        name="Stay Above Ground",
+        name="Above Ground",
         description="Lift the ankle wherever the sole would go below the ground",
         default=False,
         **ANIMATED,
