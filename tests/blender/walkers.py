@@ -54,11 +54,17 @@ class Walker:
 
 
 def walker(
-    feet: bool = True, scale: float = 1.0, seed: int = 0, slide: float = 0.85, aside: float = 0.0
+    feet: bool = True,
+    scale: float = 1.0,
+    seed: int = 0,
+    slide: float = 0.85,
+    aside: float = 0.0,
+    controls: bool = False,
 ) -> Walker:
     """Add a walker whose body gets only a part of the way that its steps were made for.
 
     slide: that part. aside: degrees by which its legs swing out of their planes and back, as captured motion.
+    controls: whether bones control its feet, as in most rigs, rather than empties.
     """
     rng = np.random.default_rng(seed)
     bones = {"body": ((0, 0, 1.0), (0, 0, 1.4), "", 0.0)}
@@ -69,6 +75,8 @@ def walker(
             f"foot.{side}": ((x, 0.02, 0.1), (x, -0.12, 0.02), f"shin.{side}", float(rng.uniform(-3, 3))),
             f"toes.{side}": ((x, -0.12, 0.02), (x, -0.2, 0.0), f"foot.{side}", 0.0),
         }
+        if controls:
+            bones[f"control.{side}"] = ((x, 0.02, 0.1), (x, 0.2, 0.1), "", float(rng.uniform(-3, 3)))
     armature = add_armature(bones)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = FRAMES[0], FRAMES[-1]
@@ -81,14 +89,19 @@ def walker(
     bpy.context.view_layer.update()
     chains = []
     for number, side in enumerate("LR"):
-        control = bpy.data.objects.new(f"control.{side}", None)
-        scene.collection.objects.link(control)
-        if seed:
-            control.rotation_mode = str(rng.choice(MODES))
         rest = armature.data.bones[f"shin.{side}"].tail_local
-        control.location = armature.matrix_world @ rest
+        if controls:
+            control = armature.pose.bones[f"control.{side}"]
+            follow = {"target": armature, "subtarget": control.name}
+        else:
+            control = bpy.data.objects.new(f"control.{side}", None)
+            scene.collection.objects.link(control)
+            if seed:
+                control.rotation_mode = str(rng.choice(MODES))
+            control.location = armature.matrix_world @ rest
+            follow = {"target": control}
         bpy.context.view_layer.update()
-        chain = add_chain(armature, f"shin.{side}", control, bone_count=2)
+        chain = add_chain(armature, f"shin.{side}", bone_count=2, **follow)
         chains.append(chain.name)
         if feet:
             add_foot(armature, chain)
@@ -125,7 +138,11 @@ def _step(armature, chain, control, rest, phase, frame, feet):
     middle = whole * STEP + 0.5 * STANDS - (phase - frame)
     y = -STRIDE / STEP * middle - STRIDE * eased
     z = 0.12 * np.sin(np.pi * share)
-    control.location = armature.matrix_world @ (rest + Vector((0.0, y, z)))
+    way = Vector((0.0, y, z))
+    if isinstance(control, bpy.types.PoseBone):
+        control.location = control.bone.matrix_local.to_3x3().inverted() @ way
+    else:
+        control.location = armature.matrix_world @ (rest + way)
     control.keyframe_insert("location", frame=frame)
     if feet:
         angles = np.interp(part, (0, 3, 9, STANDS - 1, STANDS + 4, STEP), (-20, 0, 0, 35, 10, -20))

@@ -53,6 +53,8 @@ def slides(made, report, times=FRAMES, ground=(0.0, 0.0, 0.0)):
         {"feet": True, "seed": 1, "scale": 0.01},
         {"feet": True, "seed": 3, "scale": 100.0},
         {"feet": False, "seed": 4},
+        {"feet": True, "controls": True},
+        {"feet": True, "controls": True, "seed": 6},
     ],
     ids=str,
 )
@@ -105,7 +107,9 @@ def test_keyed_targets_are_replaced_and_given_back():
     assert np.abs(made.pose() - before).max() < 1e-6
 
 
-@pytest.mark.parametrize("kind", [{}, {"feet": False, "seed": 2}, {"aside": 15.0}], ids=str)
+@pytest.mark.parametrize(
+    "kind", [{}, {"feet": False, "seed": 2}, {"aside": 15.0}, {"controls": True, "seed": 6}], ids=str
+)
 def test_clear_gives_back_the_motion_of_before(kind):
     made = walker(**kind)
     before, bits = made.pose(), every_bit_of_animation(made.armature)
