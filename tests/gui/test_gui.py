@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -89,27 +90,45 @@ def plays(
 ) -> Iterator[dict[str, Future[str]]]:
     """What each of the chosen scenarios prints, by its id; two are played at a time."""
     workers, runs = ThreadPoolExecutor(2), {}
+    # Blender maps files of its cache into memory: no other Blender may be writing them meanwhile.
+    caches = SimpleQueue()
+    for _ in range(2):
+        caches.put(str(tmp_path_factory.mktemp("cache")))
     for one in (item.callspec for item in request.session.items):
         own = {
             "BLENDER_USER_RESOURCES": str(tmp_path_factory.mktemp("user") / "resources"),
-            # Blender maps files of its cache into memory, which another one may be writing.
-            "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
             "IK2D_SHOTS": str(SHOTS / one.id),
         }
-        runs[one.id] = workers.submit(play, blender, installed, own, arm_scene, **one.params)
+        runs[one.id] = workers.submit(play, blender, installed, own, arm_scene, caches, **one.params)
     yield runs
     workers.shutdown(cancel_futures=True)
 
 
 def play(
-    blender: str, installed: dict[str, str], own: dict[str, str], scene: Path, scenario: str, arguments: list
+    blender: str,
+    installed: dict[str, str],
+    own: dict[str, str],
+    scene: Path,
+    caches: SimpleQueue,
+    scenario: str,
+    arguments: list,
 ) -> str:
-    """Run a scenario in a window, with user files and pictures of its own; return what it printed."""
+    """Run a scenario in a window, with user files and pictures of its own; return what it printed.
+
+    caches: folders, one of which Blender takes for its cache.
+    """
     # Blender saves changed preferences when it ends.
     shutil.copytree(installed["BLENDER_USER_RESOURCES"], own["BLENDER_USER_RESOURCES"])
     Path(own["IK2D_SHOTS"]).mkdir(parents=True, exist_ok=True)
     command = [TOOLS / "blender-gui", "--blender", blender, "--timeout", SECONDS - 30, "--", scene]
-    return run([*command, *arguments, "--python", HERE / scenario], {**installed, **own})
+    cache = caches.get()
+    try:
+        return run(
+            [*command, *arguments, "--python", HERE / scenario],
+            {**installed, **own, "XDG_CACHE_HOME": cache},
+        )
+    finally:
+        caches.put(cache)
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,9 @@ def baked(area, sidebar):
     bpy.context.scene.frame_set(100)
     fit(3.4, 0.35, 0.95)
     yield from ui.click_button(area, sidebar, "ik2d.bake")
-    yield from ui.wait_until(lambda: all(chain.bake_mark for chain in rig().ik2d.chains if chain.enabled), "the bake", 60)
+    chains = [chain.name for chain in rig().ik2d.chains if chain.enabled]
+    done = lambda: all(rig().ik2d.chains[name].bake_mark for name in chains)  # noqa: E731
+    yield from ui.wait_until(done, "the bake", 60)
     yield from scroll(sidebar)
     yield from picture("cutout_10_baked")
 
