@@ -73,9 +73,7 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
         if one.owner is None:
             gone[f"Chain '{chain.name}': an object that it moved is gone"] = None
             continue
-        try:
-            one.owner.path_resolve(path)
-        except ValueError:
+        if not is_there(chain, one.owner, one.path):
             gone[f"'{one.owner.name}': {path} is gone; its keys are not back"] = None
             continue
         try:
@@ -95,6 +93,14 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
         _drop_empty(owner)
     set_values(values)
     return list(gone)
+
+
+def is_there(chain: PropertyGroup, owner: Object | None, path: str) -> bool:
+    """Return whether an object still has a property. path: as in `Saved`."""
+    try:
+        return owner is not None and owner.path_resolve(_full(chain, path)) is not None
+    except ValueError:
+        return False
 
 
 def _full(chain: PropertyGroup, path: str) -> str:

@@ -39,7 +39,7 @@ from ..match.match import target_to_tip
 from ..match.targets import Holder, View, holder_of, in_rounds, location_keys, locations_on_tips, on_frames
 from ..pole.pole import add_pole
 from .contacts import UP, contact_keys, found, is_loop
-from .keep import Saved, put_back, saved, store, stored
+from .keep import Saved, is_there, put_back, saved, store, stored
 from .motion import ChainMotion, has_own_motion, misses, motion_of
 from .report import PlantReport, planted_chain
 
@@ -114,6 +114,7 @@ def plant_steps(
     scene, frames = _range(armature, frame_start, frame_end)
     with live_paused(), ExitStack() as undo:
         chosen = _chosen(armature, chains)
+        _refuse_unreadable(armature, chosen, frames)
         before = {chain.name: _unplanted(chain, undo) for chain in chosen}
         view, total = on_frames(scene, frames), 2 * len(frames)
         yield 0, total
@@ -214,6 +215,14 @@ def _chosen(armature: Object, names: Sequence[str] | None) -> list[PropertyGroup
     return [needed_chain(armature, name) for name in names]
 
 
+def _refuse_unreadable(armature: Object, chains: Sequence[PropertyGroup], frames: Sequence[int]) -> None:
+    """Raise IK2DError for a chain that cannot be read, and for one on drivers."""
+    rigs, _ = read_rigs(armature, [chain.name for chain in chains], frames)
+    for rig in rigs:
+        if rig.native is not None:
+            raise IK2DError(f"Chain '{rig.name}' is on drivers; revert it first, then plant its foot")
+
+
 def _unplanted(chain: PropertyGroup, undo: ExitStack) -> list[Saved]:
     """Give a chain the motion of before back, if it is planted; return that.
 
@@ -221,7 +230,8 @@ def _unplanted(chain: PropertyGroup, undo: ExitStack) -> list[Saved]:
     """
     before = stored(chain)
     places = [(one.owner, one.path, one.index) for one in before] or list(_places(chain))
-    now = [one for owner, path, index in places if owner for one in saved(chain, owner, path, [index])]
+    there = [place for place in places if is_there(chain, *place[:2])]
+    now = [one for owner, path, index in there for one in saved(chain, owner, path, [index])]
     undo.callback(_restore, chain.id_data, chain.name, now)
     put_back(chain, [one for one in before if ".contact" not in one.path])
     return before or now

@@ -14,7 +14,7 @@ from walkers import FRAMES, STEP, STRIDE, walker
 
 from ik2d_addon.bake import bake
 from ik2d_addon.bake.keys.clearing import clear
-from ik2d_addon.chains import find_contacts, plant_feet, unplant_feet
+from ik2d_addon.chains import find_contacts, make_native, plant_feet, unplant_feet
 from ik2d_addon.core import IK2DError
 from ik2d_addon.features.baking.results import bake_is_stale
 from ik2d_addon.features.plant.plant import plant_steps
@@ -323,6 +323,27 @@ def test_a_chain_without_a_target_is_refused():
     made = walker()
     made.armature.ik2d.chains[0].target = None
     refused(made, "Chain 'shin.L'.*target", chains=["shin.L"])
+
+
+def test_a_chain_on_drivers_is_refused():
+    made = walker(feet=False)
+    make_native(made.armature, made.armature.ik2d.chains[0])
+    with pytest.raises(IK2DError, match="Chain 'shin.L' is on drivers; revert it first"):
+        plant_feet(made.armature)
+
+
+def test_a_chain_whose_bones_are_gone_is_refused():
+    made = walker()
+    made.armature.ik2d.chains[0].tip = "nothing"
+    refused(made, "Chain 'shin.L'.*'nothing'")
+
+
+def test_bones_that_were_renamed_do_not_keep_feet_from_being_planted_again():
+    made = walker()
+    plant_feet(made.armature)
+    made.armature.data.bones["toes.L"].name = "claws"
+    report = plant_feet(made.armature)
+    assert all(chain.slide_on_frames < ON_FRAMES * chain.reach for chain in report.chains)
 
 
 def test_a_target_that_cannot_turn_is_refused():
