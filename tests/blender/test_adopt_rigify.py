@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rigify's generated human, cat, bird and wolf: a leg is one click, and comes back to the bit."""
 
+import math
+
 import bpy
 import pytest
 from rigs import evaluated_place, evaluated_tip
@@ -98,6 +100,36 @@ def test_baked_the_leg_is_on_its_target_and_the_skin_follows(generated, name):
             assert (evaluated_tip(rig, chain.tip) - place).length <= ON_TARGET * reach, (frame, chain.name)
         foot = evaluated_place(rig, "MCH-thigh_ik_target.L")
         assert (evaluated_tip(rig, "ORG-shin.L") - foot).length < 1e-4
+
+
+# Euler angles of the heel's control: rolls back and forward, rocks, and turns aside.
+HEELS = ((-50, 0, 0), (-20, 0, 0), (20, 0, 0), (45, 0, 0), (70, 0, 0), (20, 10, 0), (20, 0, 10))
+
+
+@pytest.mark.slow
+def test_the_heels_control_rolls_the_adopted_foot_as_before(generated):
+    rig = opened(generated, "human")
+    rig.pose.bones["foot_ik.L"].location.z = 0.1  # within reach at each roll
+    rig.animation_data_clear()
+    heel = rig.pose.bones["foot_heel_ik.L"]
+    heel.rotation_mode = 'ZXY'
+    for frame, angles in enumerate(HEELS, 1):
+        heel.rotation_euler = [math.radians(angle) for angle in angles]
+        heel.keyframe_insert("rotation_euler", frame=frame)
+
+    def feet():
+        found = []
+        for frame in range(1, len(HEELS) + 1):
+            bpy.context.scene.frame_set(frame)
+            found += [evaluated_tip(rig, "ORG-foot.L"), evaluated_tip(rig, "ORG-toe.L")]
+        return found
+
+    before = feet()
+    adopt_by(rig, "foot_ik.L")
+    reach = rig.data.bones["ORG-thigh.L"].length + rig.data.bones["ORG-shin.L"].length
+    bpy.ops.ik2d.bake(frame_start=1, frame_end=len(HEELS))
+    moved = max((one - other).length for one, other in zip(feet(), before, strict=True))
+    assert moved < 1e-4 * reach and (before[0] - before[8]).length > 0.05 * reach
 
 
 @pytest.mark.slow
