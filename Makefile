@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint build samples pictures clean
+.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint build samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -90,6 +90,10 @@ samples: BPY = 4.2.*
 samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version opens them
 	@$(ENVIRONMENT)
 	"$(PYTHON)" sample_scenes/build_scenes.py
+
+translations:  ## Bring the texts to translate up to date, and say which are not translated
+	@$(ENVIRONMENT) dev
+	"$(PYTHON)" tools/translations.py
 
 pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_GUI=/path/to/blender-gui
 	@$(ENVIRONMENT) pictures

@@ -15,6 +15,7 @@ from .cli.signals import heed_from_now
 
 # In the order of registration; each has register() and unregister().
 _MODULES = (
+    ".ui.languages",
     ".ui.settings.rig",
     ".ui.kept",
     ".features.setup.operators",

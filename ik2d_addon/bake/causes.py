@@ -5,17 +5,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Status
+from ..core.words import noted, say
 
-OUT_OF_REACH, OFF_THE_PLANE, EASED = "out of reach", "off the plane", "held back by softness"
-LIMITED, LOCKED, UNEVEN = "stopped by limits", "held by locks", "held back by uneven scale"
-BETWEEN_KEYS, MOVED_ELSE = "astray between keys", "moved by something else than the keys"
-REDUCED = "off by reducing keys"
-TURNING, BLENDED = "turning over", "held back by influence"
-HALF_WAY_BETWEEN = "half-way between frames"
+OUT_OF_REACH, OFF_THE_PLANE, EASED = (
+    noted("out of reach"),
+    noted("off the plane"),
+    noted("held back by softness"),
+)
+LIMITED, LOCKED, UNEVEN = (
+    noted("stopped by limits"),
+    noted("held by locks"),
+    noted("held back by uneven scale"),
+)
+BETWEEN_KEYS, MOVED_ELSE = noted("off between keys"), noted("moved by something other than the keys")
+REDUCED = noted("off by reducing keys")
+TURNING, BLENDED = noted("turning over"), noted("held back by influence")
+HALF_WAY_BETWEEN = noted("half-way between frames")
 _STATUS_IN_WORDS = {
     Status.TOO_FAR: OUT_OF_REACH,
     Status.TOO_CLOSE: OUT_OF_REACH,
-    Status.STALLED: "stalled",
+    Status.STALLED: noted("stalled"),
 }
 
 
@@ -52,4 +61,4 @@ def stopped_words(limited: NDArray[np.bool_], locked: NDArray[np.bool_] | None) 
     """Return the cause that stops joints, in words: masks (n,) of those at a limit, and of those locked."""
     if locked is None or not locked.any():
         return LIMITED
-    return LOCKED if (locked | ~limited).all() else f"{LOCKED} and limits"
+    return LOCKED if (locked | ~limited).all() else say("{locked} and limits", locked=LOCKED)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.solution import is_reached
-from ..core.words import listed, number_of
+from ..core.words import listed, number_of, say
 from .causes import (
     BETWEEN_KEYS,
     BLENDED,
@@ -213,61 +213,72 @@ class ChainReport:
 
     def sentence(self) -> str:
         """Return the result in words: "3 of 250 frames out of reach, worst by 0.12 m at frame 87"."""
-        by_force = ", baked by force" if self.forced else ""
+        by_force = say(", baked by force") if self.forced else ""
         if self.missed.any():
             return f"{self.missed_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
         count = number_of(len(self.frames), "frame")
         if not self.reached:
             return f"{count}, {self.doubt_words('target')}{self.hands_words()}{self.lifted_words()}{by_force}"
-        on_all = " on all" * (len(self.frames) > 1)
+        on_all = say(" on all") * (len(self.frames) > 1)
         told = (
             *(self.unverified_words(), self.between_words(), self.hands_words()),
             *(self.lifted_words(), self.parted_words()),
         )
-        return f"{count}, target reached{on_all}{''.join(told)}"
+        return say("{count}, target reached{on_all}{names}", count=count, on_all=on_all, names="".join(told))
 
     def missed_words(self) -> str:
         """Return the number of missed frames, the causes and the largest miss, in words."""
         missed = int(self.missed.sum())
         causes = dict.fromkeys(self._cause(int(i)) for i in np.flatnonzero(self.missed))
         worst = self.worst_missed
-        words = (
-            f"{missed} of {number_of(len(self.frames), 'frame')} {' or '.join(sorted(causes))},"
-            f" worst by {self._length(self.errors[worst])} at frame {self.frames[worst]:g}"
+        words = say(
+            "{missed} of {frames} {causes}, worst by {length} at frame {frame:g}",
+            missed=missed,
+            frames=number_of(len(self.frames), "frame"),
+            causes=say(" or ").join(sorted(map(say, causes))),
+            length=self._length(self.errors[worst]),
+            frame=self.frames[worst],
         )
         if self.strays and self.max_between > self.errors[worst]:
-            words += f", and by {self._length(self.max_between)} half-way between two"
+            words += say(", and by {length} half-way between two", length=self._length(self.max_between))
         return words
 
     def doubt_words(self, subject: str) -> str:
         """Return why no missed frame is known, but the target does not count as reached."""
         if self.strays:
             at = self.between_times[int(np.argmax(self.between))]
-            return (
-                f"{subject} reached on the frames, but up to {self._length(self.max_between)} off"
-                f" half-way between two (frame {at:g})"
+            return say(
+                "{subject} reached on the frames, but up to {length} off half-way between two (frame {at:g})",
+                subject=subject,
+                length=self._length(self.max_between),
+                at=at,
             )
         if self.forced:
-            return f"{subject} reached, if it is where it should be"
+            return say("{subject} reached, if it is where it should be", subject=subject)
         if self.ruled and self.keyed.all():
-            return f"{subject} reached by the keys alone, not verified with the bones' other controls"
-        return f"{subject} reached on the keys, not verified between them"
+            return say(
+                "{subject} reached by the keys alone, not verified with the bones' other controls",
+                subject=subject,
+            )
+        return say("{subject} reached on the keys, not verified between them", subject=subject)
 
     def unverified_words(self) -> str:
         """Return " as solved, not verified" where nothing was played back, else ""."""
-        return " as solved, not verified" if self.verified == VERIFIED_NOTHING else ""
+        return say(" as solved, not verified") if self.verified == VERIFIED_NOTHING else ""
 
     def between_words(self) -> str:
         """Return the miss half-way between frames, ", up to 1 mm off ...", or "" for none."""
         if self.max_between <= self.tolerance:
             return ""
-        return f", up to {self._length(self.max_between)} off half-way between frames"
+        return say(", up to {length} off half-way between frames", length=self._length(self.max_between))
 
     def hands_words(self) -> str:
         """Return the largest angle of hands off their rotation, "; 'foot' up to 0.2 degrees off", or ""."""
         if self.max_hands_off is None or np.radians(self.max_hands_off) <= HAND_OFF:
             return ""
-        return f"; {listed(self.hands)} up to {self.max_hands_off:.2g} degrees off"
+        return say(
+            "; {names} up to {angle:.2g} degrees off", names=listed(self.hands), angle=self.max_hands_off
+        )
 
     def lifted_words(self) -> str:
         """Return how far and when the ground lifted the foot, or "" where it did not.
@@ -277,10 +288,17 @@ class ChainReport:
         if self.lifted is None or not self.lifted.max() > self.tolerance:
             return ""
         count, worst = int((self.lifted > self.tolerance).sum()), int(np.argmax(self.lifted))
-        at = f"most at frame {self.frames[worst]:g}" if count > 1 else f"at {self.frames[worst]:g}"
-        return (
-            f"; its foot lifted above '{self.ground}' by up to {self._length(self.lifted[worst])} on"
-            f" {number_of(count, 'frame')}, {at}"
+        at = (
+            say("most at frame {frame:g}", frame=self.frames[worst])
+            if count > 1
+            else f"at {self.frames[worst]:g}"
+        )
+        return say(
+            "; its foot lifted above '{ground}' by up to {length} on {frames}, {at}",
+            ground=self.ground,
+            length=self._length(self.lifted[worst]),
+            frames=number_of(count, "frame"),
+            at=at,
         )
 
     def parted_words(self) -> str:
@@ -289,9 +307,11 @@ class ChainReport:
             return ""
         edges = np.flatnonzero(np.diff(np.concatenate(([False], self.parted, [False]))))
         first, last = self.frames[edges[0]], self.frames[edges[1] - 1]
-        more = f" and on {number_of(edges.size // 2 - 1, 'other run')}" if edges.size > 2 else ""
+        more = (
+            say(" and on {runs}", runs=number_of(edges.size // 2 - 1, "other run")) if edges.size > 2 else ""
+        )
         to = f"s {first:g} to {last:g}" if last > first else f" {first:g}"
-        return f"; live shows another pose at frame{to}{more}"
+        return say("; live shows another pose at frame{to}{more}", to=to, more=more)
 
     @property
     def worst_missed(self) -> int:

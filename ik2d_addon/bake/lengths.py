@@ -3,6 +3,8 @@
 
 import bpy
 
+from ..core.words import say
+
 # A foot in meters.
 FOOT = 0.3048
 
@@ -17,4 +19,4 @@ def length_text(length: float, unit_system: str) -> str:
     nanometers = 1e9 * length
     small = f"{nanometers:.0f}" if abs(nanometers) >= 10.0 else f"{nanometers:.2g}"
     finer = {'METRIC': f"{small} nm", 'IMPERIAL': f"{length / FOOT:.2g}'"}
-    return finer.get(unit_system, f"{length:.2g} units")
+    return finer.get(unit_system, say("{length:.2g} units", length=length))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..core import IK2DError
 from ..core.affine import are_finite, crossed, norms, product, unrepeated
 from ..core.inputs import Floats
+from ..core.words import say
 from ..rig.chain.chain import RigChain
 from ..rig.pose.joint_angles import angles_from_rest
 from ..rig.pose.kinematics import rest_to_pose
@@ -55,9 +56,25 @@ def played(chain: KeyedChain, samples: ChainSamples, times: Floats, solved: Floa
     known = are_finite(samples.targets) & are_finite(samples.world)
     lost = known & ~are_finite(samples.tips)
     if lost.any():
-        _refuse(rig.name, "its tip has", "its bones", times[int(np.argmax(lost))])
+        at = times[int(np.argmax(lost))]
+        raise IK2DError(
+            say(
+                "Chain '{chain}': played back, its tip has no finite place at frame {time:g}; mend or mute "
+                "the constraints and drivers on its bones",
+                chain=rig.name,
+                time=at,
+            )
+        )
     if not known.all() and (lost := ~known & np.isin(times, solved)).any():
-        _refuse(rig.name, "its target, or its armature, has", "these", times[int(np.argmax(lost))])
+        at = times[int(np.argmax(lost))]
+        raise IK2DError(
+            say(
+                "Chain '{chain}': played back, its target or its armature has no finite place at frame "
+                "{time:g}; mend or mute the constraints and drivers on these",
+                chain=rig.name,
+                time=at,
+            )
+        )
     if not known.all():
         samples, times = samples.at(np.flatnonzero(known)), times[known]
     samples = aimed_as_far(rig, swung(rig, samples))
@@ -84,13 +101,6 @@ def _missed(rig: RigChain, samples: ChainSamples) -> tuple[Floats, Floats, Float
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     heights = (missed * normals).sum(axis=1)
     return norms(missed), norms(missed - heights[:, None] * normals), np.abs(heights)
-
-
-def _refuse(chain: str, what: str, where: str, time: float) -> None:
-    raise IK2DError(
-        f"Chain '{chain}': played back, {what} no finite place at frame {time:g}; mend or mute the"
-        f" constraints and drivers on {where}"
-    )
 
 
 def times_to_play(chains: Sequence[KeyedChain], plan: KeyPlan, verify: str) -> Floats:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.words import number_of
+from ..core.words import number_of, say
 from .chain_report import ChainReport
 
 
@@ -77,11 +77,17 @@ class BakeReport:
     def sentence(self) -> str:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames, chains = len(self.chains[0].frames), len(self.chains)
-        rigs = f" of {len(self.parts)} armatures" if self.parts else ""
+        rigs = say(" of {count} armatures", count=len(self.parts)) if self.parts else ""
         done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{rigs}{self._keys()}"
         forced = sum(bool(chain.forced) for chain in self.chains)
-        by_force = f"; {number_of(forced, 'chain')} by force, see the warnings" if forced else ""
-        left_out = f"; {number_of(len(self.left_out), 'faulty chain')} left out" if self.left_out else ""
+        by_force = (
+            say("; {chains} by force, see the warnings", chains=number_of(forced, "chain")) if forced else ""
+        )
+        left_out = (
+            say("; {chains} left out", chains=number_of(len(self.left_out), "faulty chain"))
+            if self.left_out
+            else ""
+        )
         return f"{done}; {self._outcome()}{self._hands()}{by_force}{left_out}"
 
     def _outcome(self) -> str:
@@ -89,7 +95,9 @@ class BakeReport:
         worst = max(self.chains, key=lambda chain: chain.max_error)
         bad = [chain for chain in self.chains if not chain.reached]
         if not bad:
-            reached = "all others reached their targets" if self.left_out else "every target reached"
+            reached = (
+                say("all others reached their targets") if self.left_out else say("every target reached")
+            )
             return f"{reached}{worst.unverified_words()}{worst.between_words()}"
         worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
         named = f" of '{worst.name}'" if len(self.chains) > 1 else ""
@@ -107,7 +115,12 @@ class BakeReport:
         if not any(0 < chain.keys < len(chain.frames) for chain in self.chains):
             return ""
         fewest, most = min(chain.keys for chain in self.chains), max(chain.keys for chain in self.chains)
-        return f" with {number_of(most, 'key') if fewest == most else f'{fewest} to {most} keys'} each"
+        return say(
+            " with {part} each",
+            part=number_of(most, "key")
+            if fewest == most
+            else say("{fewest} to {most} keys", fewest=fewest, most=most),
+        )
 
     def _sampled(self) -> str:
         """Return the part of the scene that was evaluated for the samples, and why that much."""

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
-from ..core.words import quoted
+from ..core.words import quoted, say
 from ..rig.animation import key_faults, versions
 from ..rig.chain.chain import RigChain, read_chain
 from ..rig.chain.dependencies import Movers
@@ -62,7 +62,9 @@ class BakeOptions:
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise IK2DError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.reduce and self.on_target_keys:
-            raise IK2DError("Keys are either reduced or on the target's own key frames; turn off one of them")
+            raise IK2DError(
+                say("Keys are either reduced or on the target's own key frames; turn off one of them")
+            )
 
 
 def chosen_range(armature: bpy.types.Object, scene: bpy.types.Scene) -> tuple[int, int, int]:
@@ -84,7 +86,13 @@ def chosen_options(settings: bpy.types.PropertyGroup) -> BakeOptions:
             ease_flips=settings.ease_flips,
         )
     except IK2DError as error:
-        raise IK2DError(f"The bake options of '{settings.id_data.name}' cannot be: {error}") from None
+        raise IK2DError(
+            say(
+                "The bake options of '{armature}' are not valid: {error}",
+                armature=settings.id_data.name,
+                error=error,
+            )
+        ) from None
 
 
 def checked_options(options: BakeOptions | None) -> BakeOptions:
@@ -110,11 +118,24 @@ def frame_range(scene: bpy.types.Scene, start: int | None, end: int | None, step
         raise IK2DError(f"Frames are whole numbers, not {start!r}, {end!r} and {step!r}") from None
     for frame in (start, end):
         if abs(frame) > FRAMES:
-            raise IK2DError(f"Blender has no frame {frame}, only {-FRAMES} to {FRAMES}; choose one of these")
+            raise IK2DError(
+                say(
+                    "Blender has no frame {frame}, only {frames} to {frames_2}; choose one of these",
+                    frame=frame,
+                    frames=-FRAMES,
+                    frames_2=FRAMES,
+                )
+            )
     if end < start:
-        raise IK2DError(f"The frame range {start} to {end} is reversed; give the first frame before the last")
+        raise IK2DError(
+            say(
+                "The frame range {start} to {end} is reversed; give the first frame before the last",
+                start=start,
+                end=end,
+            )
+        )
     if step < 1:
-        raise IK2DError(f"The step from frame to frame must be 1 or more, not {step}")
+        raise IK2DError(say("The step from frame to frame must be 1 or more, not {step}", step=step))
     frames = list(range(start, end + 1, step))
     return frames if frames[-1] == end else [*frames, end]
 
@@ -137,18 +158,30 @@ def scene_of_all(armatures: Sequence[bpy.types.Object]) -> bpy.types.Scene:
     scenes = [scene_of(armature) for armature in armatures]
     for place, (armature, scene) in enumerate(zip(armatures, scenes, strict=True)):
         if armature in armatures[:place]:
-            raise IK2DError(f"'{armature.name}' is given twice; give each armature once")
+            raise IK2DError(
+                say("'{armature}' is given twice; give each armature once", armature=armature.name)
+            )
         if scene != scenes[0]:
             raise IK2DError(
-                f"'{armatures[0].name}' is in the scene '{scenes[0].name}' and '{armature.name}' in"
-                f" '{scene.name}'; bake the armatures of one scene at a time"
+                say(
+                    "'{armature}' is in the scene '{scene}' and '{armature_2}' in '{scene_2}'; bake the "
+                    "armatures of one scene at a time",
+                    armature=armatures[0].name,
+                    scene=scenes[0].name,
+                    armature_2=armature.name,
+                    scene_2=scene.name,
+                )
             )
         sharing = versions.sharing_channels(armature) if place else ()
         for other in armatures[:place]:
             if other in sharing:
                 raise IK2DError(
-                    f"'{other.name}' and '{armature.name}' play the same action, so each would get the keys"
-                    " of the other; give one of them a copy of it"
+                    say(
+                        "'{other}' and '{armature}' play the same action, so each would get the keys of the "
+                        "other; give one of them a copy of it",
+                        other=other.name,
+                        armature=armature.name,
+                    )
                 )
     return scenes[0]
 
@@ -210,7 +243,7 @@ def read_rigs(
         raise IK2DError(faults[0])
     reaching = reaching_of(armature)
     ruled = [with_other_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
-    return ruled, [f"Left out: {fault}" for fault in faults]
+    return ruled, [say("Left out: {fault}", fault=fault) for fault in faults]
 
 
 def check(
@@ -285,21 +318,31 @@ def scene_of(armature: bpy.types.Object) -> bpy.types.Scene:
         raise IK2DError("The armature to bake was deleted; get it anew from bpy.data.objects")
     if not isinstance(armature, bpy.types.Object) or armature.type != 'ARMATURE':
         name = getattr(armature, "name", armature)
-        raise IK2DError(f"'{name}' is not an armature; choose an armature object")
+        raise IK2DError(say("'{name}' is not an armature; choose an armature object", name=name))
     if not armature.is_editable:
         raise IK2DError(
-            f"'{armature.name}' is linked from another file and cannot be keyed;"
-            " make a library override of it (Object > Library Override > Make)"
+            say(
+                "'{armature}' is linked from another file and cannot be keyed; make a library "
+                "override of it (Object > Library Override > Make)",
+                armature=armature.name,
+            )
         )
     if armature.data.is_editmode:
-        raise IK2DError(f"'{armature.name}' is in Edit Mode, here or as another object; leave it (Tab)")
+        raise IK2DError(
+            say(
+                "'{armature}' is in Edit Mode, here or as another object; leave it (Tab)",
+                armature=armature.name,
+            )
+        )
     if armature.data.pose_position == 'REST':
-        raise IK2DError(f"'{armature.name}' shows its rest position; set it to Pose Position first")
+        raise IK2DError(
+            say("'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name)
+        )
     scene = bpy.context.scene
     if scene.objects.get(armature.name) == armature:
         return scene
     if not armature.users_scene:
-        raise IK2DError(f"'{armature.name}' is in no scene; link it to one first")
+        raise IK2DError(say("'{armature}' is in no scene; link it to one first", armature=armature.name))
     return armature.users_scene[0]
 
 
@@ -324,7 +367,10 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
         chosen = [chain for chain in stored if chain.enabled]
         if not chosen:
             raise IK2DError(
-                f"'{armature.name}' has no enabled chain; add one in the IK 2D tab of the sidebar"
+                say(
+                    "'{armature}' has no enabled chain; add one in the IK 2D tab of the sidebar",
+                    armature=armature.name,
+                )
             )
         return chosen
     there = {chain.name: chain for chain in stored}
@@ -334,7 +380,14 @@ def _chosen(armature: bpy.types.Object, names: Sequence[str] | None) -> list[bpy
             raise IK2DError(f"chains takes a list of names, and {name!r} is none")
         if name not in there:
             known = ", ".join(f"'{chain.name}'" for chain in stored) or "none"
-            raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
+            raise IK2DError(
+                say(
+                    "'{armature}' has no chain '{name}'; its chains are: {known}",
+                    armature=armature.name,
+                    name=name,
+                    known=known,
+                )
+            )
         if there[name] not in chosen:
             chosen.append(there[name])
     if not chosen:
@@ -358,9 +411,16 @@ def refuse_too_long(rigs: Sequence[RigChain], frames: Sequence[int], halves: boo
     needed, there = solved * (BYTES_A_FRAME + BYTES_A_BONE * bones), physical_memory()
     if there is not None and needed > there:
         raise IK2DError(
-            f"The frames {frames[0]} to {frames[-1]} of {bones} bones would need some {needed / 1e9:.1f} GB"
-            f" of memory, and this machine has {there / 1e9:.1f}; bake fewer frames or"
-            " fewer chains at a time"
+            say(
+                "The frames {frame} to {frame_2} of {bones} bones would need some {needed:.1f} GB of "
+                "memory, and this machine has {there:.1f}; bake fewer frames or fewer chains at a "
+                "time",
+                frame=frames[0],
+                frame_2=frames[-1],
+                bones=bones,
+                needed=needed / 1000000000.0,
+                there=there / 1000000000.0,
+            )
         )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.inputs import Floats
 from ..core.swing import ARC, POLE, SWING
-from ..core.words import number_of
+from ..core.words import noted, number_of, say
 from ..rig.chain.chain import RigChain
 from ..rig.pose.swings import NEAR, STEP
 from .keys.keying import KeyedChain
@@ -15,11 +15,15 @@ from .lengths import length_text
 from .solving.frames import SolvedChain
 
 # The target's direction that leaves a plane open, and the way out.
-WHERE = {SWING: "across its plane", POLE: "in line with its pole", ARC: "straight behind the chain at rest"}
+WHERE = {
+    SWING: noted("across its plane"),
+    POLE: noted("in line with its pole"),
+    ARC: noted("straight behind the chain at rest"),
+}
 _CURE = {
-    SWING: "lead the target round there, or choose Towards Pole",
-    POLE: "move the pole or the target aside",
-    ARC: "lead the target round there, or choose Towards Pole",
+    SWING: noted("move the target around that place, or choose Towards Pole"),
+    POLE: noted("move the pole or the target aside"),
+    ARC: noted("move the target around that place, or choose Towards Pole"),
 }
 # Curves that miss the way between keys by more than this part of the reach are worth a warning.
 STRAYED = 1e-3
@@ -36,11 +40,19 @@ def flip_notes(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     if fast.any():
         worst = int(np.argmax(chain.plane_steps))
         count = int(fast.sum())
-        others = f", the most of {count} such turns" if count > 1 else ""
-        eased = "" if chain.spins is not None else "; Ease Flips in the bake's options turns it slowly"
+        others = say(", the most of {count} such turns", count=count) if count > 1 else ""
+        eased = "" if chain.spins is not None else say("; Ease Flips in the bake's options turns it slowly")
         yield (
-            f"Chain '{rig.name}': its plane turns by {np.degrees(chain.plane_steps[worst]):.0f} degrees from"
-            f" frame {frames[max(worst - 1, 0)]:g} to {frames[worst]:g}{others}{eased}"
+            say(
+                "Chain '{chain}': its plane turns by {angle:.0f} degrees from frame {frame:g} to "
+                "{frame_2:g}{others}{eased}",
+                chain=rig.name,
+                angle=np.degrees(chain.plane_steps[worst]),
+                frame=frames[max(worst - 1, 0)],
+                frame_2=frames[worst],
+                others=others,
+                eased=eased,
+            )
         )
 
 
@@ -54,9 +66,18 @@ def open_note(rig: RigChain, openness: Floats | None, frames: Sequence[float]) -
     worst, count = int(np.argmin(openness)), int((openness < NEAR).sum())
     degrees, where = np.degrees(openness[worst]), WHERE[rig.swing.rule]
     yield (
-        f"Chain '{rig.name}': its target is {where} within {np.degrees(NEAR):.0f} degrees"
-        f" on {number_of(count, 'frame')} ({degrees:.2g} degrees at frame {frames[worst]:g}),"
-        f" where its plane may turn over; {_CURE[rig.swing.rule]}, or bake with Ease Flips"
+        say(
+            "Chain '{chain}': its target is {where} within {angle:.0f} degrees on {frames} "
+            "({angle_2:.2g} degrees at frame {frame:g}), where its plane may turn over; {cure}, "
+            "or bake with Ease Flips",
+            chain=rig.name,
+            where=where,
+            angle=np.degrees(NEAR),
+            frames=number_of(count, "frame"),
+            angle_2=degrees,
+            frame=frames[worst],
+            cure=_CURE[rig.swing.rule],
+        )
     )
 
 
@@ -69,7 +90,15 @@ def stray_note(keyed: KeyedChain, frames: Sequence[float], units: str) -> Iterat
     euler = first.rotation_mode not in ('QUATERNION', 'AXIS_ANGLE')
     if euler and strayed > STRAYED * chain.reach:
         yield (
-            f"Chain '{chain.rig.name}': between frames {frames[gap]:g} and {frames[gap + 1]:g} its tip may"
-            f" stray by some {length_text(strayed, units)}: '{first.name}' turns by {first.rotation_mode}"
-            " angles, which follow a fast plane badly; Quaternion, as its rotation mode, does better"
+            say(
+                "Chain '{chain}': between frames {frame:g} and {frame_2:g} its tip may be off by "
+                "some {length}: '{first}' turns by {mode} angles, which follow a fast plane badly; "
+                "Quaternion, as its rotation mode, does better",
+                chain=chain.rig.name,
+                frame=frames[gap],
+                frame_2=frames[gap + 1],
+                length=length_text(strayed, units),
+                first=first.name,
+                mode=first.rotation_mode,
+            )
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.pops import POP
-from ..core.words import number_of, quoted
+from ..core.words import noted, number_of, quoted, say
 from ..rig.chain.chain import FAR_OFF_PLANE
 from ..rig.chain.planes import HINGES
 from ..rig.pose.joint_angles import rest_directions
@@ -141,11 +141,22 @@ def _chain_warnings(
     if chain.off_plane[worst] > FAR_OFF_PLANE * reach:
         far = length_text(chain.off_plane[worst], units)
         yield (
-            f"Chain '{rig.name}': its tip leaves its target by up to {far} across the chain's plane (frame"
-            f" {frames[worst]}): {askew_words(rig)}"
+            say(
+                "Chain '{chain}': its tip leaves its target by up to {far} across the chain's plane "
+                "(frame {frame}): {cause}",
+                chain=rig.name,
+                far=far,
+                frame=frames[worst],
+                cause=askew_words(rig),
+            )
             if rig.joints.askew
-            else f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
-            f" {frames[worst]}); the tip follows it within the plane"
+            else say(
+                "Chain '{chain}': its target is up to {far} off the chain's plane (frame {frame}); "
+                "the tip follows it within the plane",
+                chain=rig.name,
+                far=far,
+                frame=frames[worst],
+            )
         )
     if chain.uneven_scale:
         yield uneven_words(rig.name, chain.uneven_scale)
@@ -158,11 +169,18 @@ def _chain_warnings(
     yield from _astray_hands(keyed, plan, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
-        promised = "promised" if plan.bound else "solved"
-        yield (
-            f"Chain '{rig.name}': Blender plays it back up to {length_text(excess, units)} worse than"
-            f" {promised} (frame {time:g}); {'mute' if rig.ruled else 'look for'} constraints, drivers or"
-            " other animation on its bones"
+        if rig.ruled:
+            way_out = say("mute constraints, drivers or other animation on its bones")
+        else:
+            way_out = say("look for constraints, drivers or other animation on its bones")
+        yield say(
+            "Chain '{chain}': Blender plays it back up to {length} worse than {promised} (frame {time:g}); "
+            "{way_out}",
+            chain=rig.name,
+            length=length_text(excess, units),
+            promised=noted("promised") if plan.bound else noted("solved"),
+            time=time,
+            way_out=way_out,
         )
 
 
@@ -215,18 +233,28 @@ def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[
         worst = int(np.argmax(off[:, k]))
         if off[worst, k] > HAND_OFF:
             yield (
-                f"Chain '{rig.name}': '{bone}' is up to {np.degrees(off[worst, k]):.2g} degrees off"
-                f" the rotation that it is to have (frame {times[worst]:g}), as its locks hold it;"
-                " unlock its rotation"
+                say(
+                    "Chain '{chain}': '{bone}' is up to {angle:.2g} degrees off the rotation that it "
+                    "must have (frame {time:g}), as its locks hold it; unlock its rotation",
+                    chain=rig.name,
+                    bone=bone,
+                    angle=np.degrees(off[worst, k]),
+                    time=times[worst],
+                )
             )
     if played.hands_moved is not None and not np.isnan(played.hands_moved).all():
         worst = int(np.nanargmax(played.hands_moved))
         moved = float(played.hands_moved[worst])
         if moved > HAND_OFF + hands.bound:
             yield (
-                f"Chain '{rig.name}': Blender plays {quoted(rig.hands.bones)} back up to"
-                f" {np.degrees(moved):.2g} degrees off what was keyed (frame {played.times[worst]:g});"
-                " look for constraints, drivers or other animation there"
+                say(
+                    "Chain '{chain}': Blender plays {names} back up to {angle:.2g} degrees off what was "
+                    "keyed (frame {time:g}); look for constraints, drivers or other animation there",
+                    chain=rig.name,
+                    names=quoted(rig.hands.bones),
+                    angle=np.degrees(moved),
+                    time=played.times[worst],
+                )
             )
 
 
@@ -238,9 +266,16 @@ def _off_angle(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     worst = int(np.argmax(np.where(off, chain.angle_errors, -1.0)))
     degrees = np.degrees(chain.angle_errors[worst])
     yield (
-        f"Chain '{chain.rig.name}': its last bone, '{chain.rig.bones[-1]}', is up to {degrees:.3g} degrees"
-        f" off its angle (frame {frames[worst]:g}), which it cannot have with its tip on the target, on"
-        f" {number_of(int(off.sum()), 'frame')}; Angle First keeps the angle instead"
+        say(
+            "Chain '{chain}': its last bone, '{bone}', is up to {angle:.3g} degrees off its "
+            "angle (frame {frame:g}), which it cannot have with its tip on the target, on "
+            "{frames}; Angle First keeps the angle instead",
+            chain=chain.rig.name,
+            bone=chain.rig.bones[-1],
+            angle=degrees,
+            frame=frames[worst],
+            frames=number_of(int(off.sum()), "frame"),
+        )
     )
 
 
@@ -253,9 +288,15 @@ def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterat
         worst = first + int(np.argmax(chain.distance[first:end]))
         last = f" to {frames[end - 1]:g}" if end - first > 1 else ""
         yield (
-            f"Chain '{chain.rig.name}': it turns over to its other side on frame {frames[first]:g}{last}; its"
-            f" tip leaves its target there by up to {length_text(chain.distance[worst], units)} (frame"
-            f" {frames[worst]:g})"
+            say(
+                "Chain '{chain}': it turns over to its other side on frame {frame:g}{last}; its tip "
+                "leaves its target there by up to {length} (frame {frame_2:g})",
+                chain=chain.rig.name,
+                frame=frames[first],
+                last=last,
+                length=length_text(chain.distance[worst], units),
+                frame_2=frames[worst],
+            )
         )
 
 
@@ -265,13 +306,20 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
         return
     limits, factors = chain.rig.stretching.limits, chain.factors[:, -1]
     for factor, there, word in (
-        (limits.most, factors >= limits.most, "stretched to its most"),
-        (limits.least, factors <= limits.least, "compressed to its least"),
+        (limits.most, factors >= limits.most, say("stretched to its most")),
+        (limits.least, factors <= limits.least, say("compressed to its least")),
     ):
         if factor != 1.0 and there.any():
             count, first = int(there.sum()), frames[int(np.argmax(there))]
-            on = f"on {count} frames, first at" if count > 1 else "at"
-            yield f"Chain '{chain.rig.name}': {word}, {factor:.3g} times, {on} frame {first:g}"
+            on = say("on {count} frames, first at", count=count) if count > 1 else "at"
+            yield say(
+                "Chain '{chain}': {word}, {factor:.3g} times, {on} frame {first:g}",
+                chain=chain.rig.name,
+                word=word,
+                factor=factor,
+                on=on,
+                first=first,
+            )
 
 
 def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
@@ -289,14 +337,27 @@ def _jumps(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
         worst = max(found, key=furthest.__getitem__)
         bone = chain.rig.bones[int(np.argmax(turns[worst]))]
         others = (
-            f", the furthest of {len(found)} such turns from frame {frames[found[0]]:g} to"
-            f" {frames[found[-1] + 1]:g}"
+            say(
+                ", the furthest of {count} such turns from frame {frame:g} to {frame_2:g}",
+                count=len(found),
+                frame=frames[found[0]],
+                frame_2=frames[found[-1] + 1],
+            )
             if len(found) > 1
             else ""
         )
         yield (
-            f"Chain '{chain.rig.name}': bone '{bone}' turns by {furthest[worst]:.0f} degrees from frame"
-            f" {frames[worst]:g} to {frames[worst + 1]:g}{others}; {cure}"
+            say(
+                "Chain '{chain}': bone '{bone}' turns by {angle:.0f} degrees from frame {frame:g} to "
+                "{frame_2:g}{others}; {cure}",
+                chain=chain.rig.name,
+                bone=bone,
+                angle=furthest[worst],
+                frame=frames[worst],
+                frame_2=frames[worst + 1],
+                others=others,
+                cure=cure,
+            )
         )
 
 
@@ -306,13 +367,15 @@ def _cure(chain: SolvedChain, frame: int) -> str:
     far, way = max(np.hypot(*start), np.hypot(*end)), end - start
     passed = start + way * np.clip(-(start @ way) / max(way @ way, 1e-300), 0.0, 1.0)
     if np.hypot(*passed) < NEAR_ROOT:
-        other = "" if chain.rig.solver == 'CCD' else ", or let CCD follow it"
-        return f"its target passes close by the chain's root: lead it round there{other}"
+        other = "" if chain.rig.solver == 'CCD' else say(", or let CCD follow it")
+        return say("its target passes close to the chain's root: move it around the root{other}", other=other)
     if far > NEAR_FULL_REACH and not chain.softness[frame]:
-        return "its target comes to full reach: Softness turns the joints more slowly there"
+        return say("its target comes to full reach: Softness turns the joints more slowly there")
     if chain.rig.solver == 'EVEN' and np.isfinite(chain.rig.joints.limits).any():
-        return "two poses bend alike there: lead the target another way, widen the limits, or let CCD go on"
-    return "look there, and lead the target another way if it should not"
+        return say(
+            "two poses bend alike there: move the target another way, widen the limits, or let CCD go on"
+        )
+    return say("look there, and move the target another way if it should not")
 
 
 def _worst_excess(solved: SolvedChain, plan: KeyPlan, played: Played) -> tuple[float, float]:

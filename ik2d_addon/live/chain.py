@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core import IK2DError, Status
+from ..core.words import say
 from ..rig.animation.bone_channels import BoneRotation, values_of
 from ..rig.chain.chain import bend_of, read_chain
 from ..rig.chain.dependencies import Node
@@ -73,10 +74,10 @@ class LiveChain:
         self.key = armature.session_uid, settings.name
         self.is_fresh = True  # not solved yet
         if is_native(settings):
-            raise IK2DError(f"Chain '{settings.name}' {NATIVE}")
+            raise IK2DError(say("Chain '{chain}' {native}", chain=settings.name, native=NATIVE))
         rig = with_inputs_checked(read_chain(armature, settings))
         if rig.has_memory:
-            raise IK2DError(f"Chain '{rig.name}' {MEMORY}")
+            raise IK2DError(say("Chain '{chain}' {memory}", chain=rig.name, memory=MEMORY))
         refuse_moved_target(rig)
         refuse_driven(rig)
         refuse_native(rig)
@@ -222,7 +223,7 @@ class LiveChain:
     ) -> FrameState:
         """Return the state of the evaluated armature `shown`, and of the target."""
         if self.armature.ik2d.chains[self.index].name != self.name:
-            raise LookupError(f"chain '{self.name}' is not where it was")
+            raise LookupError(say("chain '{it}' is not where it was", it=self.name))
         settings: Any = chain_named(shown, self.name)
         bones = shown.pose.bones
         own = [bones[name] for name in self.rig.bones]
@@ -261,7 +262,13 @@ class LiveChain:
         height = matrix.translation.z if matrix is not None and not rig.foot.has_surface else None
         root = (frame.world @ frame.own[0].head).z
         if height is not None and frame.foot_values[3] and height > root:
-            raise IK2DError(f"Chain '{rig.name}': {above_hip(rig.foot.ground.name)}; lower it")
+            raise IK2DError(
+                say(
+                    "Chain '{chain}': {problem}; lower it",
+                    chain=rig.name,
+                    problem=above_hip(rig.foot.ground.name),
+                )
+            )
         foot = plain.pose(frame.target, turned, frame.world, size, frame.foot_values, height)
         if matrix is not None and rig.foot.has_surface:
             ground = ground_matrix(rig, matrix, depsgraph, root)
@@ -334,7 +341,9 @@ class LiveChain:
     ) -> Vector:
         """Return the place of a target or pole as a depsgraph shows it, or by its F-Curves if hidden."""
         if self.is_unseen(node[0], depsgraph):
-            return place_by_curves(node, f"Chain '{self.rig.name}': its {role}", scene, depsgraph)
+            return place_by_curves(
+                node, say("Chain '{chain}': its {role}", chain=self.rig.name, role=role), scene, depsgraph
+            )
         return shown_place(*node, depsgraph)
 
     def is_unseen(self, target: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:

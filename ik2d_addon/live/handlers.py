@@ -7,6 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core import IK2DError
+from ..core.words import say
 from ..rig.chain.readable import in_words
 from ..rig.chain.renames import chain_named
 from ..rig.scene import live_pause
@@ -96,8 +97,10 @@ def _follow(
     """Pose one chain; return whether it had to be turned."""
     data = chain.armature.data
     if data.is_editmode or data.pose_position == 'REST':
-        shown = "is in Edit Mode" if data.is_editmode else "is in Rest Position"
-        RIGS.problems[chain.key] = f"'{chain.armature.name}' {shown}, where it shows its rest pose"
+        shown = say("is in Edit Mode") if data.is_editmode else say("is in Rest Position")
+        RIGS.problems[chain.key] = say(
+            "'{armature}' {shown}, where it shows its rest pose", armature=chain.armature.name, shown=shown
+        )
         return False
     if controls := chain.other_controls(depsgraph):
         RIGS.problems[chain.key] = " ".join(sentences(chain.name, controls))
@@ -117,9 +120,12 @@ def _turn_off(chain: LiveChain, scene: bpy.types.Scene, error: Exception) -> Non
         settings = chain_named(chain.armature, chain.name)
         if settings is not None:
             settings.live = False
-    RIGS.failures[chain.key] = (
-        f"Live was turned off on frame {scene.frame_current_final:g}: it failed with {type(error).__name__}:"
-        f" {error}. Pose This Frame and Bake may tell more; please report it"
+    RIGS.failures[chain.key] = say(
+        "Live was turned off on frame {frame:g}: it failed with {kind}: {error}. Pose This "
+        "Frame and Bake may tell more; please report it",
+        frame=scene.frame_current_final,
+        kind=type(error).__name__,
+        error=error,
     )
     RIGS.mark()
 

@@ -5,6 +5,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..core import IK2DError
+from ..core.words import noted, say
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_fcurves, plays
 from ..rig.chain.dependencies import Node
@@ -52,9 +53,13 @@ def place_by_curves(node: Node, name: str, scene: bpy.types.Scene, depsgraph: bp
         and (len(animation.drivers) or len(animation.nla_tracks))
     ):
         raise IK2DError(
-            f"{name} '{target.name}' is disabled in"
-            f" {'renders' if depsgraph.mode == 'RENDER' else 'viewports'}, where Blender does not move it;"
-            " enable it there, or bake the chain"
+            say(
+                "{name} '{target}' is disabled in {where}, where Blender does not move it; enable it "
+                "there, or bake the chain",
+                name=name,
+                target=target.name,
+                where=noted("renders") if depsgraph.mode == 'RENDER' else noted("viewports"),
+            )
         )
     place = target.location + target.delta_location
     for curve in existing_fcurves(target):

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from ..core import IK2DError
+from ..core.words import say
 from ..rig.animation.bone_channels import rotation_property
 from ..rig.animation.versions import existing_channels
 from ..rig.chain.chain import RigChain
@@ -22,8 +23,12 @@ def refuse_driven(rig: RigChain) -> None:
         names += ["location"] * (rig.slides is not None) + ["scale"] * (rig.stretching is not None)
         if not driven.isdisjoint(map(bone.path_from_id, names)):
             raise IK2DError(
-                f"Chain '{rig.name}': a driver moves bone '{bone.name}' in place of this chain; remove or"
-                " mute the driver"
+                say(
+                    "Chain '{chain}': a driver moves bone '{bone}' in place of this chain; remove or "
+                    "mute the driver",
+                    chain=rig.name,
+                    bone=bone.name,
+                )
             )
 
 
@@ -33,8 +38,13 @@ def refuse_native(rig: RigChain) -> None:
         shared = {bone.name for bone, _ in constraints_of(other)}.intersection(rig.bones)
         if shared and acts(other):
             raise IK2DError(
-                f"Chain '{rig.name}': the chain '{other.name}' on drivers turns its bone '{min(shared)}';"
-                " turn Live off, or press Revert"
+                say(
+                    "Chain '{chain}': the chain '{other}' on drivers turns its bone '{shared}'; turn "
+                    "Live off, or press Revert",
+                    chain=rig.name,
+                    other=other.name,
+                    shared=min(shared),
+                )
             )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..bake.lengths import length_text
 from ..bake.swing_notes import WHERE
 from ..core import IK2DError
+from ..core.words import say
 from ..rig.chain.chain import RigChain, pose_bones_of
 from ..rig.chain.fingerprint import fingerprint
 from ..rig.chain.order import in_rounds, refuse_shared
@@ -123,9 +124,10 @@ class Rigs:
         fit = [rig for rigs in taken.values() for rig in rigs]
         rounds, circle = in_rounds(fit)
         for rig in circle:
-            self._apart[by_rig[id(rig)]] = (
-                f"Chain '{rig.name}' and other live chains depend on one another in a circle; turn Live off"
-                " for one of them"
+            self._apart[by_rig[id(rig)]] = say(
+                "Chain '{chain}' and other live chains depend on one another in a circle; turn Live "
+                "off for one of them",
+                chain=rig.name,
             )
         self.rounds = [[chains[by_rig[id(rig)]] for rig in ready] for ready in rounds]
 
@@ -144,8 +146,11 @@ def _refuse(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature whose pose cannot be written."""
     if not armature.is_editable:
         raise IK2DError(
-            f"'{armature.name}' is linked from another file; make a library override of it"
-            " (Object > Library Override > Make)"
+            say(
+                "'{armature}' is linked from another file; make a library override of it (Object > "
+                "Library Override > Make)",
+                armature=armature.name,
+            )
         )
     pose_bones_of(armature)
 
@@ -196,27 +201,35 @@ def status_of(settings: bpy.types.PropertyGroup) -> str:
         return problem
     look = look_at(settings)
     if look is None:
-        return "The armature or the target is not shown here"
+        return say("The armature or the target is not shown here")
     chain = RIGS.chains.get(key_of(settings))
     outcome = chain.outcome if chain is not None else None
     if look.reached and outcome is not None and outcome.angle_off:
-        return f"{ON_TARGET}, {np.degrees(outcome.angle_off):.3g} degrees off its angle"
+        return say(
+            "{on_target}, {angle:.3g} degrees off its angle",
+            on_target=ON_TARGET,
+            angle=np.degrees(outcome.angle_off),
+        )
     if look.reached and look.openness < NEAR and chain is not None and chain.rig.swing is not None:
-        where = f"{WHERE[chain.rig.swing.rule]} within {np.degrees(NEAR):.0f} degrees"
-        return f"{ON_TARGET}, {where}, where its plane may turn over"
+        where = say(
+            "{where} within {angle:.0f} degrees", where=WHERE[chain.rig.swing.rule], angle=np.degrees(NEAR)
+        )
+        return say("{on_target}, {where}, where its plane may turn over", on_target=ON_TARGET, where=where)
     if look.reached:
-        return ON_TARGET
-    off = f"{length_text(look.distance, bpy.context.scene.unit_settings.system)} off its target"
+        return say(ON_TARGET)
+    off = say(
+        "{length} off its target", length=length_text(look.distance, bpy.context.scene.unit_settings.system)
+    )
     if chain is None or outcome is None:  # nothing has moved since it became live
         return off
     cause = outcome.cause(look.distance, look.tolerance)
     is_hidden = cause == MOVED_ELSE and not chain.armature.visible_get()
-    return f"{off}: {'the armature is hidden, and Blender may not move it' if is_hidden else cause}"
+    return f"{off}: {say('the armature is hidden, and Blender may not move it') if is_hidden else say(cause)}"
 
 
 def is_on_target(settings: bpy.types.PropertyGroup) -> bool:
     """Return whether a live chain follows its target, and Blender shows its tip there."""
-    return status_of(settings).startswith(ON_TARGET)
+    return status_of(settings).startswith(say(ON_TARGET))
 
 
 def distance_of(settings: bpy.types.PropertyGroup) -> float:

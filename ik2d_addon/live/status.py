@@ -9,14 +9,14 @@ import bpy
 from mathutils import Matrix
 
 from ..bake.causes import LIMITED, cause_of
+from ..core.words import noted
 
-MEMORY = (
-    "goes on from the frame before, so it cannot be live: a frame would depend on how one got there; set"
-    " Solver to Smooth (Least Bend), or bake it"
+MEMORY = noted(
+    "continues from the frame before, so it cannot be live; set Solver to Smooth (Least Bend), or bake it"
 )
-NATIVE = "is on drivers, which follow the target already; turn Live off, or press Revert"
-MOVED_ELSE = "moved by something else than this chain"
-ON_TARGET = "On its target"
+NATIVE = noted("is on drivers, which follow the target already; turn Live off, or press Revert")
+MOVED_ELSE = noted("moved by something other than this chain")
+ON_TARGET = noted("On its target")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ..core import IK2DError
+from ..core.words import say
 from ..rig.chain.fingerprint import followed_by
 from ..rig.chain.renames import chain_named
 
@@ -78,8 +79,10 @@ def named_chain(context: Context, name: str) -> PropertyGroup:
     armature = active_armature(context)
     chain = chain_named(armature, name) if name else shown_chain(context)
     if chain is None:
-        missing = f"'{name}'" if name else "to take"
-        raise IK2DError(f"Armature '{armature.name}' has no chain {missing}")
+        missing = f"'{name}'" if name else say("to take")
+        raise IK2DError(
+            say("Armature '{armature}' has no chain {missing}", armature=armature.name, missing=missing)
+        )
     return chain
 
 
@@ -87,11 +90,11 @@ def why_not_edit(context: Context) -> str:
     """Say why the chains of the active armature cannot be edited now; "" where they can."""
     armature = active_armature(context)
     if armature is None:
-        return "Make an armature the active object, or the target of one of its chains"
+        return say("Make an armature the active object, or the target of one of its chains")
     if reason := why_linked(armature):
         return reason
     if armature.mode not in {'OBJECT', 'POSE'}:
-        return "Switch to Object Mode or Pose Mode"
+        return say("Switch to Object Mode or Pose Mode")
     return ""
 
 
@@ -99,12 +102,12 @@ def why_linked(armature: Object) -> str:
     """Say that an armature is linked, so that its chains cannot be edited; "" where they can."""
     if armature.is_editable:
         return ""
-    return f"Armature '{armature.name}' is linked: make a library override of it first"
+    return say("Armature '{armature}' is linked: make a library override of it first", armature=armature.name)
 
 
 def why_no_chain(context: Context) -> str:
     """Say why there is no chain to work on now; "" where the sidebar shows one that can be edited."""
-    return why_not_edit(context) or ("" if shown_chain(context) else "Add a chain first")
+    return why_not_edit(context) or ("" if shown_chain(context) else say("Add a chain first"))
 
 
 def why_not_solve(context: Context) -> str:
@@ -114,5 +117,5 @@ def why_not_solve(context: Context) -> str:
         return reason
     chains = active_armature(context).ik2d.chains
     if not chains:
-        return "Add a chain first"
-    return "" if any(chain.enabled for chain in chains) else "Enable a chain first"
+        return say("Add a chain first")
+    return "" if any(chain.enabled for chain in chains) else say("Enable a chain first")

@@ -6,6 +6,7 @@ import rna_keymap_ui
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import AddonPreferences
 
+from ..core.words import say
 from .keymaps import KEYMAP, SHORTCUTS, shown_items
 from .registration import registration
 from .settings.overlay import IK2D_PG_overlay, draw_colors, draw_parts
@@ -29,21 +30,21 @@ class IK2D_AP_preferences(AddonPreferences):
     def draw(self, context):
         self.layout.prop(self, "live_at_once")
         self._draw_shortcuts(context)
-        self.layout.prop(self.overlay, "show", text="Show the Overlay in the Viewport")
+        self.layout.prop(self.overlay, "show", text=say("Show the Overlay in the Viewport"))
         columns = self.layout.split(factor=0.5)
         draw_parts(columns.column(), self.overlay)
         draw_colors(columns.column(), self.overlay)
 
     def _draw_shortcuts(self, context):
         column = self.layout.column()
-        column.label(text=f"Shortcuts in {KEYMAP} Mode")
+        column.label(text=say("Shortcuts in {mode} Mode", mode=KEYMAP))
         keyconfig = context.window_manager.keyconfigs.user
         items = list(shown_items())
         for keymap, item in items:
             column.context_pointer_set("keymap", keymap)
             rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, column, 0)
         if len(items) < len(SHORTCUTS):
-            column.label(text="Some are removed; Restore in Preferences > Keymap brings them back")
+            column.label(text=say("Some are removed; Restore in Preferences > Keymap brings them back"))
 
 
 def is_live_at_once() -> bool:

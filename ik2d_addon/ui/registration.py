@@ -7,14 +7,26 @@ from functools import partial
 
 import bpy
 
+from .languages import CONTEXT
+
 
 def register_classes(classes: Sequence[type]) -> None:
-    """Register classes in order; where one fails, those before it go again."""
+    """Register classes in order, labels in our own context; where one fails, those before it go again."""
     with ExitStack() as undo:
         for cls in classes:
+            _translate_apart(cls)
             bpy.utils.register_class(cls)
             undo.callback(bpy.utils.unregister_class, cls)
         undo.pop_all()
+
+
+def _translate_apart(cls: type) -> None:
+    """Have Blender look up a class's labels, and those of its properties, in our own context."""
+    cls.bl_translation_context = CONTEXT
+    for base in cls.__mro__:
+        for declared in base.__dict__.get("__annotations__", {}).values():
+            if isinstance(declared, bpy.props._PropertyDeferred):
+                declared.keywords["translation_context"] = CONTEXT
 
 
 def unregister_classes(classes: Sequence[type]) -> None:

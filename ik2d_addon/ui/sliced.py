@@ -8,6 +8,7 @@ from typing import Any
 from bpy.types import Context
 
 from ..core import IK2DError
+from ..core.words import noted, say
 from .operator import ChainOperator
 
 # Bounds of the seconds of work between two looks at the keyboard: within them, as long as Blender took to
@@ -22,7 +23,10 @@ class SlicedOperator(ChainOperator):
     tells about their result. Steps that are closed must leave everything as it was.
     """
 
-    doing, done_noun = "Working on", "Work"  # in its words: "Baking 'Rig': 40 %", "Bake cancelled"
+    doing, done_noun = (
+        noted("Working on"),
+        noted("Work"),
+    )  # in its words: "Baking 'Rig': 40 %", "Bake cancelled"
 
     _timer = None
     _paused = 0.0  # the time at which the last slice ended
@@ -51,7 +55,7 @@ class SlicedOperator(ChainOperator):
     def modal(self, context, event):
         if event.type == 'ESC' and event.value == 'PRESS':
             self.cancel(context)
-            self.report({'INFO'}, f"{self.done_noun} cancelled; nothing has changed")
+            self.report({'INFO'}, say("{done_noun} cancelled; nothing has changed", done_noun=self.done_noun))
             return {'CANCELLED'}
         if self._timer is None:  # an error stopped it: Blender would keep the operator for ever
             return {'CANCELLED'}
@@ -86,8 +90,7 @@ class SlicedOperator(ChainOperator):
         except IK2DError as error:
             return self.refuse(error)
         except ReferenceError:  # only a script can do this: `modal` keeps a user's events waiting
-            noun = self.done_noun.lower()
-            return self.refuse(f"{self._names}, or something it follows, was deleted during the {noun}")
+            return self.refuse(say("{names}, or something it follows, was deleted", names=self._names))
         finally:
             if not running:
                 self._stop(context)
@@ -96,7 +99,14 @@ class SlicedOperator(ChainOperator):
         part = done / max(total, 1)
         context.window_manager.progress_update(100 * part)
         context.workspace.status_text_set(
-            f"{self.doing} {self._names}: {part:.0%}, {done} of {total} frames.  Esc: Cancel"
+            say(
+                "{doing} {names}: {part:.0%}, {done} of {total} frames.  Esc: Cancel",
+                doing=self.doing,
+                names=self._names,
+                part=part,
+                done=done,
+                total=total,
+            )
         )
 
     def _stop(self, context: Context) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 import blf
 from bpy.types import Context, Property, UILayout, bpy_struct
 
+from ..core.words import say
+
 # In heights of a button. Not for text are the tabs and the panel's margins; a box has margins too.
 _MARGINS, _BOX, _ICON, _PADDING = 2.2, 1.4, 1.1, 0.8
 # The part of the width that a property's name gets next to its value.
@@ -46,7 +48,7 @@ def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
 def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], icons: bool = True) -> UILayout:
     """Return an aligned row if buttons of equal width with these labels fit into it, else a column."""
     room = (_PADDING + (_ICON if icons else 0.0)) * button_height(context)
-    widest = max(text_width(context, label) for label in labels) + room
+    widest = max(text_width(context, say(label)) for label in labels) + room
     fits = widest * len(labels) <= content_width(context)
     return layout.row(align=True) if fits else layout.column(align=True)
 
@@ -54,7 +56,7 @@ def row_or_column(layout: UILayout, context: Context, labels: Sequence[str], ico
 def fitting_icon(context: Context, label: str, icon: str, in_box: bool = False) -> str:
     """Return a button's icon, or 'NONE' where its label would be cut next to one."""
     room = content_width(context) - (_BOX * button_height(context) if in_box else 0.0)
-    width = text_width(context, label) + (_PADDING + _ICON) * button_height(context)
+    width = text_width(context, say(label)) + (_PADDING + _ICON) * button_height(context)
     return icon if width <= room else 'NONE'
 
 
@@ -66,7 +68,7 @@ def field(
     search_in and search: the collection that its value is a name from.
     """
     known = owner.bl_rna.properties.get(name)  # None for a custom property
-    label = label or known.name
+    label = say(label or known.name)
     if known is not None and known.type == 'BOOLEAN':
         _draw_tick(layout, context, owner, name, label)
         return
@@ -103,7 +105,7 @@ def _value_text(owner: bpy_struct, known: Property | None) -> str:
     """Return the text that a property shows, as far as its length matters: numbers always fit."""
     value = getattr(owner, known.identifier) if known is not None else ""
     if known is not None and known.type == 'ENUM':
-        return known.enum_items[value].name if value in known.enum_items else ""
+        return say(known.enum_items[value].name) if value in known.enum_items else ""
     return value if isinstance(value, str) else getattr(value, "name", "")
 
 

@@ -4,6 +4,8 @@
 import bpy
 from bpy.types import WorkSpaceTool
 
+from ..core.words import say
+
 
 class IK2D_TL_drag(WorkSpaceTool):
     """Drag the tip of a chain in the plane that it bends in; a click selects bones as ever"""
@@ -26,7 +28,7 @@ class IK2D_TL_drag(WorkSpaceTool):
     @staticmethod
     def draw_settings(_context, layout, _tool):
         """Say what a drag takes hold of."""
-        layout.label(text="Drag a chain's tip; elsewhere, that of the active bone's chain", icon='INFO')
+        layout.label(text=say("Drag a chain's tip; elsewhere, that of the active bone's chain"), icon='INFO')
 
 
 def register() -> None:

@@ -268,8 +268,8 @@ def poses_at(armature, frames):
 
 
 FREEZES = (
-    "'Rig': NLA strips move 'thigh' from frame 1 to 41; before frame 10 and after frame 20 the new keys will"
-    " hold it still: bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor"
+    "'Rig': NLA strips move 'thigh' from frame 1 to 41; before frame 10 and after frame 20 the new keys"
+    " hold the pose: bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor"
 )
 
 

@@ -87,7 +87,7 @@ def test_without_a_limb_it_says_what_to_select(bone, words):
 def test_a_rig_without_acting_ik_says_so_and_counts():
     armature = built()
     armature.pose.bones["shin"].constraints[0].mute = True
-    with pytest.raises(RuntimeError, match="no IK constraint that acts: 1 is muted"):
+    with pytest.raises(RuntimeError, match="no IK constraint that acts, only 1 IK constraint that"):
         bpy.ops.ik2d.adopt(all=True)
 
 
@@ -134,7 +134,7 @@ def test_a_chain_that_has_the_bones_takes_the_constraint_and_stays():
 def test_adopted_twice_is_refused():
     armature = built()
     bpy.ops.ik2d.adopt(all=True)
-    with pytest.raises(RuntimeError, match="that acts: 1 is muted"):
+    with pytest.raises(RuntimeError, match="that acts, only 1 IK constraint that"):
         bpy.ops.ik2d.adopt(all=True)
     assert len(armature.ik2d.chains) == 1
 

@@ -237,7 +237,7 @@ def test_a_held_bone_counts_against_max_error(tmp_path, capsys):
     assert " units, is over --max-error 0.1" in capsys.readouterr().err
     (result,) = json.loads(path.read_text())["armatures"]
     assert result["max_residual"] < 1e-5
-    assert "40 of 40 frames moved by something else than the keys" in result["summary"]
+    assert "40 of 40 frames moved by something other than the keys" in result["summary"]
     errors = [
         e
         for _, e in played_back_errors(

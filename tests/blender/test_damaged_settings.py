@@ -156,5 +156,5 @@ def test_damaged_options_name_the_rig():
     for chain in armature.ik2d.chains:
         chain.solver = 'CCD'  # which Solve follows through the frames of a bake
     stored_settings(armature)["verify"] = 99
-    with pytest.raises(IK2DError, match="^The bake options of 'Rig' cannot be: verify must be 'SAMPLE'"):
+    with pytest.raises(IK2DError, match="^The bake options of 'Rig' are not valid: verify must be 'SAMPLE'"):
         solve(armature)

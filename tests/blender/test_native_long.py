@@ -268,7 +268,10 @@ def test_the_number_of_drivers_is_small():
             {"root_turns_freely": False, "solver": 'EVEN'},
             "cannot be converted to drivers: .*turn First Bone Turns Freely on",
         ),
-        ({"stretch": 1.5, "stretch_bones": 'LAST'}, "cannot be converted to drivers: .*turn Last Only off"),
+        (
+            {"stretch": 1.5, "stretch_bones": 'LAST'},
+            "cannot be converted to drivers: .*set Stretched Bones to All",
+        ),
     ],
 )
 def test_what_has_no_native_form_is_refused_with_a_way_out(settings, words):

@@ -77,7 +77,7 @@ def test_keys_beside_the_frames_are_not_joined_and_told(beside, reduce, value, s
     report = bake(armature, frame_start=10, frame_end=20, options=BakeOptions(reduce=reduce))
     assert report.all_reached, report.sentence()
     assert report.warnings == (
-        f"Chain 'shin': the keys beside these frames, at frame {beside}, hold no usable numbers and are not"
+        f"Chain 'shin': the keys next to these frames, at frame {beside}, hold no usable numbers and are not"
         " joined; delete them",
     )
     assert np.isfinite(played(armature, 10, 20)).all()
@@ -193,6 +193,6 @@ def test_a_target_that_is_nowhere_only_when_played_back_is_an_error_and_changes_
         return sampling
 
     monkeypatch.setattr(pipeline, "sample_steps", lost)
-    with pytest.raises(IK2DError, match="played back, its target, or its armature, has no finite place"):
+    with pytest.raises(IK2DError, match="played back, its target or its armature has no finite place"):
         bake(armature, frame_start=1, frame_end=5)
     assert not existing_fcurves(armature)

@@ -131,7 +131,7 @@ def two_candidates():
 def test_a_constraint_that_may_be_one_of_several_keeps_the_chain(capfd):
     armature, name, before = two_candidates()
     assert bpy.ops.ik2d.release() == {'FINISHED'}
-    said, words = capfd.readouterr().out, "give that its name back and restore again, or remove the chain if"
+    said, words = capfd.readouterr().out, "give it its name back and restore again, or remove the chain if"
     assert "Released" not in said
     assert f"'IK' of bone 'shin' is not found, and may be 'renamed' and 'too': {words} it is none" in said
     assert [chain.name for chain in armature.ik2d.chains] == [name]

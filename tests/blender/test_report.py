@@ -75,10 +75,10 @@ def test_a_bake_that_plays_back_elsewhere_has_not_reached_and_says_so(baked):
     report = with_chains(baked, FAR_PLAYED)
     assert not report.all_reached
     assert report.max_residual < 1e-5 and report.max_error == 1.15
-    missed = "2 of 3 frames moved by something else than the keys, worst by 1.15 m at frame 1"
+    missed = "2 of 3 frames moved by something other than the keys, worst by 1.15 m at frame 1"
     assert report.chains[0].sentence() == missed
     assert report.sentence() == f"Baked 3 frames on 1 chain; {missed}"
-    assert report.chains[0].max_error_from == "moved by something else than the keys"
+    assert report.chains[0].max_error_from == "moved by something other than the keys"
 
 
 def test_the_chain_that_is_furthest_off_is_named(baked):
@@ -115,8 +115,8 @@ def test_the_chain_that_is_furthest_off_is_named(baked):
             {"bound": 0.4, "status": np.full(3, Status.EASED), "distance": np.full(3, 0.15)},
             "off by reducing keys",
         ),
-        ({"keyed": np.zeros(3, bool)}, "astray between keys"),
-        ({}, "moved by something else than the keys"),
+        ({"keyed": np.zeros(3, bool)}, "off between keys"),
+        ({}, "moved by something other than the keys"),
     ],
 )
 def test_every_cause_of_a_miss_is_named(baked, changes, cause):

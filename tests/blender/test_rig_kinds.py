@@ -503,7 +503,7 @@ def test_a_constraint_that_fights_the_keys_is_named_and_the_truth_is_reported(bo
     constraint = armature.pose.bones[bone].constraints.new('LIMIT_ROTATION')
     constraint.use_limit_x, constraint.max_x, constraint.owner_space = True, 0.05, 'LOCAL'
     report = bake_all(armature)
-    assert f"bone '{bone}' is ruled by its own constraint 'Limit Rotation'" in warnings_of(report)
+    assert f"bone '{bone}' is moved by its own constraint 'Limit Rotation'" in warnings_of(report)
     assert assert_truth(report, armature, chain) > 0.01
     assert "plays it back up to" in warnings_of(report)
 
@@ -513,7 +513,7 @@ def test_blenders_own_ik_on_the_chain_is_named_and_muting_it_helps():
     constraint = armature.pose.bones["shin"].constraints.new('IK')
     constraint.target, constraint.chain_count = add_target({1: (0, 0.5, 0.9)}, "Old target"), 2
     report = bake_all(armature)
-    assert "bones 'thigh' and 'shin' are ruled by the IK constraint 'IK' of bone 'shin'" in warnings_of(
+    assert "bones 'thigh' and 'shin' are moved by the IK constraint 'IK' of bone 'shin'" in warnings_of(
         report
     )
     assert_truth(report, armature, chain)

@@ -99,12 +99,12 @@ def test_the_warning_names_constraint_and_bone_in_one_line_before_and_after_the_
     armature, chain = leg_with_foot()
     add_ik(armature, "foot", 0)
     wanted = (
-        "Chain 'shin': bones 'thigh' and 'shin' are ruled by the IK constraint 'IK' of bone 'foot' below it;"
+        "Chain 'shin': bones 'thigh' and 'shin' are moved by the IK constraint 'IK' of bone 'foot' below it;"
         " mute it for these frames, or disable it"
     )
     assert sentences("shin", other_controls_of(armature)) == [wanted]
     report = bake(armature, frame_start=FIRST, frame_end=LAST, options=BakeOptions(verify='ALL'))
-    assert [w for w in report.warnings if "ruled by" in w] == [wanted]
+    assert [w for w in report.warnings if "moved by" in w] == [wanted]
     assert report.chains[0].max_error > 0.1  # it does rule them
     assert not [w for w in report.warnings if "look for constraints" in w]
 
@@ -173,7 +173,7 @@ def test_what_acts_is_named(case):
         settings = {**settings, "target": add_target({1: (0.3, 0.4, 0.5)}, "Other")}
     constraint = own(armature, kind, **settings)
     (line,) = sentences("shin", other_controls_of(armature))
-    assert f"bone 'shin' is ruled by its own constraint '{constraint.name}'" in line
+    assert f"bone 'shin' is moved by its own constraint '{constraint.name}'" in line
 
 
 def test_a_limit_that_the_joint_keeps_itself_is_not_mentioned():
@@ -197,7 +197,7 @@ def test_many_bones_with_the_same_constraint_are_one_line():
         own(armature, 'COPY_ROTATION', name, target=other)
     lines = sentences("b11", other_controls_of(armature))
     assert lines == [
-        "Chain 'b11': bones 'b0', 'b1', 'b2' and 6 more are ruled by Copy Rotation constraints of their own;"
+        "Chain 'b11': bones 'b0', 'b1', 'b2' and 6 more are moved by Copy Rotation constraints of their own;"
         " mute them for these frames, or disable them"
     ]
 
@@ -320,7 +320,7 @@ def test_a_click_that_can_do_nothing_says_why():
     armature, _chain = leg_with_foot()
     bpy.context.view_layer.objects.active = armature
     bpy.context.view_layer.update()
-    with pytest.raises(RuntimeError, match="No constraint rules the chain's bones on these frames"):
+    with pytest.raises(RuntimeError, match="No constraint overrides the chain's bones on these frames"):
         bpy.ops.ik2d.mute_constraints()
     add_ik(armature, "foot", 0).driver_add("influence").driver.expression = "frame > 15"
     bpy.context.scene.frame_end = 100  # the leg bakes a part

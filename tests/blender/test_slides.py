@@ -204,7 +204,7 @@ def test_a_constraint_that_stops_a_slide_is_told():
     limit = armature.pose.bones["inner"].constraints.new('LIMIT_LOCATION')
     limit.owner_space, limit.use_max_y, limit.max_y = 'LOCAL', True, 0.1
     (warning, *_) = bake_here(armature).warnings
-    assert warning.startswith("Chain 'crane': bone 'inner' is ruled by its own constraint 'Limit Location'")
+    assert warning.startswith("Chain 'crane': bone 'inner' is moved by its own constraint 'Limit Location'")
 
 
 @pytest.mark.slow

@@ -262,9 +262,9 @@ def test_influence_takes_its_part_of_the_angle():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bone_count": 1}, "takes two bones or more; set Bones to 2 or more"),
-        ({"solver": 'CCD'}, "is not to be had with the CCD solver; set the solver to Automatic"),
-        ({"solver": 'ARC'}, "is not to be had with the Circle solver"),
+        ({"bone_count": 1}, "takes two bones or more; set Chain Length to 2 or more"),
+        ({"solver": 'CCD'}, "is not possible with the CCD solver; set the solver to Automatic"),
+        ({"solver": 'ARC'}, "is not possible with the Circle solver"),
         ({"bone_count": 4, "root_turns_freely": False}, "turn on First Bone Turns Freely"),
         ({"stretch": 1.5, "stretch_bones": 'LAST'}, "set Stretch and Shortest Length to 1"),
     ],

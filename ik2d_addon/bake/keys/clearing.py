@@ -7,6 +7,7 @@ import bpy
 from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation import keys, versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.animation.fcurves import column
@@ -88,7 +89,12 @@ def _clear(
         if not gone.any():
             continue
         if not armature.animation_data.action.is_editable:
-            raise IK2DError(f"The action of '{armature.name}' is linked from another file; its keys stay")
+            raise IK2DError(
+                say(
+                    "The action of '{armature}' is linked from another file; its keys stay",
+                    armature=armature.name,
+                )
+            )
         removed += int(gone.sum())
         if gone.all():
             groups |= {curve.group.name} if curve.group else set()

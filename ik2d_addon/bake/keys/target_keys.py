@@ -2,6 +2,7 @@
 """When a target or a pole has keys of its own."""
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.fcurves import column
 from ...rig.chain.chain import RigChain
@@ -22,8 +23,12 @@ def target_key_frames(rig: RigChain, first: float, last: float, pace: float = 1.
     if not found:
         name = f"{rig.target.name}/{rig.subtarget}" if rig.subtarget else rig.target.name
         raise IK2DError(
-            f"Chain '{rig.name}': its target '{name}' has no keys in its action, nor has what it is parented"
-            " to; key the target, or turn off On Target Keys"
+            say(
+                "Chain '{chain}': its target '{name}' has no keys in its action, nor has what it is "
+                "parented to; key the target, or turn off Only on Target's Keys",
+                chain=rig.name,
+                name=name,
+            )
         )
     shown = {round(frame / pace, 3) for frame in found}  # 32 bits: nearer than this, two keys are one
     return sorted({first, last} | {frame for frame in shown if first <= frame <= last})

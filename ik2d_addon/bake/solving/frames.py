@@ -16,6 +16,7 @@ from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
+from ...core.words import say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
@@ -124,7 +125,9 @@ class Asked:
         try:
             yield
         except IK2DError as error:
-            raise IK2DError(f"Chain '{self.rig.name}' cannot be solved: {error}") from None
+            raise IK2DError(
+                say("Chain '{chain}' cannot be solved: {error}", chain=self.rig.name, error=error)
+            ) from None
 
 
 def solve_chain(
@@ -308,12 +311,14 @@ def _locations(rig: RigChain, samples: ChainSamples, turns: Floats, slides: Floa
 def _uneven_scale(rig: RigChain, samples: ChainSamples, linkage: Linkage) -> str:
     """Return the name, in words, of the armature or bone that is scaled unevenly; "" for none."""
     if is_uneven(samples.world[:, :3, :3]):
-        return f"armature '{rig.armature.name}'"
+        return say("armature '{armature}'", armature=rig.armature.name)
     if is_uneven(linkage.to_pose[:, :3, :3]):
         return uneven_above(rig)
     linear = samples.bases[..., :3, :3]
     bones = uneven(linear) if is_constant(linear) else map(is_uneven, np.swapaxes(linear, 0, 1))
-    return next((f"bone '{bone}'" for bone, one in zip(rig.bones, bones, strict=True) if one), "")
+    return next(
+        (say("bone '{bone}'", bone=bone) for bone, one in zip(rig.bones, bones, strict=True) if one), ""
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -492,8 +497,12 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
     """Yield a sentence for each jump to the keys next to the frames, and for keys there without numbers."""
     for frame in neighbors.lost:
         yield (
-            f"Chain '{rig.name}': the keys beside these frames, at frame {frame:g}, hold no usable numbers"
-            " and are not joined; delete them"
+            say(
+                "Chain '{chain}': the keys next to these frames, at frame {frame:g}, have no finite "
+                "values and are not joined; delete them",
+                chain=rig.name,
+                frame=frame,
+            )
         )
     if not rig.goes_on:  # the pose there depends on the target alone
         return
@@ -506,7 +515,15 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
         bone = int(np.argmax(apart))
         if apart[bone] > JUMP * abs(keyed_pose.frame - times[at]):
             yield (
-                f"Chain '{rig.name}': frame {times[at]:g} does not join the keys {side} it, at frame"
-                f" {keyed_pose.frame:g}: bone '{rig.bones[bone]}' turns by {apart[bone]:.0f} degrees; bake"
-                " more frames, or delete those keys"
+                say(
+                    "Chain '{chain}': frame {time:g} does not join the keys {side} it, at frame "
+                    "{frame:g}: bone '{bone}' turns by {angle:.0f} degrees; bake more frames, or delete "
+                    "those keys",
+                    chain=rig.name,
+                    time=times[at],
+                    side=side,
+                    frame=keyed_pose.frame,
+                    bone=rig.bones[bone],
+                    angle=apart[bone],
+                )
             )

@@ -15,7 +15,7 @@ from ...bake.keys.clearing import baked_keys
 from ...bake.lengths import length_text
 from ...bake.request import scene_of
 from ...core import IK2DError
-from ...core.words import listed, number_of
+from ...core.words import listed, noted, number_of, say
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import existing_channels
 from ...rig.chain.joints import normal_in_bone
@@ -38,9 +38,9 @@ from .words import in_words
 # Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
 # before it by a part of the limb, to be chosen.
 _WAYS: tuple[tuple[dict[str, Any], str], ...] = (
-    ({}, "Smooth"),
-    ({"root_turns_freely": False}, "Smooth with First Bone Turns Freely off"),
-    ({"solver": 'CCD', "start_from": 'REST'}, "CCD from rest"),
+    ({}, noted("Smooth")),
+    ({"root_turns_freely": False}, noted("Smooth with First Bone Turns Freely off")),
+    ({"solver": 'CCD', "start_from": 'REST'}, noted("CCD from rest")),
 )
 _NEARER = 1e-3
 # The angle of a last bone that cannot have it on all frames is fitted in so many rounds, or until it changes
@@ -84,7 +84,7 @@ def plan_adoption(
         raise IK2DError(_why_none(armature, names, found.idle))
     limbs, notes = [limb for limb in limbs if limb.bones[-1] not in without], []
     if not limbs:
-        raise IK2DError("No limb is ticked; tick one to adopt it")
+        raise IK2DError(say("No limb is ticked; tick one to adopt it"))
     targets = targets_of(limbs)
     frames = frames_of(scene, armature, [target for target, _ in targets], most)
     seen = watched(scene, armature, [limb.bones for limb in limbs], targets, frames, progress)
@@ -93,11 +93,11 @@ def plan_adoption(
         try:
             plan = in_words(read_plan(limb, seen))
         except IK2DError as error:
-            notes.append(f"Left alone: {error}")
+            notes.append(say("Left alone: {error}", error=error))
             continue
         reason = _why_not(plan)
         if reason:
-            notes.append(f"Left alone: {reason}")
+            notes.append(say("Left alone: {reason}", reason=reason))
         else:
             plans.append(plan)
     if not plans:
@@ -112,12 +112,21 @@ def plan_adoption(
 
 def _why_none(armature: Object, names: Sequence[str] | None, idle: int) -> str:
     if names is None:
-        rest = f" that acts: {idle} {_idle(idle)}" if idle else ""
-        return f"Armature '{armature.name}' has no IK constraint{rest}"
+        if not idle:
+            return say("Armature '{armature}' has no IK constraint", armature=armature.name)
+        return say(
+            "Armature '{armature}' has no IK constraint that acts, only {constraints} that are muted or have "
+            "no target or influence",
+            armature=armature.name,
+            constraints=number_of(idle, "IK constraint"),
+        )
     if not names:
-        return "Select a bone of the limb to adopt in Pose Mode, or adopt all"
-    which = f"'{names[0]}'" if len(names) == 1 else f"the {len(names)} selected bones"
-    return f"No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all"
+        return say("Select a bone of the limb to adopt in Pose Mode, or adopt all")
+    which = f"'{names[0]}'" if len(names) == 1 else say("the {count} selected bones", count=len(names))
+    return say(
+        "No IK constraint that acts moves {which}; select a bone of a limb that has one, or adopt all",
+        which=which,
+    )
 
 
 def _why_not(plan: Plan) -> str:
@@ -127,21 +136,32 @@ def _why_not(plan: Plan) -> str:
     return next(filter(None, (why_not_silence(armature, constraint) for constraint in muted)), "")
 
 
-def _idle(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} muted, or without a target or influence"
-
-
 def _left_alone(idle: int, helpers: int, single: Sequence[str]) -> list[str]:
     notes = []
     if single:
         notes.append(
-            f"Left alone: the one-bone IK of {listed(single)}, which a chain would do no better; select the"
-            " bone to adopt it all the same"
+            say(
+                "Left alone: the one-bone IK of {names}, which a chain would not improve; select the "
+                "bone to adopt it all the same",
+                names=listed(single),
+            )
         )
     if idle:
-        notes.append(f"Left alone: {number_of(idle, 'IK constraint')} that {_idle(idle)}")
+        template = noted(
+            "Left alone: {number} IK constraints that are muted, or without a target or influence"
+        )
+        if idle == 1:
+            template = noted(
+                "Left alone: {number} IK constraint that is muted, or without a target or influence"
+            )
+        notes.append(say(template, number=idle))
     if helpers:
-        notes.append(f"Left alone: IK of {helpers} of Rigify's own limbs, which steer others' targets")
+        notes.append(
+            say(
+                "Left alone: IK of {helpers} of Rigify's own limbs, which move the targets of others",
+                helpers=helpers,
+            )
+        )
     return notes
 
 
@@ -162,12 +182,24 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str, carried: str = "
     plan = adoption.plans[i]
     if i in adoption.takers:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
-        return [f"{adoption.takers[i]}: is a chain already, and stays as it is; mutes {own}"]
+        return [
+            say(
+                "{taker}: is a chain already, and stays as it is; mutes {own}",
+                taker=adoption.takers[i],
+                own=own,
+            )
+        ]
     lines = [f"{plan.limb.title}: {carried or '; '.join(plan.carried)}"]
     if plan.off_plane > 0.0:
         off = length_text(plan.off_plane, unit_system)
-        lines.append(f"The target leaves the plane, by up to {off} at frame {plan.off_plane_frame}")
-    return lines + [f"Not carried over: {line}" for line in plan.lost]
+        lines.append(
+            say(
+                "The target leaves the plane, by up to {off} at frame {frame}",
+                off=off,
+                frame=plan.off_plane_frame,
+            )
+        )
+    return lines + [say("Not carried over: {line}", line=line) for line in plan.lost]
 
 
 # --- Adopting ----------------------------------------------------------------
@@ -304,9 +336,12 @@ def _choose_solvers(adoption: Adoption, numbers: Sequence[int], names: Sequence[
         chain = armature.ik2d.chains[name]
         _solve_by(chain, _WAYS[best][0])
         if best:
-            chain.adopted.carried += (
-                f"\nsolved by {_WAYS[best][1]}, which is nearest to the IK's pose: {parts[best]:.2%} of the"
-                f" limb, not {parts[0]:.2%}"
+            chain.adopted.carried += "\n" + say(
+                "solved by {way}, which is nearest to the IK's pose: {apart:.2%} of the limb, not "
+                "{first:.2%}",
+                way=_WAYS[best][1],
+                apart=parts[best],
+                first=parts[0],
             )
 
 
@@ -359,7 +394,7 @@ def compare_adopted(
             adopted.part = result.part
             adopted.apart = _apart_in_words(result, adoption.watched, scene)
         else:
-            adopted.apart = f"not compared with the IK: {result}"
+            adopted.apart = say("not compared with the IK: {result}", result=result)
         sentences.append(f"{name}: {adopted.apart}")
     with suppress(IK2DError):
         solve(armature, list(made))
@@ -405,7 +440,12 @@ def difference_in_words(difference: Difference, unit_system: str) -> str:
     if difference.unknown:
         return difference.unknown[:1].upper() + difference.unknown[1:]
     joint, degrees = length_text(difference.joint, unit_system), np.degrees(difference.angle)
-    return f"Up to {joint} ({difference.part:.1%} of the limb) and {degrees:.1f}° from its IK"
+    return say(
+        "Up to {joint} ({part:.1%} of the limb) and {angle:.1f}° from its IK",
+        joint=joint,
+        part=difference.part,
+        angle=degrees,
+    )
 
 
 def _compared(
@@ -430,14 +470,22 @@ def _compared(
 def _apart_in_words(apart: Apart, seen: Watched, scene: Scene) -> str:
     count = len(seen.frames)
     tip, joint = (length_text(each, scene.unit_settings.system) for each in (apart.tip, apart.joint))
-    where = "" if count == 1 else f" at frame {apart.angle_frame}"
-    at = "" if count == 1 else f" at frame {apart.tip_frame}"
+    where = "" if count == 1 else say(" at frame {frame}", frame=apart.angle_frame)
+    at = "" if count == 1 else say(" at frame {frame}", frame=apart.tip_frame)
     step = seen.frames[1] - seen.frames[0] if count > 1 else 1
-    every = f" (every {step}th looked at)" if step > 1 else ""
-    return (
-        f"over {number_of(count, 'frame')}{every} its pose is up to {np.degrees(apart.angle):.2f}° (bone"
-        f" '{apart.bone}'{where}) and its tip {tip}{at} from the IK's, no joint more than {joint}"
-        f" ({apart.part:.2%} of the limb)"
+    every = say(" (every {step}th compared)", step=step) if step > 1 else ""
+    return say(
+        "over {frames}{every} its pose is up to {angle:.2f}° (bone '{bone}'{where}) and its "
+        "tip {tip}{at} from the IK's, no joint more than {joint} ({part:.2%} of the limb)",
+        frames=number_of(count, "frame"),
+        every=every,
+        angle=np.degrees(apart.angle),
+        bone=apart.bone,
+        where=where,
+        tip=tip,
+        at=at,
+        joint=joint,
+        part=apart.part,
     )
 
 
@@ -463,9 +511,15 @@ def release(armature: Object, name: str) -> list[str]:
         remove_native(armature, chain)
         chain = needed_chain(armature, name)
     if made and baked_keys(armature, bones_of(armature.data, chain.tip, chain.bone_count)):
-        sentences.append(f"Keys of a bake of '{name}' stay: undo, then Clear Bake first to remove them")
+        sentences.append(
+            say("Keys of a bake of '{name}' stay: undo, then Clear Bake first to remove them", name=name)
+        )
     if acts(chain):
-        sentences.append(f"Chain '{name}' is on drivers next to the IK that is back: revert it, or mute that")
+        sentences.append(
+            say(
+                "Chain '{name}' is on drivers next to the IK that is back: revert it, or mute that", name=name
+            )
+        )
     sentences += give_back(chain)
     if made and not is_adopted(chain):
         drop_chain(armature, list(settings.chains).index(chain))

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import bpy
 
+from ...core.words import say
 from ...rig.animation import actions, keys, versions
 from ...rig.animation.times import action_time
 from ...rig.animation.value_keys import curve_of, driver_of
@@ -29,7 +30,7 @@ def animation_of(limb: Limb, name: str) -> str:
     if curve is not None and versions.plays(limb.armature, curve):
         return "keyed"
     holders = map(versions.strip_channels, versions.playing_strips(animation))
-    return "in NLA strips" if any(holder and holder.fcurves.find(path) for holder in holders) else ""
+    return say("in NLA strips") if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
 def levels_of(armature: bpy.types.Object) -> set[str]:

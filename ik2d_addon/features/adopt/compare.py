@@ -13,6 +13,7 @@ from ...bake.request import BakeOptions, read_rigs, scene_of
 from ...core import IK2DError
 from ...core.affine import norms, turned
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation import keys
 from ...rig.animation.times import animation_times
 from ...rig.scene.live_pause import live_paused
@@ -107,7 +108,13 @@ def _refuse_collapsed(bones: Sequence[str], watch: Watched) -> None:
         sizes = np.linalg.norm(watch.poses[bone][:, :3, :3], axis=1).min(axis=1)
         lost = np.flatnonzero(~(sizes > 0.0))
         if len(lost):
-            raise IK2DError(f"it leaves bone '{bone}' no orientation at frame {watch.frames[lost[0]]}")
+            raise IK2DError(
+                say(
+                    "it leaves bone '{bone}' no orientation at frame {frame}",
+                    bone=bone,
+                    frame=watch.frames[lost[0]],
+                )
+            )
 
 
 def _angles(before: Floats, after: Floats) -> Floats:

@@ -6,7 +6,7 @@ from math import isfinite
 
 from bpy.types import Constraint, PoseBone, PropertyGroup
 
-from ...core.words import listed
+from ...core.words import listed, say
 from ...rig.animation.remembered import plain
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, found_bone, remember, straighten
@@ -104,8 +104,10 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     if not names[0]:
         own = bones_of(data, chain.tip, chain.bone_count)
         names = [*reversed(own), *(one.name for name in own[-1:] for one in bones[name].children_recursive)]
-    kind, what = taken.kind, "IK constraint" if taken.kind == 'IK' else "constraint"
-    which = f"The {what} '{taken.constraint}' of bone '{taken.bone}'"
+    kind, what = taken.kind, say("IK constraint") if taken.kind == 'IK' else "constraint"
+    which = say(
+        "The {what} '{constraint}' of bone '{bone}'", what=what, constraint=taken.constraint, bone=taken.bone
+    )
     found, others = None, []
     for own in (bones[name].constraints for name in names):
         named = own.get(taken.constraint)
@@ -115,9 +117,18 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     if found is not None:
         return unsilence(chain.id_data, found, taken.note, [each.action for each in taken.actions])
     if others:
-        way_out = "give that its name back and restore again, or remove the chain if it is none"
-        return Unrestored(held=(f"{which} is not found, and may be {listed(others)}: {way_out}",))
-    return Unrestored((f"{which} is gone: there is nothing to unmute",))
+        way_out = say("give it its name back and restore again, or remove the chain if it is none of these")
+        return Unrestored(
+            held=(
+                say(
+                    "{which} is not found, and may be {names}: {way_out}",
+                    which=which,
+                    names=listed(others),
+                    way_out=way_out,
+                ),
+            )
+        )
+    return Unrestored((say("{which} is gone: there is nothing to unmute", which=which),))
 
 
 def _give_back_bones(chain: PropertyGroup) -> list[str]:
@@ -129,10 +140,15 @@ def _give_back_bones(chain: PropertyGroup) -> list[str]:
         if bone is None and len(now) == len(kept):  # joints follow bones that are renamed
             bone = bones.get(now[i])
         if bone is None:
-            sentences.append(f"Bone '{each.name}' is gone: its locks and its pose stay as they are")
+            sentences.append(
+                say("Bone '{each}' is gone: its locks and its pose stay as they are", each=each.name)
+            )
         elif _is_damaged(each):
             sentences.append(
-                f"The note on bone '{each.name}' is damaged: its locks and its pose stay as they are"
+                say(
+                    "The note on bone '{each}' is damaged: its locks and its pose stay as they are",
+                    each=each.name,
+                )
             )
         else:
             for key in _KEPT:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bpy.types import Action, Constraint, FCurve, Object
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import driver_of, is_broken
 
@@ -26,11 +27,17 @@ class Unrestored:
 
 def why_not_silence(armature: Object, constraint: Constraint) -> str:
     """Return why a constraint and the animation of its mute cannot be muted; "" if they can."""
-    name = f"The mute of '{constraint.name}' of bone '{_bone(armature, constraint)}'"
+    name = say(
+        "The mute of '{constraint}' of bone '{bone}'",
+        constraint=constraint.name,
+        bone=_bone(armature, constraint),
+    )
     if armature.override_library is not None and _drivers(armature, constraint):
-        return f"{name} has a driver in the linked library, where alone it can be taken out"
+        return say("{name} has a driver in the linked library, where alone it can be taken out", name=name)
     if any(not place[0].is_editable for place, _ in _curves(armature, constraint)):
-        return f"{name} is keyed in an action that is linked from another file; make a copy of that"
+        return say(
+            "{name} is keyed in an action that is linked from another file; make a copy of that", name=name
+        )
     return ""
 
 
@@ -68,13 +75,22 @@ def unsilence(
             curve.mute = False
         bone = _bone(armature, constraint)
         return Unrestored(
-            (f"The note on '{constraint.name}' of bone '{bone}' is damaged: it acts now; look at its mute",)
+            (
+                say(
+                    "The note on '{constraint}' of bone '{bone}' is damaged: it acts now; look at its mute",
+                    constraint=constraint.name,
+                    bone=bone,
+                ),
+            )
         )
     constraint.mute, animated = read
     gone, held = [], []
     for old_path, place in animated:
         paths = [constraint.path_from_id(old_path.rpartition(".")[2]), old_path]
-        what = f"The {'driver' if place is None else 'curve'} on the mute of '{constraint.name}'"
+        if place is None:
+            what = say("The driver on the mute of '{constraint}'", constraint=constraint.name)
+        else:
+            what = say("The curve on the mute of '{constraint}'", constraint=constraint.name)
         if place is None:
             animation = armature.animation_data
             around = animation.drivers if animation else ()
@@ -89,12 +105,18 @@ def unsilence(
         linked = [curve.id_data.name for curve in curves if not curve.id_data.is_editable]
         if linked:
             held.append(
-                f"{what} is in '{linked[0]}', which is linked now: make that local, and restore again"
+                say(
+                    "{what} is in '{linked}', which is linked now: make that local, and restore again",
+                    what=what,
+                    linked=linked[0],
+                )
             )
         elif not curves and any(_may_be(armature, curve, old_path) for curve in around):
-            held.append(f"{what} has lost its path: unmute it in the Graph Editor, and restore again")
+            held.append(
+                say("{what} has lost its path: unmute it in the Graph Editor, and restore again", what=what)
+            )
         elif not curves:
-            gone.append(f"{what} is gone")
+            gone.append(say("{what} is gone", what=what))
     return Unrestored(tuple(gone), tuple(held))
 
 

@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, CollectionProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation.versions import is_hidden, is_selected
 from ...rig.chain.renames import bones_of
 from ...ui.context import active_armature, named_chain, shown_chain, why_not_edit
@@ -107,7 +108,7 @@ class IK2D_OT_adopt(ChainOperator, Operator):
         for line in (*adoption.notes, *sentences):
             self.report({'INFO'}, line)
         listed = ", ".join(f"'{name}'" for name in names)
-        return f"Adopted {listed}; Bake keys it"
+        return say("Adopted {listed}; Bake keys it", listed=listed)
 
     def _plan(
         self, context: Context, most: int, progress: Callable[[float], None] | None = None
@@ -166,7 +167,13 @@ def _looked(adoption: "Adoption") -> list[str]:
     if len(frames) < 2 or len(frames) > frames[-1] - frames[0]:
         return []
     return [
-        f"Looked at {len(frames)} frames from {frames[0]} to {frames[-1]}; OK looks at up to {MOST_FRAMES}"
+        say(
+            "Compared {count} frames from {frame} to {frame_2}; OK compares up to {most}",
+            count=len(frames),
+            frame=frames[0],
+            frame_2=frames[-1],
+            most=MOST_FRAMES,
+        )
     ]
 
 
@@ -190,7 +197,7 @@ class IK2D_OT_release(ChainOperator, Operator):
         if reason := why_not_edit(context):
             return reason
         adopted = map(is_adopted, active_armature(context).ik2d.chains)
-        return "" if any(adopted) else "No chain was adopted from an IK constraint"
+        return "" if any(adopted) else say("No chain was adopted from an IK constraint")
 
     def work(self, context):
         from .adopt import adopted_chains, release
@@ -199,14 +206,22 @@ class IK2D_OT_release(ChainOperator, Operator):
         names = adopted_chains(armature)
         if not self.all:
             if chain is None or not is_adopted(chain):
-                which = f"Chain '{chain.name}' was not adopted" if chain else "No chain is active"
-                raise IK2DError(f"{which}; choose one that was adopted, or restore all")
+                which = (
+                    say("Chain '{chain}' was not adopted", chain=chain.name)
+                    if chain
+                    else say("No chain is active")
+                )
+                raise IK2DError(say("{which}; choose one that was adopted, or restore all", which=which))
             names = [chain.name]
         sentences = [line for name in reversed(names) for line in release(armature, name)]
         for sentence in sentences:
             self.report({'WARNING'}, sentence)
         released = [name for name in names if name not in adopted_chains(armature)]
-        return f"Restored the original IK of {', '.join(map(repr, released))}" if released else ""
+        return (
+            say("Restored the original IK of {names}", names=", ".join(map(repr, released)))
+            if released
+            else ""
+        )
 
 
 def draw_adopt(layout: UILayout, context: Context) -> None:
@@ -225,14 +240,14 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
     row = column.row()
     row.alignment = 'LEFT'
     is_open = adopted.show_notes
-    label = f"Changes: {len(lost)} not carried over" if lost else "Changes"
+    label = say("Changes: {count} not carried over", count=len(lost)) if lost else say("Changes")
     row.prop(adopted, "show_notes", text=label, icon='TRIA_DOWN' if is_open else 'TRIA_RIGHT', emboss=False)
     if not is_open:
         return
     if adopted.apart:
         draw_text(column, context, f"{chain.name}: {adopted.apart}.", 'INFO')
     for line in lost:
-        draw_text(column, context, f"Not carried over: {line}.", 'ERROR')
+        draw_text(column, context, say("Not carried over: {line}.", line=line), 'ERROR')
 
 
 classes = (IK2D_PG_adopted_limb, IK2D_OT_adopt, IK2D_OT_release)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...core.swing import ARC, SWING
-from ...core.words import listed, number_of
+from ...core.words import listed, number_of, say
 from ...rig.animation.value_keys import curve_of
 from ...rig.chain.bone_limits import limits_elsewhere
 from ...rig.chain.joints import normal_in_bone
@@ -37,84 +37,100 @@ def _carried_over(plan: Plan) -> Iterator[str]:
     follows = plan.subtarget or plan.target.name
     yield f"{number_of(len(limb.bones), 'bone')} ({', '.join(limb.bones)}) to '{follows}'"
     if limb.cut:
-        yield f"it begins below '{limb.cut}', which another chain moves"
+        yield say("it begins below '{cut}', which another chain moves", cut=limb.cut)
     if main.pole_target is not None:
         yield from _pole(plan, main.pole_subtarget or main.pole_target.name)
     elif plan.plane.choice == SWING:
-        yield "its plane swings with the target"
+        yield say("its plane swings with the target")
     elif plan.plane.choice == ARC:
-        yield "it turns the shortest way to its target"
+        yield say("it turns the shortest way to its target")
     if len(plan.sides) > 1:
-        yield f"the side that it bends to, keyed: it changes {number_of(len(plan.sides) - 1, 'time')}"
+        yield say(
+            "the side that it bends to, keyed: it changes {times}",
+            times=number_of(len(plan.sides) - 1, "time"),
+        )
     if plan.limits:
-        yield f"limits of {listed(plan.limits)}"
+        yield say("limits of {names}", names=listed(plan.limits))
     locks = {name: sum(ik_locks(limb.armature.pose.bones[name])) for name in limb.bones}
     hinges = [name for name, count in locks.items() if count == 2]
     held = [name for name, count in locks.items() if count == 3]
     if held:
-        yield f"IK locks that hold {listed(held)}"
+        yield say("IK locks that hold {names}", names=listed(held))
     if hinges:
-        yield f"IK locks of {listed(hinges)} as hinges"
+        yield say("IK locks of {names} as hinges", names=listed(hinges))
     if plan.weights:
-        yield f"stiffness of {listed(plan.weights)} as weights"
+        yield say("stiffness of {names} as weights", names=listed(plan.weights))
     if plan.tip_offset is not None:
-        yield "its target's rotation in the plane as the angle of the last bone"
+        yield say("its target's rotation in the plane as the angle of the last bone")
     kind = animation_of(limb, "influence")
     if "strips" not in kind and (kind or plan.influence < 1.0):
-        yield f"the influence{f', {kind}' if kind else f' {plan.influence:.3g}'}"
+        yield say("the influence{part}", part=f", {kind}" if kind else f" {plan.influence:.3g}")
     if plan.stretch > 1.0:
-        yield f"stretch, as far as it takes{', by the last bone alone' if plan.stretches_last else ''}"
+        yield say(
+            "stretch, as far as it takes{part}",
+            part=say(", by the last bone alone") if plan.stretches_last else "",
+        )
     if limb.idle:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in limb.idle)
-        yield f"it also mutes {own}: IK of bones that this limb shares, which it overrides"
+        yield say("it also mutes {own}: IK of bones that this limb shares, which it overrides", own=own)
     if plan.turning:
         own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.turning)
-        yield f"it also mutes {own}, which acted before the IK"
+        yield say("it also mutes {own}, which acted before the IK", own=own)
 
 
 def _pole(plan: Plan, pole: str) -> Iterator[str]:
     if plan.pole is None:
-        yield f"the pole '{pole}' as the side that it bends to"
+        yield say("the pole '{pole}' as the side that it bends to", pole=pole)
     elif plan.plane.pole_angle == plan.limb.main.pole_angle:
-        yield f"the pole '{pole}' with its angle"
+        yield say("the pole '{pole}' with its angle", pole=pole)
     else:
         degrees = np.degrees(plan.plane.pole_angle)
-        yield f"the pole '{pole}', at an angle of {degrees:.1f}°, as the bones' own turns have it"
+        yield say(
+            "the pole '{pole}', at an angle of {angle:.1f}°, as the bones' own turns have it",
+            pole=pole,
+            angle=degrees,
+        )
 
 
 def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> Iterator[str]:
     """Yield a line for each setting of an IK constraint, or of its bones, that a chain cannot take over."""
     main = plan.limb.main
     if plan.pole is not None and animation_of(plan.limb, "pole_angle"):
-        yield "the animation of its pole angle"
+        yield say("the animation of its pole angle")
     if main.pole_target is not None and plan.plane.choice in (SWING, ARC):
-        yield "its pole, which hangs on the limb itself"
+        yield say("its pole, which depends on the limb itself")
     if main.use_rotation and plan.tip_offset is not None and main.orient_weight < 1.0:
-        yield f"its rotation weight {main.orient_weight:.3g}: the last bone turns all the way"
+        yield say(
+            "its rotation weight {weight:.3g}: the last bone turns all the way", weight=main.orient_weight
+        )
     elif main.use_rotation and plan.tip_offset is None:
-        yield "its target's rotation: the tip follows the place alone"
+        yield say("its target's rotation: the tip follows the place alone")
     if main.subtarget and not plan.subtarget:
-        yield f"the vertices '{main.subtarget}' of its target: the tip follows the origin"
+        yield say("the vertices '{bone}' of its target: the tip follows the origin", bone=main.subtarget)
     if main.weight < 1.0:
-        yield f"its position weight {main.weight:.3g}: the tip goes all the way"
+        yield say("its position weight {weight:.3g}: the tip goes all the way", weight=main.weight)
     if plan.stretch > 1.0:
-        yield "the little that Blender's IK stretches within reach, where the chain keeps its length"
+        yield say("the little that Blender's IK stretches within reach, where the chain keeps its length")
     if plan.stretch > 1.0 and plan.stretches_last:
-        yield "stretch of the other bones, which inherit scale: they would shear"
+        yield say("stretch of the other bones, which inherit scale: they would shear")
     if "strips" in animation_of(plan.limb, "influence"):
-        yield "its influence as NLA strips have it"
+        yield say("its influence as NLA strips have it")
     # The angle of a pole is fitted to turns that stay.
     own = [bone.name for bone in bones if _is_keyed(bone) or plan.pole is None and _is_turned(bone)]
     if own:
-        yield f"turns of {listed(own)} beside the IK, which a bake replaces"
+        yield say("turns of {names} besides the IK, which a bake replaces", names=listed(own))
     driven = [bone.name for bone in bones if _is_driven(bone)]
     if driven:
-        yield f"the drivers on the rotation of {listed(driven)}: they win over a chain's keys"
+        yield say(
+            "the drivers on the rotation of {names}: they override a chain's keys", names=listed(driven)
+        )
     acting = _others(plan, bones, times)
     if acting:
-        yield f"{', '.join(acting)}: what acts on top of the chain's keys, or in place of them"
+        yield say(
+            "{names}: what acts on top of the chain's keys, or in place of them", names=", ".join(acting)
+        )
     if len({(one.target, one.subtarget) for one in plan.limb.ik_constraints}) > 1:
-        yield "the other targets that its bones have IK constraints to"
+        yield say("the other targets that its bones have IK constraints to")
 
 
 def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
@@ -132,10 +148,13 @@ def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[flo
 def _lost_limits(plan: Plan, bones: Sequence[bpy.types.PoseBone]) -> Iterator[str]:
     """Yield a line for limits that a chain cannot take over."""
     if plan.slanted:
-        yield f"limits of {listed(plan.slanted)}, which turn about none of their own axes in the plane"
+        yield say(
+            "limits of {names}, which turn about none of their own axes in the plane",
+            names=listed(plan.slanted),
+        )
     elsewhere = limits_elsewhere(bones)
     if elsewhere:
-        yield f"the Limit Rotation of {listed(elsewhere)}, which is not in Local Space"
+        yield say("the Limit Rotation of {names}, which is not in Local Space", names=listed(elsewhere))
 
 
 def _turned_out(plan: Plan) -> Iterator[str]:
@@ -148,13 +167,19 @@ def _turned_out(plan: Plan) -> Iterator[str]:
     worst = int(np.argmax(angles))
     if angles[worst] > np.pi - APART:
         yield (
-            f"half a turn of the bones about themselves, as at frame {frames[worst]}: the chain bends"
-            " them to the other side as they are"
+            say(
+                "half a turn of the bones about themselves, as at frame {frame}: the chain bends "
+                "them to the other side as they are",
+                frame=frames[worst],
+            )
         )
     elif angles[worst] > APART:
         yield (
-            f"turns out of its plane, by up to {np.degrees(angles[worst]):.1f}° at frame"
-            f" {frames[worst]}: the chain stays in it"
+            say(
+                "turns out of its plane, by up to {angle:.1f}° at frame {frame}: the chain stays in it",
+                angle=np.degrees(angles[worst]),
+                frame=frames[worst],
+            )
         )
 
 

@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Menu, Operator, PropertyGroup, UILayout
 
+from ...core.words import say
 from ...rig.chain.native_state import acts, is_native
 from ...ui.context import shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
@@ -30,7 +31,9 @@ def draw_live(layout: UILayout, context: Context, chain: PropertyGroup, problem:
     toggle.enabled = chain.live or not is_native(chain)
     toggle.prop(chain, "live", toggle=True, icon=_ICONS[chain.live])
     if is_native(chain) and not chain.live:
-        words = "On drivers, which follow the target" if acts(chain) else "On drivers, muted by a bake"
+        words = (
+            say("On drivers, which follow the target") if acts(chain) else say("On drivers, muted by a bake")
+        )
         draw_text(column.box(), context, words, 'DRIVER')
     elif (said := chain.live_status) and not (problem and chain.live):
         draw_text(column.box(), context, said, 'CHECKMARK' if chain.live_reached else 'ERROR')
@@ -59,12 +62,18 @@ class IK2D_OT_solve_with_even(ChainOperator, Operator):
     def why_not(context):
         if reason := why_no_chain(context):
             return reason
-        return "" if has_memory(shown_chain(context)) else "The chain does not go on from the frame before"
+        return (
+            ""
+            if has_memory(shown_chain(context))
+            else say("The chain does not continue from the frame before")
+        )
 
     def work(self, context):
         chain = shown_chain(context)
         chain.solver = 'EVEN'
-        return f"Chain '{chain.name}' is solved by Smooth: each frame has the pose that bends least"
+        return say(
+            "Chain '{chain}' is solved by Smooth: each frame has the pose that bends least", chain=chain.name
+        )
 
 
 class IK2D_OT_lock_interface(ChainOperator, Operator):
@@ -76,7 +85,7 @@ class IK2D_OT_lock_interface(ChainOperator, Operator):
     @staticmethod
     def why_not(context):
         locked = context.scene.render.use_lock_interface
-        return "The interface is locked while rendering already" if locked else ""
+        return say("The interface is locked while rendering already") if locked else ""
 
     def work(self, context):
         context.scene.render.use_lock_interface = True

@@ -10,7 +10,7 @@ from ...bake import BakeReport, bake_steps, solve
 from ...bake.keys.clearing import all_bones, baked_keys, chains_to_clear, clear, locked_channels
 from ...bake.request import chosen_options, chosen_range
 from ...core import IK2DError
-from ...core.words import listed
+from ...core.words import listed, noted, say
 from ...rig.animation.key_faults import notes_before
 from ...rig.animation.times import animation_times
 from ...rig.animation.versions import select_bone
@@ -84,13 +84,14 @@ class _OfChain(ChainOperator):
 
     @classmethod
     def description(cls, _context, properties):
-        """Return the tooltip with the chain's name in it."""
-        which = f"the chain '{properties.chain}' alone" if properties.chain else "all enabled chains"
-        return cls.__doc__.replace("all enabled chains", which)
+        """Return the tooltip, with the chain's name in it if it is for one alone."""
+        return say(cls.of_one, chain=properties.chain) if properties.chain else say(cls.__doc__)
 
 
 class IK2D_OT_solve(_OfChain, Operator):
     """Pose all enabled chains at the current frame, without keys"""
+
+    of_one = noted("Pose the chain '{chain}' alone at the current frame, without keys")
 
     bl_idname = "ik2d.solve"
     bl_label = "Pose This Frame"
@@ -104,6 +105,8 @@ class IK2D_OT_solve(_OfChain, Operator):
 
 class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
     """Key the rotations of all enabled chains over a range of frames"""
+
+    of_one = noted("Key the rotations of the chain '{chain}' alone over a range of frames")
 
     bl_idname = "ik2d.bake"
     bl_label = "Bake"
@@ -124,7 +127,7 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
         "Bake the other selected armatures too, with the range and options of the active one",
     )
 
-    doing, done_noun = "Baking", "Bake"
+    doing, done_noun = noted("Baking"), noted("Bake")
 
     def begin(self, context):
         active = active_armature(context)
@@ -147,6 +150,8 @@ class IK2D_OT_bake(_OfChain, SlicedOperator, Operator):
 class IK2D_OT_clear_bake(_OfChain, Operator):
     """Remove the keys that bakes made of all enabled chains; keys made by hand stay"""
 
+    of_one = noted("Remove the keys that bakes made of the chain '{chain}' alone; keys made by hand stay")
+
     bl_idname = "ik2d.clear_bake"
     bl_label = "Clear Bake"
 
@@ -163,8 +168,8 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
             return reason
         armature = active_armature(context)
         if not armature.ik2d.chains:
-            return "Add a chain first"
-        return "" if has_baked_keys(armature) else "There are no baked keys to clear"
+            return say("Add a chain first")
+        return "" if has_baked_keys(armature) else say("There are no baked keys to clear")
 
     def work(self, context):
         armature = active_armature(context)
@@ -173,12 +178,19 @@ class IK2D_OT_clear_bake(_OfChain, Operator):
         locked = locked_channels(armature, bones)
         removed = clear(armature, self.chain, *frames)
         if not removed:
-            raise IK2DError("There are no baked keys to clear" + " in this range" * any(frames))
+            raise IK2DError(say("There are no baked keys to clear") + say(" in this range") * any(frames))
         if locked:
-            self.report({'WARNING'}, f"{len(locked)} locked channels keep their keys, such as {locked[0]}")
-        start = "" if frames[0] is None else f" from frame {frames[0]}"
-        end = "" if frames[1] is None else f" to frame {frames[1]}"
-        return f"Removed {removed} baked keys{start}{end}"
+            self.report(
+                {'WARNING'},
+                say(
+                    "{count} locked channels keep their keys, such as {locked}",
+                    count=len(locked),
+                    locked=locked[0],
+                ),
+            )
+        start = "" if frames[0] is None else say(" from frame {frame}", frame=frames[0])
+        end = "" if frames[1] is None else say(" to frame {frame}", frame=frames[1])
+        return say("Removed {count} baked keys{start}{end}", count=removed, start=start, end=end)
 
     def _frames(self, armature: Object) -> list[int | None]:
         """Return the first and last frame to clear: the caller's, the rig's Custom Range, or None twice."""

@@ -5,6 +5,7 @@ from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
 from ...bake.request import chosen_range
 from ...core.swing import POLE, SWING
+from ...core.words import say
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import RigSidebar
@@ -47,7 +48,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
         button.scale_y = 1.5
         active = several and settings.chains_to_bake == 'ACTIVE'
         first, last, _step = chosen_range(armature, context.scene)
-        label = f"Bake {first} to {last}"
+        label = say("Bake {first} to {last}", first=first, last=last)
         button.operator("ik2d.bake", text=label, icon=fitting_icon(context, label, 'KEY_HLT')).chain = (
             chain.name if active else ""
         )
@@ -68,7 +69,7 @@ class IK2D_PT_bake(RigSidebar, Panel):
 
 
 class IK2D_PT_bake_options(RigSidebar, Panel):
-    """Which frames get keys, on which channels, and how the bake is measured"""
+    """Frames and channels that get keys, and how the bake is measured"""
 
     bl_idname = "IK2D_PT_bake_options"
     bl_parent_id = "IK2D_PT_bake"
@@ -93,7 +94,7 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
 def clear_label(settings: PropertyGroup) -> str:
     """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
     frames = f", {settings.frame_start} to {settings.frame_end}" if settings.use_custom_range else ""
-    return f"Clear Bake{frames}"
+    return say("Clear Bake{frames}", frames=frames)
 
 
 def draw_results(layout: UILayout, context: Context, armature: Object) -> None:
@@ -114,7 +115,7 @@ def _draw_result(
     """Draw a result in a box, grey if out of date: the sentence, missed frames, warnings."""
     box = layout.box().column()
     if stale:
-        draw_text(box, context, f"Out of date: {stale} changed since.", 'FILE_REFRESH')
+        draw_text(box, context, say("Out of date: {stale} changed since.", stale=stale), 'FILE_REFRESH')
     words = box.column()
     words.active = not stale
     sentence, _, warnings = text.partition("\n")
@@ -129,7 +130,7 @@ def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
     for chain in missed[:_MISSED_ROWS]:
         if len(chain.id_data.ik2d.chains) > 1:
             column.label(text=chain.name)
-        labels = [f"Frame {chain.worst_frame}", "Mark in Timeline"]
+        labels = [say("Frame {frame}", frame=chain.worst_frame), say("Mark in Timeline")]
         row = row_or_column(column, context, labels)
         row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
         row.operator(
@@ -138,7 +139,7 @@ def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
             icon=fitting_icon(context, labels[1], 'MARKER_HLT', in_box=True),
         ).chain = chain.name
     if len(missed) > _MISSED_ROWS:
-        column.label(text=f"and {len(missed) - _MISSED_ROWS} more")
+        column.label(text=say("and {count} more", count=len(missed) - _MISSED_ROWS))
 
 
 classes = (IK2D_PT_bake, IK2D_PT_bake_options)

@@ -12,7 +12,7 @@ from ...bake import BakeReport, ChainReport
 from ...bake.keys.clearing import forget_bakes
 from ...bake.request import FRAMES
 from ...core import IK2DError
-from ...core.words import number_of
+from ...core.words import number_of, say
 from ...rig.chain.chain import FAR_OFF_PLANE, problem_of
 from ...ui.context import active_armature, named_chain, shown_chain
 from ...ui.kept import kept
@@ -215,7 +215,9 @@ def stored_runs(chain: PropertyGroup) -> Iterator[tuple[int, int]]:
 
 
 def _damaged(chain: PropertyGroup) -> IK2DError:
-    return IK2DError(f"The missed frames that are noted on chain '{chain.name}' are damaged; bake again")
+    return IK2DError(
+        say("The missed frames that are noted on chain '{chain}' are damaged; bake again", chain=chain.name)
+    )
 
 
 # --- Markers -----------------------------------------------------------------
@@ -246,11 +248,11 @@ def _why_nothing_missed(context: Context) -> str:
     """Return why there is no missed frame to go to; "" if there is one."""
     armature = active_armature(context)
     if armature is None:
-        return "Make an armature the active object"
+        return say("Make an armature the active object")
     if not (has_results(armature) and armature.ik2d.last_bake):
-        return "Bake first"
+        return say("Bake first")
     missed = any(chain.missed_frames for chain in armature.ik2d.chains)
-    return "" if missed else "The last bake missed no frame"
+    return "" if missed else say("The last bake missed no frame")
 
 
 def _missed_chain(context: Context, name: str) -> PropertyGroup:
@@ -260,7 +262,7 @@ def _missed_chain(context: Context, name: str) -> PropertyGroup:
     for chain in wanted:
         if chain is not None and chain.missed_frames:
             return chain
-    raise IK2DError(f"The last bake of chain '{name}' missed no frame")
+    raise IK2DError(say("The last bake of chain '{name}' missed no frame", name=name))
 
 
 class _MissedFrames(ChainOperator):
@@ -289,7 +291,11 @@ class IK2D_OT_worst_frame(_MissedFrames, Operator):
         if not -FRAMES <= chain.worst_frame <= FRAMES:
             raise _damaged(chain)
         context.scene.frame_set(chain.worst_frame)
-        return f"Chain '{chain.name}' is furthest from its target at frame {chain.worst_frame}"
+        return say(
+            "Chain '{chain}' is furthest from its target at frame {frame}",
+            chain=chain.name,
+            frame=chain.worst_frame,
+        )
 
 
 class IK2D_OT_mark_frames(_MissedFrames, Operator):
@@ -302,7 +308,7 @@ class IK2D_OT_mark_frames(_MissedFrames, Operator):
     def go(context: Context, chain: PropertyGroup) -> str:
         """Mark the frames; return a sentence."""
         runs = number_of(mark_frames(chain, context.scene), "run")
-        return f"Marked {runs} of frames that chain '{chain.name}' missed"
+        return say("Marked {runs} of frames that chain '{chain}' missed", runs=runs, chain=chain.name)
 
 
 classes = (IK2D_OT_worst_frame, IK2D_OT_mark_frames)

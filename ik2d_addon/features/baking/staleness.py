@@ -13,6 +13,7 @@ from typing import Any
 from bpy.types import FCurve, Object, PoseBone, PropertyGroup, Scene
 
 from ...bake.keys.clearing import baked_paths
+from ...core.words import noted, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.fingerprint import CONTACTS, digest, followed_by, holders_of, key_places, settings_of
@@ -24,13 +25,13 @@ from ..native.controls import NAMES
 
 # The parts of a fingerprint, in words.
 _WORDS = {
-    "settings": "the settings",
-    "target": "the target",
-    "pole": "the pole",
-    "keys": "the keys",
-    "pose": "the pose",
-    "frame": "the frame",
-    "options": "the frame range or the options",
+    "settings": noted("the settings"),
+    "target": noted("the target"),
+    "pole": noted("the pole"),
+    "keys": noted("the keys"),
+    "pose": noted("the pose"),
+    "frame": noted("the frame"),
+    "options": noted("the frame range or the options"),
 }
 _RANGE = {"use_custom_range", "frame_start", "frame_end", "frame_step"}
 # Fingerprints of earlier versions begin so, and cannot be compared: they lack settings that came later.
@@ -106,7 +107,9 @@ def changed_since(before: str, now: str) -> str:
         return ""
     for then, there in zip(before.split(), now.split(), strict=False):
         if then != there:
-            return _WORDS.get(then.partition(":")[0], "something")  # if the fingerprint is damaged
+            return say(
+                _WORDS.get(then.partition(":")[0], noted("something"))
+            )  # if the fingerprint is damaged
     return ""
 
 

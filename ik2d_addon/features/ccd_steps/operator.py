@@ -12,6 +12,7 @@ from ...bake.request import scene_of
 from ...core import CCDResult, Chain, IK2DError, ccd_step, forward
 from ...core.ccd.step import ccd_joint
 from ...core.inputs import Floats, wrapped
+from ...core.words import say
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.pose.kinematics import angles_before, read_linkage
 from ...rig.pose.target_plane import target_points
@@ -43,8 +44,11 @@ def step_pose(scene: bpy.types.Scene, rig: RigChain, joint: int | None = None) -
     """
     if rig.slides is not None or rig.stretching is not None:
         raise IK2DError(
-            f"Chain '{rig.name}' slides or stretches, and plain CCD only turns joints; turn Slide and Stretch"
-            " off to step through it"
+            say(
+                "Chain '{chain}' slides or stretches, and plain CCD only turns joints; turn Slide "
+                "and Stretch off to step through it",
+                chain=rig.name,
+            )
         )
     held_chain = HeldChain.of(scene, rig)
     rig, samples = held_chain.rig, held_chain.ready
@@ -87,8 +91,11 @@ def step_chain(armature: bpy.types.Object, chain: PropertyGroup, whole: bool = F
     rig = read_chain(armature, chain)
     if rig.tip_angle is not None:
         raise IK2DError(
-            f"Chain '{rig.name}': plain CCD gives the last bone no angle; set Last Bone's Angle"
-            " to Free to step"
+            say(
+                "Chain '{chain}': plain CCD gives the last bone no angle; set Last Bone's Angle to "
+                "Free to step",
+                chain=rig.name,
+            )
         )
     bpy.context.view_layer.update()
     joint = 0 if whole else next_joint(chain, len(rig.bones))
@@ -102,22 +109,34 @@ def told(step: CCDStep, joint: int, whole: bool, following: int, units: str) -> 
     """Return a sentence about a step."""
     off = length_text(step.distance, units)
     if step.result == CCDResult.FAILURE:
-        return (
-            f"No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; Pose"
-            " This Frame takes another way"
+        return say(
+            "No joint can bring the tip any nearer: plain CCD is locked, {off} from the target; "
+            "Pose This Frame takes another way",
+            off=off,
         )
     if whole:
-        turned = f"Turned all joints, '{step.bones[int(np.argmax(np.abs(step.turned)))]}' the most, by"
-        turned += f" {np.degrees(np.abs(step.turned).max()):.1f} degrees"
+        turned = say(
+            "Turned all joints, '{bone}' the most, by", bone=step.bones[int(np.argmax(np.abs(step.turned)))]
+        )
+        turned += say(" {angle:.1f} degrees", angle=np.degrees(np.abs(step.turned).max()))
     else:
-        turned = f"Turned '{step.bones[joint]}' by {np.degrees(step.turned[joint]):.1f} degrees"
+        turned = say(
+            "Turned '{bone}' by {angle:.1f} degrees",
+            bone=step.bones[joint],
+            angle=np.degrees(step.turned[joint]),
+        )
     if step.result == CCDResult.SUCCESS:
-        return f"{turned}; the tip is on its target"
-    return f"{turned}; the tip is {off} from its target, '{step.bones[following]}' is next"
+        return say("{turned}; the tip is on its target", turned=turned)
+    return say(
+        "{turned}; the tip is {off} from its target, '{bone}' is next",
+        turned=turned,
+        off=off,
+        bone=step.bones[following],
+    )
 
 
 class IK2D_OT_ccd_step(ChainOperator, Operator):
-    """Turn the next joint, from tip to root, as plain CCD does: to see how it goes, and where it locks"""
+    """Turn the next joint, from tip to root, as plain CCD does: to see how it works and where it locks"""
 
     bl_idname = "ik2d.ccd_step"
     bl_label = "CCD Step"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.swing import POLE
+from ...core.words import say
 from ...rig.animation import key_faults
 from ...rig.chain.chain import (
     FAR_OFF_PLANE,
@@ -145,13 +146,19 @@ def _users(armature: bpy.types.Object) -> dict[str, list[str]]:
 
 def _shared(settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     for bone, other in list(shared_bones(settings).items())[:1]:
-        sentence = f"It shares the bone '{bone}' with the chain '{other}'; disable one of them"
+        sentence = say(
+            "It shares the bone '{bone}' with the chain '{other}'; disable one of them",
+            bone=bone,
+            other=other,
+        )
         yield Finding(settings.name, 'SHARED_BONES', sentence, (fixes.disable,), True)
 
 
 def _rest_position(rig: RigChain) -> Iterator[Finding]:
     if rig.armature.data.pose_position == 'REST':
-        sentence = f"'{rig.armature.name}' shows its rest position: nothing can be solved or baked"
+        sentence = say(
+            "'{armature}' shows its rest position: nothing can be solved or baked", armature=rig.armature.name
+        )
         yield Finding(rig.name, 'REST_POSITION', sentence, (fixes.show_pose,), blocks=True)
 
 
@@ -177,7 +184,7 @@ def _channel_findings(rig: RigChain, blocks: bool) -> Iterator[Finding]:
             found.setdefault(fault.kind, []).append(fault.sentence)
     for kind, said in found.items():
         lines = list(dict.fromkeys(said))
-        more = f", and {len(lines) - 1} more like it" if len(lines) > 1 else ""
+        more = say(", and {count} more like it", count=len(lines) - 1) if len(lines) > 1 else ""
         offered = (_FIXES_OF_FAULTS[kind],) if kind in _FIXES_OF_FAULTS else ()
         yield Finding(rig.name, kind, f"{lines[0]}{more}", offered, blocks)
 
@@ -198,7 +205,11 @@ def _scaled(rig: RigChain) -> Iterator[Finding]:
     if is_uneven(np.array(armature.matrix_world, np.float64)[None, :3, :3]):
         own = is_uneven(np.diag(np.array(armature.scale, np.float64))[None])
         offered = (fixes.apply_scale,) if own else ()
-        what = f"armature '{armature.name}'" if own else f"what armature '{armature.name}' hangs on"
+        what = (
+            say("armature '{armature}'", armature=armature.name)
+            if own
+            else say("what armature '{armature}' depends on", armature=armature.name)
+        )
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
         return
     bones, what = fixes.unevenly_scaled(rig), ""
@@ -206,7 +217,7 @@ def _scaled(rig: RigChain) -> Iterator[Finding]:
         if is_uneven(np.array(root.parent.matrix, np.float64)[None, :3, :3]):
             what = uneven_above(rig)
     if not what and bones and bones[-1] in rig.bones:
-        what = f"bone '{bones[-1]}'"
+        what = say("bone '{bone}'", bone=bones[-1])
     if what:
         offered = (fixes.clear_scale,) if bones else ()
         yield Finding(rig.name, 'UNEVEN_SCALE', uneven_words(rig.name, what), offered)
@@ -218,7 +229,12 @@ def _hinges(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Findin
     offered = [fixes.unlock_hinges]
     if _hinges_agree(rig, settings):
         offered.insert(0, fixes.hinge_plane)
-    yield Finding(rig.name, 'HINGE_ASKEW', f"Chain '{rig.name}': {askew_words(rig)}", tuple(offered))
+    yield Finding(
+        rig.name,
+        'HINGE_ASKEW',
+        say("Chain '{chain}': {cause}", chain=rig.name, cause=askew_words(rig)),
+        tuple(offered),
+    )
 
 
 def _hinges_agree(rig: RigChain, settings: bpy.types.PropertyGroup) -> bool:
@@ -247,13 +263,15 @@ def _joints_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Itera
     missed = rig.swing is None and apart > PLAYED_BACK * rest_reach(rig)
     # Laid flat, the tip is in the plane: that helps only where it is nearer to the target's height there.
     offered = (fixes.flatten, fixes.accept) if missed and abs(target) < apart else (fixes.accept,)
-    sentence = off_plane_words(rig.name, f"{100.0 * part:.2g} % of its reach")
+    sentence = off_plane_words(rig.name, say("{part:.2g} % of its reach", part=100.0 * part))
     yield Finding(rig.name, 'OFF_PLANE', sentence, offered, note=not missed)
 
 
 def _target_off_plane(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if settings.is_off_plane and rig.swing is None:
-        sentence = f"Chain '{settings.name}': its target left the chain's plane when it was solved last"
+        sentence = say(
+            "Chain '{chain}': its target left the chain's plane when it was solved last", chain=settings.name
+        )
         swings = settings.plane not in FOLLOWING and not fixes.cannot_follow(rig.pose_bones)
         offered = (fixes.swing, fixes.plane_to_target) if swings else (fixes.plane_to_target,)
         yield Finding(settings.name, 'TARGET_OFF_PLANE', sentence, offered)
@@ -272,11 +290,19 @@ def _ranges(rig: RigChain) -> Iterator[Finding]:
     bones = fixes.stuck_outside(rig)
     if not bones:
         return
-    why = "locks hold it" if rig.joints.fixed[rig.bones.index(bones[0])] else "its weight of 0 holds it"
-    more = f", and {len(bones) - 1} more" if len(bones) > 1 else ""
-    sentence = (
-        f"Chain '{rig.name}': the range of '{bones[0]}'{more} leaves out the pose in which {why}: no pose is"
-        " within it"
+    why = (
+        say("locks hold it")
+        if rig.joints.fixed[rig.bones.index(bones[0])]
+        else say("its weight of 0 holds it")
+    )
+    more = say(", and {count} more", count=len(bones) - 1) if len(bones) > 1 else ""
+    sentence = say(
+        "Chain '{chain}': the range of '{bone}'{more} leaves out the pose in which {why}: no "
+        "pose is within it",
+        chain=rig.name,
+        bone=bones[0],
+        more=more,
+        why=why,
     )
     yield Finding(rig.name, 'RANGE', sentence, (fixes.widen,))
 
@@ -291,16 +317,17 @@ def _sides(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
     if is_flipped(settings):
         low, high = -high, -low
     if -np.pi <= low and high < 0.0:
-        sentence = (
-            f"Chain '{rig.name}': the range of '{rig.bones[1]}' leaves it the other side alone than Bend asks"
-            " for"
+        sentence = say(
+            "Chain '{chain}': the range of '{bone}' allows only the other side than Bend",
+            chain=rig.name,
+            bone=rig.bones[1],
         )
         yield Finding(rig.name, 'OTHER_SIDE', sentence, (fixes.flip,), note=True)
 
 
 def _joints(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if len(settings.joints) and any(bone not in settings.joints for bone in rig.bones):
-        sentence = f"Chain '{rig.name}': its joints do not match its bones"
+        sentence = say("Chain '{chain}': its joints do not match its bones", chain=rig.name)
         yield Finding(rig.name, 'JOINTS', sentence, (fixes.update_joints,))
 
 
@@ -315,8 +342,9 @@ def _notes(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
 
 def _straight(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
     if rig.plane_taken in (FIRST_X, FIRST_Z) and rig.solver == 'TWO_BONE':
-        sentence = (
-            f"Chain '{rig.name}': it is straight at rest, so that its plane, and the side that it bends to,"
-            " change with its target's path; keep those that it has now, or bend its rest pose a little"
+        sentence = say(
+            "Chain '{chain}': it is straight at rest, so its plane and its side change with its "
+            "target's path; keep those that it has now, or bend its rest pose a little",
+            chain=rig.name,
         )
         yield Finding(rig.name, 'STRAIGHT', sentence, (fixes.keep_plane,), note=True)

@@ -14,7 +14,7 @@ from ...bake.request import chosen_range
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import SWING
-from ...core.words import listed, number_of
+from ...core.words import listed, number_of, say
 from ...rig.animation import key_faults, versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import RigChain, chain_bones, read_chain, rest_joints
@@ -93,13 +93,16 @@ def turn_ranges(armature: bpy.types.Object, settings: Settings) -> str:
     """Swap Min and Max of the chain's ranges that run backwards."""
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
     joints = runs_backwards(settings, [bone.name for bone in bones])
-    _refuse_nothing(settings, joints, "range runs backwards")
+    _refuse_nothing(settings, joints, say("range runs backwards"))
     for joint in joints:
         for kind in ("limit", "slide"):
             ends = sorted(getattr(joint, f"{kind}_{end}") for end in ("min", "max"))
             setattr(joint, f"{kind}_min", ends[0])
             setattr(joint, f"{kind}_max", ends[1])
-    return f"The ranges of {listed([joint.name for joint in joints], _NAMED)} go from Min to Max again"
+    return say(
+        "The ranges of {names} go from Min to Max again",
+        names=listed([joint.name for joint in joints], _NAMED),
+    )
 
 
 def stuck_outside(rig: RigChain) -> list[str]:
@@ -113,40 +116,46 @@ def stuck_outside(rig: RigChain) -> list[str]:
 def widen(armature: bpy.types.Object, settings: Settings) -> str:
     """Widen the ranges of joints that may not turn to the pose that they keep."""
     bones = stuck_outside(read_chain(armature, settings))
-    _refuse_nothing(settings, bones, "range leaves out the pose that its bone keeps")
+    _refuse_nothing(settings, bones, say("range leaves out the pose that its bone keeps"))
     for bone in bones:
         joint = settings.joints[bone]
         joint.limit_min, joint.limit_max = min(joint.limit_min, 0.0), max(joint.limit_max, 0.0)
-    return f"The ranges of {listed(bones, _NAMED)} hold the rest pose now"
+    return say("The ranges of {names} hold the rest pose now", names=listed(bones, _NAMED))
 
 
 @fix("Clear Target")
 def clear_target(_armature: bpy.types.Object, settings: Settings) -> str:
     """Take away the target, which the chain itself moves."""
     settings.target, settings.subtarget = None, ""
-    return f"Chain '{settings.name}' has no target now; choose one that the chain does not move"
+    return say(
+        "Chain '{chain}' has no target now; choose one that the chain does not move", chain=settings.name
+    )
 
 
 @fix("Disable This One")
 def disable(_armature: bpy.types.Object, settings: Settings) -> str:
     """Disable this chain, so that the other one has the bones that they share."""
     settings.enabled = False
-    return f"Chain '{settings.name}' is disabled"
+    return say("Chain '{chain}' is disabled", chain=settings.name)
 
 
 @fix("Accept")
 def accept(armature: bpy.types.Object, settings: Settings) -> str:
-    """Leave the joints as far off the plane as they are, and say no more of it."""
+    """Leave the joints as far off the plane as they are, and do not report it again."""
     part = joints_off_plane(read_chain(armature, settings))
     settings.accepted_off_plane = part * 1.001  # of 32 bits
-    return f"Joints of chain '{settings.name}' may be {100.0 * part:.2g} % of its reach off the plane"
+    return say(
+        "Joints of chain '{chain}' may be {part:.2g} % of its reach off the plane",
+        chain=settings.name,
+        part=100.0 * part,
+    )
 
 
 @fix("Plane of Hinges")
 def hinge_plane(_armature: bpy.types.Object, settings: Settings) -> str:
     """Set the chain's plane to the one that its hinges turn in."""
     settings.plane = 'HINGES'
-    return f"Chain '{settings.name}' bends in the plane of its hinges"
+    return say("Chain '{chain}' bends in the plane of its hinges", chain=settings.name)
 
 
 def cannot_follow(bones: Sequence[bpy.types.PoseBone]) -> bool:
@@ -158,7 +167,7 @@ def cannot_follow(bones: Sequence[bpy.types.PoseBone]) -> bool:
 def swing(_armature: bpy.types.Object, settings: Settings) -> str:
     """Have the chain's plane swing with its target."""
     settings.plane = SWING
-    return f"The plane of chain '{settings.name}' swings with its target"
+    return say("The plane of chain '{chain}' swings with its target", chain=settings.name)
 
 
 @fix("Inherit Rotation")
@@ -167,10 +176,10 @@ def inherit_rotation(armature: bpy.types.Object, settings: Settings) -> str:
     _refuse_linked_data(armature)
     bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)[1:]
     loose = [bone.bone for bone in bones if not bone.bone.use_inherit_rotation]
-    _refuse_nothing(settings, loose, "bone of it lacks Inherit Rotation")
+    _refuse_nothing(settings, loose, say("bone of it lacks Inherit Rotation"))
     for bone in loose:
         bone.use_inherit_rotation = True
-    return f"Inherit Rotation is on for {listed([bone.name for bone in loose], _NAMED)}"
+    return say("Inherit Rotation is on for {names}", names=listed([bone.name for bone in loose], _NAMED))
 
 
 @fix("Keep Plane")
@@ -181,14 +190,14 @@ def keep_plane(armature: bpy.types.Object, settings: Settings) -> str:
     scene = bpy.context.scene
     first, last, _step = chosen_range(armature, scene)
     keep_chain_plane(armature, settings, scene, first, last)
-    return f"Chain '{settings.name}' keeps the plane that it has on these frames"
+    return say("Chain '{chain}' keeps the plane that it has on these frames", chain=settings.name)
 
 
 @fix("Show Pose Position")
 def show_pose(armature: bpy.types.Object, _settings: Settings) -> str:
     """Have the armature show its pose in place of its rest position."""
     armature.data.pose_position = 'POSE'
-    return f"'{armature.name}' shows its pose"
+    return say("'{armature}' shows its pose", armature=armature.name)
 
 
 # --- Locks -------------------------------------------------------------------
@@ -198,7 +207,7 @@ def show_pose(armature: bpy.types.Object, _settings: Settings) -> str:
 def unlock(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the rotation of the bones that locks keep from turning."""
     rig = read_chain(armature, settings)
-    return _unlock_bones(rig, np.flatnonzero(rig.joints.fixed).tolist(), "lock holds a bone")
+    return _unlock_bones(rig, np.flatnonzero(rig.joints.fixed).tolist(), say("lock holds a bone"))
 
 
 @fix("Unlock First Bone")
@@ -206,24 +215,24 @@ def unlock_first(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the rotation of the chain's first bone, so that its plane can follow the target."""
     rig = read_chain(armature, settings)
     locked = [*swing_note(settings, rig.pose_bones[0])]
-    return _unlock_bones(rig, [0] if locked else [], "lock keeps its plane from following")
+    return _unlock_bones(rig, [0] if locked else [], say("lock keeps its plane from following"))
 
 
 @fix("Unlock Hinges")
 def unlock_hinges(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the bones whose only axis is not square to the chain's plane."""
     rig = read_chain(armature, settings)
-    return _unlock_bones(rig, np.flatnonzero(rig.joints.slants > 0.0).tolist(), "hinge is askew")
+    return _unlock_bones(rig, np.flatnonzero(rig.joints.slants > 0.0).tolist(), say("hinge is askew"))
 
 
 def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
     bones = [rig.pose_bones[i] for i in which]
     if not bones:
-        raise IK2DError(f"Chain '{rig.name}': no {what}")
+        raise IK2DError(say("Chain '{chain}': no {what}", chain=rig.name, what=what))
     for bone in bones:
         bone.lock_rotation = (False, False, False)
         bone.lock_rotation_w = False
-    return f"Unlocked the rotation of {listed([bone.name for bone in bones], _NAMED)}"
+    return say("Unlocked the rotation of {names}", names=listed([bone.name for bone in bones], _NAMED))
 
 
 # --- Channels ----------------------------------------------------------------
@@ -245,7 +254,7 @@ def _switched_off(armature: bpy.types.Object, settings: Settings, switch: str, s
     """Switch off "lock" or "mute" of a chain's F-Curves and their groups."""
     groups = key_faults.groups_of(armature, channels_at_rest(read_chain(armature, settings)))
     found = [one for one in (*_curves(armature, settings), *groups.values()) if getattr(one, switch)]
-    _refuse_nothing(settings, found, f"channel is {state}")
+    _refuse_nothing(settings, found, say("channel is {state}", state=state))
     for one in found:
         setattr(one, switch, False)
     return f"Un{state} {number_of(len(found), 'channel')}"
@@ -256,21 +265,21 @@ def mute_modifiers(armature: bpy.types.Object, settings: Settings) -> str:
     """Mute the F-Curve modifiers that would act on top of the chain's keys."""
     curves = _curves(armature, settings)
     acting = [modifier for curve in curves for modifier in curve.modifiers if not modifier.mute]
-    _refuse_nothing(settings, acting, "channel has modifiers that act")
+    _refuse_nothing(settings, acting, say("channel has modifiers that act"))
     for modifier in acting:
         modifier.mute = True
-    return f"Muted {number_of(len(acting), 'modifier')}"
+    return say("Muted {modifiers}", modifiers=number_of(len(acting), "modifier"))
 
 
 @fix("Mute Drivers")
 def mute_drivers(armature: bpy.types.Object, settings: Settings) -> str:
-    """Mute the drivers that would win over the chain's keys."""
+    """Mute the drivers that would override the chain's keys."""
     rotations = channels_at_rest(read_chain(armature, settings))
     drivers = [curve for rotation in rotations for curve in key_faults.drivers_of(armature, rotation)]
-    _refuse_nothing(settings, drivers, "channel is driven")
+    _refuse_nothing(settings, drivers, say("channel is driven"))
     for curve in drivers:
         curve.mute = True
-    return f"Muted {number_of(len(drivers), 'driver')}"
+    return say("Muted {drivers}", drivers=number_of(len(drivers), "driver"))
 
 
 def _curves(armature: bpy.types.Object, settings: Settings) -> list[bpy.types.FCurve]:
@@ -282,13 +291,20 @@ def _curves(armature: bpy.types.Object, settings: Settings) -> list[bpy.types.FC
 def single_user(armature: bpy.types.Object, settings: Settings) -> str:
     """Give the armature a copy of its action, which others play too."""
     others = versions.sharing_channels(armature)
-    _refuse_nothing(settings, others, "other object plays the armature's action")
+    _refuse_nothing(settings, others, say("other object plays the armature's action"))
     animation = armature.animation_data
     if animation.use_tweak_mode:
-        raise IK2DError(f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)")
+        raise IK2DError(
+            say(
+                "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
+                armature=armature.name,
+            )
+        )
     slot = getattr(getattr(animation, "action_slot", None), "identifier", "")
     versions.assign_action(animation, animation.action.copy(), slot)
-    return f"'{armature.name}' has its own action '{animation.action.name}' now"
+    return say(
+        "'{armature}' has its own action '{action}' now", armature=armature.name, action=animation.action.name
+    )
 
 
 @fix("Replace, Not Mix")
@@ -296,9 +312,9 @@ def replace(armature: bpy.types.Object, settings: Settings) -> str:
     """Have the action replace what NLA strips do, with influence 1."""
     animation = armature.animation_data
     if animation is None or (animation.action_influence == 1.0 and animation.action_blend_type == 'REPLACE'):
-        raise IK2DError(f"Chain '{settings.name}': its action is not mixed with NLA strips")
+        raise IK2DError(say("Chain '{chain}': its action is not mixed with NLA strips", chain=settings.name))
     animation.action_influence, animation.action_blend_type = 1.0, 'REPLACE'
-    return f"The action of '{armature.name}' replaces what NLA strips do"
+    return say("The action of '{armature}' replaces what NLA strips do", armature=armature.name)
 
 
 # --- The armature's data -----------------------------------------------------
@@ -321,9 +337,10 @@ def flatten(armature: bpy.types.Object, settings: Settings) -> str:
             bone.align_roll(up)
     moved = np.linalg.norm(rest_joints(rig.pose_bones) - joints, axis=1).max()
     reach = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
-    return (
-        f"Chain '{settings.name}' is flat at rest: its joints have moved by up to"
-        f" {100.0 * moved / reach:.2g} % of its reach"
+    return say(
+        "Chain '{chain}' is flat at rest: its joints have moved by up to {part:.2g} % of its reach",
+        chain=settings.name,
+        part=100.0 * moved / reach,
     )
 
 
@@ -335,8 +352,12 @@ def _laid_flat(rig: RigChain, joints: Floats) -> list[Matrix]:
         flat = old - old.dot(Vector(rig.plane.normal)) * Vector(rig.plane.normal)
         if flat.length < np.sqrt(1.0 - _ACROSS**2) * old.length or not flat.length:
             raise IK2DError(
-                f"Chain '{rig.name}': bone '{bone}' stands across the plane and cannot be laid into it;"
-                " choose another plane"
+                say(
+                    "Chain '{chain}': bone '{bone}' points across the plane and cannot be laid into it; "
+                    "choose another plane",
+                    chain=rig.name,
+                    bone=bone,
+                )
             )
         turn = old.rotation_difference(flat).to_matrix().to_4x4()
         moves.append(Matrix.Translation(place) @ turn @ Matrix.Translation(-Vector(joints[i])))
@@ -378,7 +399,7 @@ def _alone_in_object_mode(armature: bpy.types.Object) -> Iterator[None]:
     active, selected = layer.objects.active, [ob for ob in layer.objects if ob.select_get()]
     mode = active.mode if active is not None else 'OBJECT'
     if armature.name not in layer.objects or armature.hide_viewport or not armature.visible_get():
-        raise IK2DError(f"'{armature.name}' is hidden; show it first")
+        raise IK2DError(say("'{armature}' is hidden; show it first", armature=armature.name))
     if mode != 'OBJECT':
         bpy.ops.object.mode_set(mode='OBJECT')
     try:
@@ -403,16 +424,24 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
     animation = armature.animation_data
     curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
     if any(curve.data_path in ("scale", "delta_scale") for curve in curves):
-        raise IK2DError(f"The scale of '{armature.name}' is animated: it cannot be applied")
+        raise IK2DError(
+            say("The scale of '{armature}' is animated: it cannot be applied", armature=armature.name)
+        )
     if tuple(armature.scale) == (1.0, 1.0, 1.0):
-        raise IK2DError(f"'{armature.name}' has no scale of its own to apply")
+        raise IK2DError(say("'{armature}' has no scale of its own to apply", armature=armature.name))
     bpy.context.view_layer.update()
     children = [(child, _held_by(armature, child), _own_place(child)) for child in armature.children]
     with _alone_in_object_mode(armature):
         try:
             bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
         except RuntimeError as error:
-            raise IK2DError(f"Blender cannot apply the scale of '{armature.name}': {error}") from None
+            raise IK2DError(
+                say(
+                    "Blender cannot apply the scale of '{armature}': {error}",
+                    armature=armature.name,
+                    error=error,
+                )
+            ) from None
     bpy.context.view_layer.update()
     for child, before, own in children:  # Blender writes into channels that may be keyed, and shears nothing
         for name, value in own.items():
@@ -420,8 +449,12 @@ def apply_scale(armature: bpy.types.Object, settings: Settings) -> str:
         now = _held_by(armature, child).inverted_safe()
         child.matrix_parent_inverse = now @ before @ child.matrix_parent_inverse
     moved = [bone.name for bone in armature.pose.bones if bone.location.length > 0.0]
-    left = f"; look at the location of {listed(moved, _NAMED)}, which it leaves as it is" if moved else ""
-    return f"Applied the scale of '{armature.name}'{left}"
+    left = (
+        say("; look at the location of {names}, which it leaves as it is", names=listed(moved, _NAMED))
+        if moved
+        else ""
+    )
+    return say("Applied the scale of '{armature}'{left}", armature=armature.name, left=left)
 
 
 def _held_by(armature: bpy.types.Object, child: bpy.types.Object) -> Matrix:
@@ -453,21 +486,28 @@ def unevenly_scaled(rig: RigChain) -> list[str]:
 def clear_scale(armature: bpy.types.Object, settings: Settings) -> str:
     """Take the scale off bones, of the chain or above it, that have an uneven one."""
     bones = unevenly_scaled(read_chain(armature, settings))
-    _refuse_nothing(settings, bones, "bone is scaled unevenly by itself")
+    _refuse_nothing(settings, bones, say("bone is scaled unevenly by itself"))
     animation = armature.animation_data
     curves = [*versions.existing_fcurves(armature), *(animation.drivers if animation else ())]
     animated = {curve.data_path for curve in curves}
     for name in bones:
         if armature.pose.bones[name].path_from_id("scale") in animated:
-            raise IK2DError(f"The scale of bone '{name}' is animated; delete its keys, or its driver")
+            raise IK2DError(
+                say("The scale of bone '{name}' is animated; delete its keys, or its driver", name=name)
+            )
     for name in bones:
         armature.pose.bones[name].scale = (1.0, 1.0, 1.0)
-    return f"Cleared the scale of {listed(bones, _NAMED)}"
+    return say("Cleared the scale of {names}", names=listed(bones, _NAMED))
 
 
 def _refuse_linked_data(armature: bpy.types.Object) -> None:
     if not armature.data.is_editable:
-        raise IK2DError(f"The bones of '{armature.name}' are linked from another file: mend them there")
+        raise IK2DError(
+            say(
+                "The bones of '{armature}' are linked from another file: mend them there",
+                armature=armature.name,
+            )
+        )
 
 
 def _refuse_shared_data(armature: bpy.types.Object) -> None:
@@ -475,14 +515,17 @@ def _refuse_shared_data(armature: bpy.types.Object) -> None:
     data = armature.data
     if data.users - data.use_fake_user > 1:
         raise IK2DError(
-            f"Other objects have the bones of '{armature.name}' too; make them single-user first"
-            " (Object > Relations > Make Single User)"
+            say(
+                "Other objects have the bones of '{armature}' too; make them single-user first "
+                "(Object > Relations > Make Single User)",
+                armature=armature.name,
+            )
         )
 
 
 def _refuse_nothing(settings: Settings, found: Sequence[object], what: str) -> None:
     if not len(found):
-        raise IK2DError(f"Chain '{settings.name}': no {what}")
+        raise IK2DError(say("Chain '{chain}': no {what}", chain=settings.name, what=what))
 
 
 # --- Fixes that are operators of their own -----------------------------------

@@ -5,7 +5,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...bake.request import chosen_range
 from ...core import IK2DError
-from ...core.words import number_of
+from ...core.words import number_of, say
 from ...rig.chain.chain import read_chain
 from ...rig.chain.native_state import acts
 from ...rig.scene.bone_constraints import OtherControl, mute_constraints, other_controls
@@ -24,7 +24,7 @@ def other_controls_of(context: Context, armature: Object, chain: PropertyGroup) 
 
 
 class IK2D_OT_mute_constraints(ChainOperator, Operator):
-    """Mute the constraints that rule the active chain's bones, on the frames to bake alone"""
+    """Mute the constraints that override this chain, in the baked range"""
 
     bl_idname = "ik2d.mute_constraints"
     bl_label = "Mute Constraints in Range"
@@ -34,21 +34,26 @@ class IK2D_OT_mute_constraints(ChainOperator, Operator):
         first, last, _step = chosen_range(armature, context.scene)
         controls = other_controls_of(context, armature, shown_chain(context))
         if not controls:
-            return self.refuse("No constraint rules the chain's bones on these frames")
+            return self.refuse(say("No constraint overrides the chain's bones on these frames"))
         try:
             muted, driven = mute_constraints(armature, controls, context.scene, first, last)
         except IK2DError as error:
             return self.refuse(error)
         for control in driven:
-            name = f"'{control.constraint}' of bone '{control.owner}'"
+            name = say("'{constraint}' of bone '{owner}'", constraint=control.constraint, owner=control.owner)
             kind = {'WARNING'} if muted else {'ERROR'}
             self.report(
-                kind, f"The influence of {name} is driven: mute the constraint, or disable its driver"
+                kind,
+                say(
+                    "The influence of {name} is driven: mute the constraint, or disable its driver", name=name
+                ),
             )
         if not muted:
             return {'CANCELLED'}
         count = number_of(len(muted), "constraint")
-        self.report({'INFO'}, f"Muted {count} from frame {first} to {last}")
+        self.report(
+            {'INFO'}, say("Muted {count} from frame {first} to {last}", count=count, first=first, last=last)
+        )
         return {'FINISHED'}
 
 

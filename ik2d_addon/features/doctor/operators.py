@@ -11,6 +11,7 @@ from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...bake.keys.clearing import baked_paths
 from ...bake.request import chosen_range
+from ...core.words import say
 from ...live.registry import Key, key_of
 from ...rig.animation.versions import existing_fcurves
 from ...rig.chain.chain import RigChain
@@ -97,13 +98,16 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
         draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
         _draw_fixes(column, context, chain, finding)
     if len(found) > _ROWS:
-        layout.label(text=f"and {len(found) - _ROWS} more")
+        layout.label(text=say("and {count} more", count=len(found) - _ROWS))
     return next((finding.sentence for finding in found if finding.kind in _UNSOLVABLE), "")
 
 
 def shown(finding: Finding) -> str:
     """Return a finding's sentences without the name of the chain, which the panel shows."""
-    lines = [line.removeprefix(f"Chain '{finding.chain}': ") for line in finding.sentence.splitlines()]
+    lines = [
+        line.removeprefix(say("Chain '{chain}': ", chain=finding.chain))
+        for line in finding.sentence.splitlines()
+    ]
     return "\n".join(line[:1].upper() + line[1:] for line in lines)
 
 
@@ -113,7 +117,8 @@ def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, findin
         return
     row = row_or_column(column, context, [one.label for one in fixes])
     for one in fixes:
-        button = row.operator(one.operator, text=one.label, icon=fitting_icon(context, one.label, one.icon))
+        icon = fitting_icon(context, one.label, one.icon)
+        button = row.operator(one.operator, text=say(one.label), icon=icon)
         if hasattr(button, "chain"):
             button.chain = chain.name
         if one.work is not None:

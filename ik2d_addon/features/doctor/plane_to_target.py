@@ -4,6 +4,7 @@
 from bpy.types import Operator
 
 from ...bake.request import chosen_range
+from ...core.words import say
 from ...rig.pose.target_plane import plane_to_target
 from ...ui.context import active_armature, shown_chain
 from ...ui.operator import ChainOperator
@@ -22,7 +23,7 @@ class IK2D_OT_plane_to_target(ChainOperator, Operator):
         first, last, _step = chosen_range(armature, context.scene)
         plane_to_target(armature, chain, context.scene, first, last)
         label = chain.bl_rna.properties["plane"].enum_items[chain.plane].name
-        return f"The plane of chain '{chain.name}' is {label} now"
+        return say("The plane of chain '{chain}' is {label} now", chain=chain.name, label=label)
 
 
 classes = (IK2D_OT_plane_to_target,)

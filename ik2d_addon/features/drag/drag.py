@@ -12,6 +12,7 @@ from ...bake.lengths import length_text
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError, Status
 from ...core.inputs import Floats
+from ...core.words import noted, say
 from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.remembered import Remembered, remembered
@@ -31,7 +32,10 @@ from .pointing import DragPlane
 
 # What a joint remembers of its bone while this slides or stretches.
 _NOTES = ("slid", "slide_base", "is_scaled", "scale_base", "scale_posed")
-_STOPPED = {Status.LIMITED: "stopped by limits, off by", Status.STALLED: "stalled, off by"}
+_STOPPED = {
+    Status.LIMITED: noted("stopped by limits, off by {length}"),
+    Status.STALLED: noted("stalled, off by {length}"),
+}
 
 
 def chain_to_hold(armature: Object) -> PropertyGroup | None:
@@ -57,19 +61,25 @@ def why_not_drag(context: Context) -> str:
     """Say why no tip can be dragged now; "" where one can."""
     armature = context.object
     if armature is None or armature.type != 'ARMATURE':
-        return "Make an armature the active object and switch to Pose Mode"
+        return say("Make an armature the active object and switch to Pose Mode")
     if not armature.is_editable:
-        return f"Armature '{armature.name}' is linked: make a library override of it first"
+        return say(
+            "Armature '{armature}' is linked: make a library override of it first", armature=armature.name
+        )
     if armature.mode != 'POSE':
-        return "Switch to Pose Mode"
+        return say("Switch to Pose Mode")
     if armature.data.pose_position == 'REST':
-        return f"'{armature.name}' shows its rest position; set it to Pose Position first"
+        return say(
+            "'{armature}' shows its rest position; set it to Pose Position first", armature=armature.name
+        )
     chain, bone = chain_to_hold(armature), armature.data.bones.active
     if chain is None and bone is None:
-        return "Select the bone whose tip to drag"
+        return say("Select the bone whose tip to drag")
     tip = armature.pose.bones.get(chain.tip if chain is not None else bone.name)
     if tip is not None and is_hidden(tip):
-        return f"Bone '{tip.name}' is hidden; show it (Alt H), or its bone collection, to drag it"
+        return say(
+            "Bone '{tip}' is hidden; show it (Alt H), or its bone collection, to drag it", tip=tip.name
+        )
     return ""
 
 
@@ -255,14 +265,14 @@ class Drag:
     def outcome(self) -> str:
         """Return the outcome in words: "reached", or how far the tip is off, and why."""
         if self.solved is None:
-            return "where it was"
+            return say("where it was")
         status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
         off = float(self.solved.distance[0])
         if self.solved.solution.reached[0] and off <= self.solved.tolerance:
             return "reached"
         if self.solved.solution.reached[0]:
-            return f"off by {length_text(off, units)}"
-        return f"{_STOPPED.get(status, 'out of reach by')} {length_text(off, units)}"
+            return say("off by {length}", length=length_text(off, units))
+        return say(_STOPPED.get(status, "out of reach by {length}"), length=length_text(off, units))
 
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
@@ -279,16 +289,20 @@ def take_hold(
     Raises IK2DError for what is not there, or cannot be held.
     """
     if armature.pose is None or armature.mode == 'EDIT':
-        raise IK2DError(f"'{armature.name}' is in no mode to be posed; switch to Pose Mode")
+        raise IK2DError(
+            say("'{armature}' is in a mode without posing; switch to Pose Mode", armature=armature.name)
+        )
     if chain_name:
         chain = chain_named(armature, chain_name)
         if chain is None:
-            raise IK2DError(f"Armature '{armature.name}' has no chain '{chain_name}'")
+            raise IK2DError(
+                say("Armature '{armature}' has no chain '{chain}'", armature=armature.name, chain=chain_name)
+            )
         return Drag(scene, armature, chain)
     chain = None if tip else chain_to_hold(armature)
     if chain is None and not tip:
         bone = armature.data.bones.active
         if bone is None:
-            raise IK2DError("No bone is active; select the bone whose tip to drag")
+            raise IK2DError(say("No bone is active; select the bone whose tip to drag"))
         tip = bone.name
     return Drag(scene, armature, chain, tip, bone_count)

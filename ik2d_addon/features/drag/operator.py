@@ -13,6 +13,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation.versions import is_hidden
 from ...rig.chain.chain import pose_bones_of
 from ...ui.operator import ChainOperator, chain_name, tick
@@ -100,10 +101,10 @@ class IK2D_OT_drag(ChainOperator, Operator):
         unit='LENGTH',
         options={'SKIP_SAVE'},
     )
-    flipped: tick("Flip", "Have the chain bend to its other side")
+    flipped: tick("Flip", "Bend the chain to its other side")
     bone_count: IntProperty(
         name="Bones",
-        description="Number of bones that move where they are no chain; 0 takes those that go on end to end",
+        description="Number of bones that move where they are no chain; 0 takes those that join end to end",
         default=0,
         min=0,
         soft_max=20,
@@ -140,7 +141,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
     def invoke(self, context, event):
         view = view_of(context)
         if view is None:
-            return self.refuse("There is no view to drag in; point at a 3D View")
+            return self.refuse(say("There is no view to drag in; point at a 3D View"))
         # A drag begins where the button was pressed, some pixels before it counts as one.
         begin = event.mouse_x, event.mouse_y
         if self.release_confirm:
@@ -175,7 +176,7 @@ class IK2D_OT_drag(ChainOperator, Operator):
     def _end_without(self, context: Context) -> set[str]:
         """End where what was held is no longer there; the rest is put back."""
         self.cancel(context)
-        return self.refuse("What was dragged is no longer there", 'WARNING')
+        return self.refuse(say("What was dragged is no longer there"), 'WARNING')
 
     def cancel(self, context):
         """Put all back as it was, as far as it is still there."""
@@ -233,14 +234,24 @@ class IK2D_OT_drag(ChainOperator, Operator):
         drag, axis = self._drag, self._pointer.axis
         names = ("dX", "dY") if axis is None else ("XY"[axis],)
         moved = drag.moved_in_words() if self._typed.is_empty else self._typed.in_words(names)
-        along = "" if axis is None else f" along the plane's {'XY'[axis]}"
+        along = "" if axis is None else say(" along the plane's {part}", part='XY'[axis])
         count = f"{drag.bone_count} {'Bone' if drag.bone_count == 1 else 'Bones'}"
-        bones = "" if drag.chain is not None else f"   Wheel, Page: {count}"
-        text = f"Tip of '{drag.tip}': {moved}{along}, {drag.outcome()}"
+        bones = "" if drag.chain is not None else say("   Wheel, Page: {count}", count=count)
+        text = say(
+            "Tip of '{tip}': {moved}{along}, {outcome}",
+            tip=drag.tip,
+            moved=moved,
+            along=along,
+            outcome=drag.outcome(),
+        )
         self._area.header_text_set(text)
         context.workspace.status_text_set(
-            f"{text}   |   LMB, Enter: Confirm   RMB, Esc: Cancel   X, Y: Axis   Ctrl: Snap   Shift: Precise"
-            f"   F: Flip Bend   0-9: Length   Tab: Next{bones}"
+            say(
+                "{text}   |   LMB, Enter: Confirm   RMB, Esc: Cancel   X, Y: Axis   Ctrl: Snap   "
+                "Shift: Precise   F: Flip Bend   0-9: Length   Tab: Next{bones}",
+                text=text,
+                bones=bones,
+            )
         )
 
     def _confirm(self, context: Context) -> set[str]:
@@ -257,9 +268,15 @@ class IK2D_OT_drag(ChainOperator, Operator):
     def _finish(self, context: Context, drag: Drag) -> None:
         """Key what was moved, if Auto Keying is on, and report."""
         keyed = drag.key(context)
-        keys = f"; {keyed} channels keyed" if keyed else ""
+        keys = say("; {keyed} channels keyed", keyed=keyed) if keyed else ""
         outcome = drag.outcome()
-        sentence = f"Tip of '{drag.tip}' moved by {drag.moved_in_words()}: {outcome}{keys}"
+        sentence = say(
+            "Tip of '{tip}' moved by {length}: {outcome}{keys}",
+            tip=drag.tip,
+            length=drag.moved_in_words(),
+            outcome=outcome,
+            keys=keys,
+        )
         self.tell(sentence, drag.held_chain.rig.warnings, outcome == "reached")
 
     def _stop(self, context: Context) -> None:

@@ -7,6 +7,7 @@ from bpy.types import Object, PropertyGroup
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation.bone_channels import matrices
 from ...rig.animation.remembered import put_back_on_error
 from ...rig.chain.chain import RigChain, read_chain
@@ -60,7 +61,7 @@ def remove_foot(armature: Object, chain: PropertyGroup) -> None:
     if reason := why_linked(armature):
         raise IK2DError(reason)
     if not chain.foot.is_added:
-        raise IK2DError(f"Chain '{chain.name}' has no foot")
+        raise IK2DError(say("Chain '{chain}' has no foot", chain=chain.name))
     chain.foot.is_added = False
     if chain.hand_rotation == 'NONE':
         put_hands_back(chain, posed_hands(chain))

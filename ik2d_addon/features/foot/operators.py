@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
+from ...core.words import say
 from ...rig.chain.hands import hanging_bones
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator
@@ -14,7 +15,7 @@ from .add import add_foot, remove_foot
 
 
 def _why_no_foot(context: Context) -> str:
-    return why_no_chain(context) or ("" if shown_chain(context).foot.is_added else "Add a foot first")
+    return why_no_chain(context) or ("" if shown_chain(context).foot.is_added else say("Add a foot first"))
 
 
 def _why_not_add(context: Context) -> str:
@@ -22,10 +23,10 @@ def _why_not_add(context: Context) -> str:
         return reason
     armature, chain = active_armature(context), shown_chain(context)
     if chain.foot.is_added:
-        return f"Chain '{chain.name}' has a foot already"
+        return say("Chain '{chain}' has a foot already", chain=chain.name)
     tip = armature.pose.bones.get(chain.tip)
     if tip is None or not hanging_bones(tip):
-        return f"No bone hangs on the end of '{chain.tip}' that could be a foot"
+        return say("No bone hangs on the end of '{tip}' that could be a foot", tip=chain.tip)
     return ""
 
 
@@ -40,7 +41,7 @@ class IK2D_OT_foot_add(ChainOperator, Operator):
     def work(self, context):
         chain = shown_chain(context)
         add_foot(active_armature(context), chain)
-        return f"Chain '{chain.name}' has a foot now: turn its target, or change Roll"
+        return say("Chain '{chain}' has a foot now: turn its target, or change Roll", chain=chain.name)
 
 
 class IK2D_OT_foot_remove(ChainOperator, Operator):
@@ -54,7 +55,7 @@ class IK2D_OT_foot_remove(ChainOperator, Operator):
     def work(self, context):
         chain = shown_chain(context)
         remove_foot(active_armature(context), chain)
-        return f"Chain '{chain.name}' has no foot any more"
+        return say("Chain '{chain}' no longer has a foot", chain=chain.name)
 
 
 def draw_foot(
@@ -68,7 +69,7 @@ def draw_foot(
     if foot.ground is not None:
         layout.prop(foot, "use_ground")
     header, body = layout.panel("ik2d_pivots", default_closed=True)
-    header.label(text="Pivots")
+    header.label(text=say("Pivots"))
     if body is not None:
         for name in ("heel", "ball", "toe_tip"):
             body.prop(foot, name)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation.remembered import value_of
 from ...rig.animation.times import animation_times, strip_times
 from ...rig.animation.value_keys import ValueKeys, curve_of, driver_of
@@ -74,7 +75,13 @@ class ChainValue:
         """Raise IK2DError if it has a driver."""
         if driver_of(self.owner, self.path) is not None:
             label = self.name.replace("_", " ").title()
-            raise IK2DError(f"Chain '{self.rig.name}': its {label} has a driver; remove it first")
+            raise IK2DError(
+                say(
+                    "Chain '{chain}': its {label} has a driver; remove it first",
+                    chain=self.rig.name,
+                    label=label,
+                )
+            )
 
     def keys(self, frames: Sequence[float], values: Floats) -> ValueKeys:
         """Return its keys on frames; those of bend and influence hold until the next one."""

@@ -15,7 +15,7 @@ from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import quoted
+from ...core.words import quoted, say
 from ...rig.animation import keys, versions
 from ...rig.animation.auto_keying import Moved
 from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_property
@@ -88,25 +88,43 @@ class MatchReport:
     def sentence(self) -> str:
         """Return the report in one sentence."""
         frames, count = len(self.chains[0].frames), len(self.chains)
-        what = f"{count} targets to their tips" if count > 1 else f"'{self.chains[0].target}' to the tip"
-        on = f" on {frames} frames" if frames > 1 else ""
-        return f"Moved {what}{on}; {self._tips()}, {self._joints()}"
+        what = (
+            say("{count} targets to their tips", count=count)
+            if count > 1
+            else say("'{target}' to the tip", target=self.chains[0].target)
+        )
+        on = say(" on {frames} frames", frames=frames) if frames > 1 else ""
+        return say(
+            "Moved {what}{on}; {tips}, {joints}", what=what, on=on, tips=self._tips(), joints=self._joints()
+        )
 
     def _tips(self) -> str:
         worst = max(self.chains, key=lambda chain: float(chain.distance.max() / chain.reach))
         if worst.tips_match:
-            return f"solved, the tip{'s come' if len(self.chains) > 1 else ' comes'} back there"
+            if len(self.chains) > 1:
+                return say("solved, the tips come back there")
+            return say("solved, the tip comes back there")
         row = int(np.argmax(worst.distance))
         far = length_text(worst.distance[row], self.unit_system)
-        return f"solved, the tip of '{worst.name}' is up to {far} off (frame {worst.frames[row]:g})"
+        return say(
+            "solved, the tip of '{worst}' is up to {far} off (frame {frame:g})",
+            worst=worst.name,
+            far=far,
+            frame=worst.frames[row],
+        )
 
     def _joints(self) -> str:
         worst = max(self.chains, key=lambda chain: float(chain.joints.max()))
         row, bone = np.unravel_index(int(np.argmax(worst.joints)), worst.joints.shape)
-        turn = f"{max(float(np.degrees(worst.joints[row, bone])), SHOWN):.2g} degrees"
+        turn = say("{angle:.2g} degrees", angle=max(float(np.degrees(worst.joints[row, bone])), SHOWN))
         if worst.joints_match:
-            return f"joints within {turn}"
-        return f"bone '{worst.bones[bone]}' {turn} off (frame {worst.frames[row]:g})"
+            return say("joints within {turn}", turn=turn)
+        return say(
+            "bone '{bone}' {turn} off (frame {frame:g})",
+            bone=worst.bones[bone],
+            turn=turn,
+            frame=worst.frames[row],
+        )
 
 
 @live_paused()
@@ -239,7 +257,12 @@ def _view(scene: bpy.types.Scene, rigs: Sequence[RigChain], frames: Sequence[int
 
 def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
     if owner.animation_data and owner.animation_data.use_tweak_mode:
-        raise IK2DError(f"'{owner.name}' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)")
+        raise IK2DError(
+            say(
+                "'{owner}' is in the NLA's tweak mode; leave it first (Tab in the NLA editor)",
+                owner=owner.name,
+            )
+        )
 
 
 def _refuse_lengths(rig: RigChain) -> None:
@@ -247,8 +270,13 @@ def _refuse_lengths(rig: RigChain) -> None:
     if rig.slides is not None and rig.slides.any or rig.stretching and not rig.stretching.limits.is_off:
         what = "slide" if rig.slides is not None and rig.slides.any else "stretch"
         raise IK2DError(
-            f"Chain '{rig.name}': its bones {what}, and without influence they would go back to their own"
-            f" lengths at once; turn {what.capitalize()} off to switch"
+            say(
+                "Chain '{chain}': its bones {what}, and without influence they would go back to "
+                "their own lengths at once; turn {setting} off to switch",
+                chain=rig.name,
+                what=what,
+                setting=what.capitalize(),
+            )
         )
 
 
@@ -276,7 +304,10 @@ def _mixed(report: BakeReport, armature: bpy.types.Object) -> Iterator[str]:
         paths = {f"{bone.path_from_id()}.{name}" for bone in posed for name in ROTATIONS}
         curves = [curve for curve in versions.existing_fcurves(armature) if curve.data_path in paths]
         if any(not keys.made_by_hand(curve).all() for curve in curves):
-            yield f"Chain '{chain.name}': it has keys of a bake, which it would blend with; clear the bake"
+            yield say(
+                "Chain '{chain}': it has keys of a bake, which it would blend with; clear the bake",
+                chain=chain.name,
+            )
 
 
 # --- Bend sides and errors ---------------------------------------------------
@@ -362,8 +393,12 @@ def _hand_note(rig: RigChain) -> list[str]:
     if rig.hands is None:
         return []
     return [
-        f"Chain '{rig.name}': it turns {quoted(rig.hands.bones)} on its tip, which this does not match; set"
-        " Foot or Hand to With the Limb to keep their own turns"
+        say(
+            "Chain '{chain}': it turns {names} on its tip, which this does not match; set Foot "
+            "or Hand to With the Limb to keep their own turns",
+            chain=rig.name,
+            names=quoted(rig.hands.bones),
+        )
     ]
 
 

@@ -7,6 +7,7 @@ from bpy.types import Context, Object, Operator, UILayout
 
 from ...bake.report import BakeReport
 from ...bake.request import chosen_range
+from ...core.words import noted, say
 from ...rig.animation.auto_keying import Moved, auto_key
 from ...rig.animation.bone_channels import locked_channels, rotation_property
 from ...rig.chain.stretch import ALONG
@@ -16,7 +17,7 @@ from ...ui.registration import registration
 from ...ui.text import row_or_column
 
 # Labels of the operators with the option to switch.
-_SWITCHES = ("Switch to IK", "Switch to FK")
+_SWITCHES = (noted("Switch to IK"), noted("Switch to FK"))
 
 
 class _Match(ChainOperator):
@@ -38,13 +39,13 @@ class _Match(ChainOperator):
     def why_not(context):
         reason = why_not_edit(context)
         if not reason and shown_chain(context) is None:
-            reason = why_not_solve(context) or "Choose a chain first"
+            reason = why_not_solve(context) or say("Choose a chain first")
         return reason
 
     @classmethod
     def description(cls, _context, properties):
         """Return the tooltip, another one if the button switches."""
-        return cls.switching if properties.switch else cls.__doc__
+        return say(cls.switching if properties.switch else cls.__doc__)
 
     def draw(self, _context):
         """Draw the options in the redo panel."""
@@ -78,7 +79,9 @@ class IK2D_OT_target_to_tip(_Match, Operator):
     bl_idname = "ik2d.target_to_tip"
     bl_label = "Snap Target to Bones"
 
-    switching = "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
+    switching = noted(
+        "Let the chain take over from the bones' own keys at this frame: key the target and Influence"
+    )
 
     switch: tick(
         "Switch to IK", "Key Influence from 0 to 1 at the first frame, and the target on the frame before too"
@@ -98,7 +101,9 @@ class IK2D_OT_snap_fk(_Match, Operator):
     bl_idname = "ik2d.snap_fk"
     bl_label = "Key Bones (FK)"
 
-    switching = "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
+    switching = noted(
+        "Let the bones' own keys take over from the chain at this frame: key the bones and Influence"
+    )
 
     switch: tick(
         "Switch to FK", "Key Influence from 1 to 0 at the first frame, and the bones on the frame before too"
@@ -132,8 +137,9 @@ def draw_match(layout: UILayout, context: Context) -> None:
     row = row_or_column(layout, context, [operator.bl_label for operator in classes])
     for operator in classes:
         row.operator(operator.bl_idname)
-    row = row_or_column(layout, context, _SWITCHES)
-    for operator, label in zip(classes, _SWITCHES, strict=True):
+    labels = [say(label) for label in _SWITCHES]
+    row = row_or_column(layout, context, labels)
+    for operator, label in zip(classes, labels, strict=True):
         row.operator(operator.bl_idname, text=label).switch = True
 
 
@@ -142,10 +148,12 @@ def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> N
     for operator, icon in zip(classes, ('SNAP_ON', 'BONE_DATA'), strict=True):
         layout.operator(operator.bl_idname, icon=icon).chain = chain
         if ranges:
-            entry = layout.operator(operator.bl_idname, text=f"{operator.bl_label} over Range")
+            entry = layout.operator(
+                operator.bl_idname, text=say("{label} over Range", label=operator.bl_label)
+            )
             entry.chain, entry.over_range = chain, True
     for operator, label, icon in zip(classes, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
-        entry = layout.operator(operator.bl_idname, text=label, icon=icon)
+        entry = layout.operator(operator.bl_idname, text=say(label), icon=icon)
         entry.chain, entry.switch = chain, True
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.kinematics import first_rotations
 from ...rig.pose.swings import turned_poles
@@ -36,7 +37,7 @@ def pole_locations(
     sharing = [other.name for other in others if other.name != rig.name and rig.pole in other.followed]
     reason = why_fixed(*rig.pole, constrained=True)
     if reason or sharing:
-        raise IK2DError(reason or f"chain '{sharing[0]}' follows it too")
+        raise IK2DError(reason or say("chain '{sharing}' follows it too", sharing=sharing[0]))
     now = first_rotations(rig, solved.turns[:, 0], solved.swings)
     places = turned_poles(rig, posed, own_rotations(rig, posed, 0) @ now.swapaxes(1, 2))
     (locations,), _ = locations_on_tips(view, [as_target(rig)], [places])
@@ -55,4 +56,9 @@ def stays(rig: RigChain, why: IK2DError) -> str:
     """Return the sentence that a pole stays where it is."""
     assert rig.pole is not None
     name = rig.pole[1] or rig.pole[0].name
-    return f"Chain '{rig.name}': its pole '{name}' stays where it is ({why}), so that the bones may turn"
+    return say(
+        "Chain '{chain}': its pole '{name}' stays where it is ({why}), so that the bones may turn",
+        chain=rig.name,
+        name=name,
+        why=why,
+    )

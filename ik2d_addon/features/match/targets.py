@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import quoted
+from ...core.words import quoted, say
 from ...rig.animation.remembered import put_back, remembered
 from ...rig.animation.value_keys import ValueKeys, values_previewed
 from ...rig.chain.chain import RigChain, rest_joints
@@ -97,14 +97,22 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     for rig in rigs:
         if reason := why_fixed(rig.target, rig.subtarget, constrained=True):
             raise IK2DError(
-                f"Chain '{rig.name}': its target cannot be moved: {reason}; change that, or have the chain"
-                " follow something that can"
+                say(
+                    "Chain '{chain}': its target cannot be moved: {reason}; change that, or have the "
+                    "chain follow something that can",
+                    chain=rig.name,
+                    reason=reason,
+                )
             )
         other = followers.setdefault((rig.target, rig.subtarget), rig.name)
         if other != rig.name:
             raise IK2DError(
-                f"Chains '{other}' and '{rig.name}' follow the same target, which cannot be on both tips;"
-                " take them one by one, or give one of them its own"
+                say(
+                    "Chains '{other}' and '{chain}' follow the same target, which cannot be on both "
+                    "tips; take them one by one, or give one of them its own",
+                    other=other,
+                    chain=rig.name,
+                )
             )
     movers = Movers()
     moved_by = {
@@ -118,7 +126,10 @@ def in_rounds(rigs: Sequence[RigChain]) -> list[list[RigChain]]:
     if circle:
         names = quoted(rig.name for rig in circle)
         raise IK2DError(
-            f"The targets of the chains {names} move one another in a circle; take them one by one"
+            say(
+                "The targets of the chains {names} move one another in a circle; take them one by one",
+                names=names,
+            )
         )
     return rounds
 
@@ -212,8 +223,12 @@ def _refuse_tip_on_target(rig: RigChain, places: Floats, tips: Floats) -> None:
     went = np.linalg.norm(places[1:] - places[0], axis=2).max()
     if np.linalg.norm(tips[1:] - tips[0], axis=2).max() > _ALONG * went:
         raise IK2DError(
-            f"Chain '{rig.name}': its tip goes along with its target, so there is no place for this; mute"
-            " the constraint that has the bones follow it, or choose a target that does not carry the rig"
+            say(
+                "Chain '{chain}': its tip goes along with its target, so there is no place for this; "
+                "mute the constraint that has the bones follow it, or choose a target that does not "
+                "carry the rig",
+                chain=rig.name,
+            )
         )
 
 
@@ -228,8 +243,14 @@ def _refuse_held(rig: RigChain, ways: Floats) -> None:
 def _held(rig: RigChain, time: float | None) -> str:
     """Return the sentence that a target does not follow its location, with the likely cause."""
     names = quoted(one.name for one in acting_constraints(holder_of(rig)))
-    causes = "look for animation of it in the NLA, or a parent of no size"
-    why = f"mute its constraint {names}" if names else causes
-    at = "" if time is None else f" at frame {time:g}"
+    causes = say("look for animation of it in the NLA, or a parent of no size")
+    why = say("mute its constraint {names}", names=names) if names else causes
+    at = "" if time is None else say(" at frame {time:g}", time=time)
     name = holder_of(rig).name
-    return f"Chain '{rig.name}': its target '{name}' does not go where its location says{at}; {why}"
+    return say(
+        "Chain '{chain}': its target '{name}' does not go where its location says{at}; {why}",
+        chain=rig.name,
+        name=name,
+        at=at,
+        why=why,
+    )

@@ -12,6 +12,7 @@ from ...bake.lengths import length_text
 from ...bake.swing_notes import open_note
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation import versions
 from ...rig.animation.bone_channels import ROTATIONS
 from ...rig.chain.chain import FAR_OFF_PLANE, RigChain, read_chain, rest_joints
@@ -80,7 +81,9 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
         shape = shape_of(rig)
         plan = planner(shape)(shape)
     except IK2DError as error:
-        raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {error}") from None
+        raise IK2DError(
+            say("Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error)
+        ) from None
     had_animation = armature.animation_data is not None
     empties, hands = add_empties(rig)
     _note(settings, empties, had_animation)
@@ -92,7 +95,9 @@ def make_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -
     except BaseException as error:
         remove_native(armature, settings)
         if isinstance(error, IK2DError):
-            raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {error}") from None
+            raise IK2DError(
+                say("Chain '{chain}' cannot be converted to drivers: {error}", chain=rig.name, error=error)
+            ) from None
         raise
 
 
@@ -107,9 +112,20 @@ def _resumed(settings: bpy.types.PropertyGroup) -> Native:
     """Unmute a native chain's constraints."""
     changed = changed_since_made(settings)
     if changed:
-        raise IK2DError(f"Chain '{settings.name}' is on drivers, but {changed}; revert, then convert again")
+        raise IK2DError(
+            say(
+                "Chain '{chain}' is on drivers, but {changed}; revert, then convert again",
+                chain=settings.name,
+                changed=changed,
+            )
+        )
     if acts(settings):
-        raise IK2DError(f"Chain '{settings.name}' is on drivers already; revert it first to convert it again")
+        raise IK2DError(
+            say(
+                "Chain '{chain}' is on drivers already; revert it first to convert it again",
+                chain=settings.name,
+            )
+        )
     own = list(constraints_of(settings))
     for _, constraint in own:
         constraint.mute = False
@@ -124,11 +140,21 @@ def _warnings(settings: bpy.types.PropertyGroup) -> tuple[str, ...]:
     if controls.get("influence", 1.0) == 1.0 and not is_animated(controls, path_of("influence")):
         return ()
     names = bones_of(armature.data, settings.tip, settings.bone_count)
-    start = f"Chain '{settings.name}': its Influence blends with"
+    start = say("Chain '{chain}': its Influence blends with", chain=settings.name)
     if baked_keys(armature, names):
-        return (f"{start} the keys of a bake; Clear Bake, and clear the rotation that is left (Alt-R)",)
+        return (
+            say(
+                "{start} the keys of a bake; Clear Bake, and clear the rotation that is left (Alt-R)",
+                start=start,
+            ),
+        )
     if any(_left_posed(armature.pose.bones[name]) for name in names):
-        return (f"{start} the pose that its bones are left in; clear their rotation (Alt-R) to have rest",)
+        return (
+            say(
+                "{start} the pose that its bones are left in; clear their rotation (Alt-R) to have rest",
+                start=start,
+            ),
+        )
     return ()
 
 
@@ -165,8 +191,13 @@ def _notes_on_target(
     if off[worst] > FAR_OFF_PLANE * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum():
         far = length_text(off[worst] * across[worst], scene.unit_settings.system)
         yield (
-            f"Chain '{rig.name}': its target is up to {far} off the chain's plane (frame"
-            f" {times[worst]:g}); the tip follows it within the plane"
+            say(
+                "Chain '{chain}': its target is up to {far} off the chain's plane (frame {time:g}); "
+                "the tip follows it within the plane",
+                chain=rig.name,
+                far=far,
+                time=times[worst],
+            )
         )
 
 

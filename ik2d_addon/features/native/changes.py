@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.inputs import Floats
 from ...core.swing import POLE
+from ...core.words import say
 from ...rig.chain.chain import chosen_solver, rest_joints
 from ...rig.chain.native_state import TURNING, acts, constraints_of, controls_of, is_native, is_own_empty
 from ...rig.chain.planes import FOLLOWING
@@ -29,31 +30,31 @@ def changed_since_made(settings: bpy.types.PropertyGroup) -> str:
     if not is_native(settings) or not names:
         return ""
     if controls_of(settings) is None or not is_own_empty(settings.native_probe):
-        return "parts of it are gone"
+        return say("parts of it are gone")
     if settings.native_stand.parent != armature:
-        return "its empties are those of another armature"
+        return say("its empties are those of another armature")
     made = settings.native_print.split()
     if made and len(made) - 1 != len(_numbers(armature, names)):
-        return "it has other bones"
+        return say("it has other bones")
     turning = {bone.name: one for bone, one in constraints_of(settings) if one.type in TURNING}
     if not turning.keys() >= set(names):
-        return "parts of it are gone"
+        return say("parts of it are gone")
     first = turning[names[0]]
     if first.type == 'COPY_TRANSFORMS' and not _swings(settings, first):
-        return "parts of it are gone"
+        return say("parts of it are gone")
     copies = [settings.native_probe]
     kind = 'COPY_LOCATION'
     if settings.foot.is_added:  # the target is its control, and the copy has the ankle's place
         copies, kind = list(settings.native_stand.children), 'COPY_TRANSFORMS'
     if not any(follows(copy, kind, settings.target, settings.subtarget) for copy in copies):
-        return "its target is another one"
+        return say("its target is another one")
     if first.type == 'COPY_TRANSFORMS' and settings.plane == POLE:
         if not follows(first.target.parent, 'LOCKED_TRACK', settings.pole, settings.pole_subtarget):
-            return "its pole is another one"
+            return say("its pole is another one")
     if made and made[0] != _digest(settings, names):
-        return "its settings are others"
+        return say("its settings are others")
     if made and np.abs(np.array(made[1:], np.float64) - _numbers(armature, names)).max() > _SAME:
-        return "its bones are others in rest"
+        return say("its bones are others in rest")
     return ""
 
 

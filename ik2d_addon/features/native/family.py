@@ -18,6 +18,7 @@ import numpy as np
 
 from ...core import Chain, IK2DError, forward, solve_arc, solve_even
 from ...core.inputs import Floats
+from ...core.words import noted, say
 from .drivers import handles
 from .expressions import num
 from .plan import Links, Plan, Shape
@@ -42,7 +43,9 @@ OFF_TARGET = 2e-5
 # The tip's direction has no digits nearer than this to the root (reach is 1).
 NEAR_ROOT = 1e-7
 
-_ABRUPT = "its pose changes too abruptly with the target's distance; set Solver to Circle, or bake it instead"
+_ABRUPT = noted(
+    "its pose changes too abruptly with the target's distance; set Solver to Circle, or bake it instead"
+)
 
 # From distances (m,), reach is 1, and a side to angles (m, n); the first turns the tip to the x axis.
 Solver = Callable[[Floats, float], Floats]
@@ -71,7 +74,7 @@ def family_of(lengths: Floats, solver: Solver, tips: Tips | None = None) -> Fami
     steps = values[1:, 0, 0] - values[:-1, 3, 0]
     values[1:, :, 0] -= 2.0 * np.pi * np.cumsum(np.rint(steps / (2.0 * np.pi)))[:, np.newaxis]
     if np.abs(values[1:, 0] - values[:-1, 3]).max() > JOINT:
-        raise IK2DError(_ABRUPT)
+        raise IK2DError(say(_ABRUPT))
     return Family(np.append(places, END), values)
 
 
@@ -85,11 +88,11 @@ def _half(tips: Tips, inner: float, solver: Solver, side: float) -> tuple[Floats
         true = true.reshape(len(starts), 7, -1)
         true[..., 0] = np.unwrap(true[..., 0], axis=1)
         if np.abs(tips(true) - _on_axis(distances).reshape(len(starts), 7, 2)).max() > OFF_TARGET:
-            raise IK2DError("its tip would miss targets in reach; bake it instead")
+            raise IK2DError(say("its tip would miss targets in reach; bake it instead"))
         tip, joint = _missed(tips, true)
         fine = (tip <= TIP) & (joint <= JOINT) | (size <= END / PIECES / 2.0 ** (HALVINGS - 1))
         if (fine & ((tip > TIP_MISSED) | (joint > JOINT_MISSED))).any():
-            raise IK2DError(_ABRUPT)
+            raise IK2DError(say(_ABRUPT))
         for start, one in zip(starts[fine], true[fine], strict=True):
             found.append((float(start), one[::2]) if side > 0.0 else (-float(start) - size, one[::-2]))
         starts = np.concatenate((starts[~fine], starts[~fine] + 0.5 * size))
@@ -158,19 +161,26 @@ def solver_of(shape: Shape) -> Solver:
     """Return the solver of a chain of that shape with reach 1; raise IK2DError as `plan` does."""
     if shape.solver == 'CCD':
         raise IK2DError(
-            "CCD's poses depend on the frames before; set Solver to Automatic or Circle, then convert it"
+            say("CCD's poses depend on the frames before; set Solver to Automatic or Circle, then convert it")
         )
     if shape.solver == 'EVEN' and not shape.root_turns_freely:
-        raise IK2DError("its root's turn counts; turn First Bone Turns Freely on, or set Solver to Circle")
+        raise IK2DError(
+            say("its root's turn counts; turn First Bone Turns Freely on, or set Solver to Circle")
+        )
     if not np.isnan(shape.limits).all():
-        raise IK2DError("its joints have limits, and drivers have them for two bones alone; turn Limit off")
+        raise IK2DError(
+            say("its joints have limits, and drivers have them for two bones alone; turn Limit off")
+        )
     if shape.stretch is not None and shape.stretch.last_only:
         raise IK2DError(
-            "it stretches its last bone alone, as two bones alone can natively; turn Last Only off"
+            say(
+                "it stretches its last bone alone, as two bones alone can natively; set Stretched "
+                "Bones to All"
+            )
         )
     chain = Chain(shape.lengths / shape.reach, weights=shape.weights)
     if chain.weights is not None and (chain.weights == 0.0).any():
-        raise IK2DError("a joint of it has the weight 0; give it a weight, or end the chain before it")
+        raise IK2DError(say("a joint of it has the weight 0; give it a weight, or end the chain before it"))
 
     def solve(distances: Floats, side: float) -> Floats:
         targets = _on_axis(distances)

@@ -16,6 +16,7 @@ from mathutils import Matrix
 
 from ...core.foot.roll import Point
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.chain.chain import RigChain
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import FOOT, TOES
@@ -49,7 +50,7 @@ def add_hand_empties(rig: RigChain, controls: bpy.types.Object, add: _Add) -> Ha
         axes, shape = np.column_stack((foot.ahead, foot.up, -foot.axis)), foot.shape
         frame = _child(root, add("foot"), hands.offset @ axes)
         heel = _pivot(frame, add("heel"), shape.heel)
-        tip = _pivot(heel, add("toe tip"), np.subtract(shape.tip, shape.heel))
+        tip = _pivot(heel, add(say("toe tip")), np.subtract(shape.tip, shape.heel))
         ball, joint = (
             _pivot(tip, add(name), np.subtract(shape.ball, shape.tip)) for name in ("ball", "toes")
         )
@@ -80,14 +81,20 @@ def hand_problems(rig: RigChain) -> Iterator[str]:
     for name in rig.hands.bones if rig.hands is not None else ():
         bone = rig.armature.pose.bones[name]
         if bone.bone.inherit_scale not in ('FULL', 'ALIGNED'):
-            yield f"the bone '{name}' on its tip does not inherit scale; set its Inherit Scale to Full"
+            yield say(
+                "the bone '{name}' on its tip does not inherit scale; set its Inherit Scale to Full",
+                name=name,
+            )
         if tuple(bone.scale) != (1.0, 1.0, 1.0):
-            yield f"the bone '{name}' on its tip is scaled; clear its scale (Alt-S)"
+            yield say("the bone '{name}' on its tip is scaled; clear its scale (Alt-S)", name=name)
     if rig.foot is not None and rig.foot.has_surface:
         assert rig.foot.ground is not None
         yield (
-            f"its foot stands on the mesh '{rig.foot.ground.name}', and drivers only know the height of an"
-            " object; choose an empty for its Ground, or bake it instead"
+            say(
+                "its foot stands on the mesh '{ground}', and drivers only know the height of an "
+                "object; choose an empty for its Ground, or bake it instead",
+                ground=rig.foot.ground.name,
+            )
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.chain.native_state import controls_of, is_native
 from ...ui.context import active_armature, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, tick
@@ -23,8 +24,8 @@ def draw_native(layout: UILayout, context: Context) -> None:
     chain = shown_chain(context)
     native = chain is not None and is_native(chain)
     if native and not acts_as_set(chain):
-        layout.operator("ik2d.make_native", text="Convert Again", icon='DRIVER')
-    label = "On Drivers: Revert" if native else IK2D_OT_make_native.bl_label
+        layout.operator("ik2d.make_native", text=say("Convert Again"), icon='DRIVER')
+    label = say("On Drivers: Revert") if native else IK2D_OT_make_native.bl_label
     operator = "ik2d.remove_native" if native else "ik2d.make_native"
     icon = fitting_icon(context, label, 'DRIVER', in_box=True)
     layout.operator(operator, text=label, icon=icon, depress=native)
@@ -56,14 +57,19 @@ def draw_bend_control(layout: UILayout, context: Context, chain: PropertyGroup) 
     """Draw the number that keys and drivers set the bend of a chain on drivers by: below 0 it is Negative."""
     controls = controls_of(chain)
     if controls is not None and "bend" in controls:
-        field(layout, context, controls, '["bend"]', "Bend to Key")
+        field(layout, context, controls, '["bend"]', say("Bend to Key"))
 
 
 def draw_changed(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw a warning if a native chain's drivers no longer match its settings."""
     changed = changed_since_made(chain)
     if changed:
-        draw_text(layout, context, f"On drivers, but {changed}: revert, then convert again", 'ERROR')
+        draw_text(
+            layout,
+            context,
+            say("On drivers, but {changed}: revert, then convert again", changed=changed),
+            'ERROR',
+        )
 
 
 class _OnChains(ChainOperator):
@@ -98,7 +104,7 @@ class IK2D_OT_make_native(_OnChains, Operator):
         for fault in faults:
             self.report({'ERROR'} if not made else {'WARNING'}, fault)
         if not made:
-            return {'CANCELLED'} if faults else self.refuse("All enabled chains are on drivers already")
+            return {'CANCELLED'} if faults else self.refuse(say("All enabled chains are on drivers already"))
         context.view_layer.update()
         for warning in (warning for native in made for warning in native.warnings):
             self.report({'WARNING'}, warning)
@@ -108,9 +114,13 @@ class IK2D_OT_make_native(_OnChains, Operator):
 
 def _made_in_words(armature: Object, chains: list[PropertyGroup], made: "list[Native]") -> str:
     if len(made) > 1:
-        return f"{len(made)} chains of '{armature.name}' are on drivers: the file plays without IK 2D"
+        return say(
+            "{count} chains of '{armature}' are on drivers: the file plays without IK 2D",
+            count=len(made),
+            armature=armature.name,
+        )
     name = next(chain.name for chain in chains if chain.native_stand == made[0].controls)
-    return f"Chain '{name}' is on drivers: the file plays without IK 2D"
+    return say("Chain '{name}' is on drivers: the file plays without IK 2D", name=name)
 
 
 class IK2D_OT_remove_native(_OnChains, Operator):
@@ -123,19 +133,23 @@ class IK2D_OT_remove_native(_OnChains, Operator):
     def why_not(context):
         if reason := why_no_chain(context):
             return reason
-        return "" if any(map(is_native, active_armature(context).ik2d.chains)) else "No chain is on drivers"
+        return (
+            "" if any(map(is_native, active_armature(context).ik2d.chains)) else say("No chain is on drivers")
+        )
 
     def work(self, context):
         chains = [chain for chain in self.chains(context, native=True) if is_native(chain)]
         if not chains:
-            what = "No enabled chain" if self.all else f"Chain '{shown_chain(context).name}'"
-            raise IK2DError(f"{what} is {'' if self.all else 'not '}on drivers")
+            if self.all:
+                raise IK2DError(say("No enabled chain is on drivers"))
+            raise IK2DError(say("Chain '{chain}' is not on drivers", chain=shown_chain(context).name))
         names = [chain.name for chain in chains]
         for chain in chains:
             remove_native(chain.id_data, chain)
         context.view_layer.update()
-        said = f"Chain '{names[0]}' is" if len(names) == 1 else f"{len(names)} chains are"
-        return f"{said} on drivers no more"
+        if len(names) == 1:
+            return say("Chain '{chain}' is no longer on drivers", chain=names[0])
+        return say("{count} chains are no longer on drivers", count=len(names))
 
 
 classes = (IK2D_OT_make_native, IK2D_OT_remove_native)

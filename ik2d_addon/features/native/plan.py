@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats, wrapped
+from ...core.words import say
 from ...rig.chain.chain import RigChain, rest_joints
 from .expressions import turn_parts
 
@@ -79,8 +80,11 @@ def shape_of(rig: RigChain) -> Shape:
     for bone, length in zip(rig.bones, lengths, strict=True):
         if length <= _SEEN_END_ON * lengths.sum():
             raise IK2DError(
-                f"bone '{bone}' stands across the chain's plane, where no turn moves its end; choose another"
-                " plane, or end the chain before it"
+                say(
+                    "bone '{bone}' points across the chain's plane, where no turn moves its end; choose "
+                    "another plane, or end the chain before it",
+                    bone=bone,
+                )
             )
     links = links_of(rig) if len(lengths) > 2 else None
     if links is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.swing import ARC
+from ...core.words import noted, say
 from ...rig.animation import versions
 from ...rig.animation.value_keys import curve_of, driver_of
 from ...rig.chain.chain import RigChain
@@ -30,7 +31,9 @@ _UNSCALED = 1e-6
 def refuse_unfit(rig: RigChain, scene: bpy.types.Scene) -> None:
     """Raise IK2DError with the first reason why a chain cannot be native."""
     for problem in _problems_of(rig, scene):
-        raise IK2DError(f"Chain '{rig.name}' cannot be converted to drivers: {problem}")
+        raise IK2DError(
+            say("Chain '{chain}' cannot be converted to drivers: {problem}", chain=rig.name, problem=problem)
+        )
 
 
 def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
@@ -47,35 +50,52 @@ def refuse_uneven(rig: RigChain, samples: ChainSamples, times: Sequence[float]) 
     off = np.abs(squares - even * np.eye(3)).max(axis=(1, 2)) / even[:, 0, 0]
     is_arc = rig.swing is not None and rig.swing.rule == ARC and rig.hands is None
     mirrored = (np.linalg.det(axes) < 0.0) & (not is_arc)
-    for found, what in ((off > _EVEN, "scaled unevenly"), (mirrored, "mirrored by a negative scale")):
+    for found, what in (
+        (off > _EVEN, say("scaled unevenly")),
+        (mirrored, say("mirrored by a negative scale")),
+    ):
         if found.any():
             above = rig.pose_bones[0].parent
-            bone = "" if above is None else f", or a bone from '{above.name}' up,"
+            bone = "" if above is None else say(", or a bone from '{above}' up,", above=above.name)
             raise IK2DError(
-                f"Chain '{rig.name}' cannot be converted to drivers: '{rig.armature.name}'{bone} is {what}"
-                f" (frame {times[int(found.argmax())]:g}), where Blender's constraints cannot turn its"
-                f" {'plane' if rig.swing is not None else 'foot or hand'}; apply the scale, or bake it"
-                " instead"
+                say(
+                    "Chain '{chain}' cannot be converted to drivers: '{armature}'{bone} is {what} (frame "
+                    "{time:g}), where Blender's constraints cannot turn its {part}; apply the scale, or "
+                    "bake it instead",
+                    chain=rig.name,
+                    armature=rig.armature.name,
+                    bone=bone,
+                    what=what,
+                    time=times[int(found.argmax())],
+                    part=noted("plane") if rig.swing is not None else noted("foot or hand"),
+                )
             )
 
 
 def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     """Yield the reasons why a chain cannot be native, without the chain's name."""
     if len(rig.bones) > MOST_BONES:
-        yield f"it has {len(rig.bones)} bones, and up to {MOST_BONES} can be; bake it instead"
+        yield say(
+            "it has {count} bones, and up to {most} can be; bake it instead",
+            count=len(rig.bones),
+            most=MOST_BONES,
+        )
         return
     if rig.slides is not None:
-        yield "bones that slide cannot be; turn Slide off in Joints, or bake it instead"
+        yield say("bones that slide cannot be; turn Slide off in Joints, or bake it instead")
     yield from hand_problems(rig)
     if own_curves(rig):
         yield (
-            f"'{rig.hands.bones[0] if rig.hands else ''}' on its tip has keys of its own, which drivers would"
-            " replace; delete them, or bake it instead"
+            say(
+                "'{part}' on its tip has keys of its own, which drivers would replace; delete them, "
+                "or bake it instead",
+                part=rig.hands.bones[0] if rig.hands else "",
+            )
         )
     if rig.foot is not None and is_animated(rig.armature, f"{rig.path}.foot.use_ground"):
-        yield "Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead"
+        yield say("Above Ground is animated, which drivers cannot be; delete its keys, or bake it instead")
     if rig.tip_angle is not None:
-        yield "its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead"
+        yield say("its last bone has an angle of its own; set Last Bone's Angle to Free, or bake it instead")
     for i, bone in enumerate(rig.pose_bones):
         yield from _of_joint(rig, i)
         yield from _of_inheritance(bone, root=i == 0)
@@ -84,9 +104,13 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     limited = not np.isnan(rig.joints.limits).all()
     stretches = rig.stretching is not None and not rig.stretching.limits.is_off
     if limited and stretches:
-        yield "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"
+        yield say(
+            "it has limits and stretches, and only one of the two can be; turn off the limits, or Stretch"
+        )
     if limited and is_animated(rig.armature, f"{rig.path}.turn_over"):
-        yield "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
+        yield say(
+            "it turns over slowly, which it cannot within limits; key Bend instead, or turn off the limits"
+        )
     yield from _of_natives(rig)
     yield from _of_other_controls(rig, scene)
     yield from _of_longer_ik(rig)
@@ -95,31 +119,53 @@ def _problems_of(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
 def _of_joint(rig: RigChain, i: int) -> Iterator[str]:
     bone, joints = rig.bones[i], rig.joints
     if joints.fixed[i]:
-        yield f"locks hold the bone '{bone}'; unlock its rotation"
+        yield say("locks hold the bone '{bone}'; unlock its rotation", bone=bone)
     elif joints.slants[i]:
         degrees = np.degrees(joints.slants[i])
         yield (
-            f"locks have the bone '{bone}' turn about an axis that is {degrees:.2g} degrees off the chain's"
-            " plane; unlock its rotation, or set Plane to Hinges"
+            say(
+                "locks have the bone '{bone}' turn about an axis that is {angle:.2g} degrees off the "
+                "chain's plane; unlock its rotation, or set Bends In to Hinges",
+                bone=bone,
+                angle=degrees,
+            )
         )
     # Even uses weights; between two bones they have no effect.
     if joints.weights[i] == 0.0 or (joints.weights[i] != 1.0 and len(rig.bones) == 2):
-        yield f"the bone '{bone}' has a weight of {joints.weights[i]:g}; set its Weight to 1 in Joints"
+        yield say(
+            "the bone '{bone}' has a weight of {weight:g}; set its Weight to 1 in Joints",
+            bone=bone,
+            weight=joints.weights[i],
+        )
 
 
 def _of_inheritance(bone: bpy.types.PoseBone, root: bool) -> Iterator[str]:
     data = bone.bone
     if data.parent is None:
         return
-    where = "in its Relations"
+    where = say("in its Relations")
     if not data.use_inherit_rotation:
-        yield f"the bone '{bone.name}' does not inherit rotation; turn on Inherit Rotation {where}"
+        yield say(
+            "the bone '{bone}' does not inherit rotation; turn on Inherit Rotation {where}",
+            bone=bone.name,
+            where=where,
+        )
     if data.inherit_scale not in (('FULL',) if root else ('FULL', 'ALIGNED')):
         how = data.bl_rna.properties["inherit_scale"].enum_items[data.inherit_scale].name
-        wanted = "Full" if root else "Full, or to Aligned if the chain stretches"
-        yield f"the bone '{bone.name}' inherits scale by '{how}'; set Inherit Scale to {wanted} {where}"
+        wanted = "Full" if root else say("Full, or to Aligned if the chain stretches")
+        yield say(
+            "the bone '{bone}' inherits scale by '{how}'; set Inherit Scale to {wanted} {where}",
+            bone=bone.name,
+            how=how,
+            wanted=wanted,
+            where=where,
+        )
     if not data.use_connect and not data.use_local_location:
-        yield f"the location of the bone '{bone.name}' is not local; turn on Local Location {where}"
+        yield say(
+            "the location of the bone '{bone}' is not local; turn on Local Location {where}",
+            bone=bone.name,
+            where=where,
+        )
 
 
 def _of_place(bone: bpy.types.PoseBone) -> Iterator[str]:
@@ -127,8 +173,11 @@ def _of_place(bone: bpy.types.PoseBone) -> Iterator[str]:
         return
     if max(map(abs, bone.location)) > _AT_REST * bone.length or _moves(bone, "location", 0.0, [0, 1, 2]):
         yield (
-            f"the bone '{bone.name}' is moved by its own location; move the bone above it instead, and clear"
-            " its location and the keys of it (Alt-G)"
+            say(
+                "the bone '{bone}' is moved by its own location; move the bone above it instead, and "
+                "clear its location and the keys of it (Alt-G)",
+                bone=bone.name,
+            )
         )
 
 
@@ -141,8 +190,11 @@ def _of_scale(rig: RigChain, i: int) -> Iterator[str]:
         scaled.append(rig.stretching.bases[i])
     if max(abs(value - 1.0) for value in scaled) > _UNSCALED or _moves(bone, "scale", 1.0, axes):
         yield (
-            f"the bone '{bone.name}' is scaled; scale the bone above the chain instead, and clear its scale"
-            " and the keys of it (Alt-S)"
+            say(
+                "the bone '{bone}' is scaled; scale the bone above the chain instead, and clear its "
+                "scale and the keys of it (Alt-S)",
+                bone=bone.name,
+            )
         )
 
 
@@ -175,14 +227,18 @@ def _of_natives(rig: RigChain) -> Iterator[str]:
         for bone, _ in constraints_of(other):
             if bone.name in rig.bones:
                 yield (
-                    f"its bone '{bone.name}' is turned by chain '{other.name}' on drivers already; make"
-                    " that one active and press Revert"
+                    say(
+                        "its bone '{bone}' is turned by chain '{other}' on drivers already; make that one "
+                        "active and press Revert",
+                        bone=bone.name,
+                        other=other.name,
+                    )
                 )
 
 
 def _of_other_controls(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:
     """Yield the other controls of the chain's bones, above all the IK constraints that it replaces."""
-    prefix = f"Chain '{rig.name}': "
+    prefix = say("Chain '{chain}': ", chain=rig.name)
     for line in sentences(rig.name, other_controls(rig, scene.frame_start, scene.frame_end, carrying=True)):
         yield line.removeprefix(prefix)
 
@@ -202,7 +258,13 @@ def _of_longer_ik(rig: RigChain) -> Iterator[str]:
                 line = line[: constraint.chain_count or len(line)]
                 if waited_for.intersection(line) and set(rig.bones).intersection(line):
                     yield (
-                        f"the IK constraint '{constraint.name}' of bone '{bone.name}' goes on up to"
-                        f" '{line[-1]}', and even where it is muted Blender cannot evaluate both; lower its"
-                        f" Chain Length to {line.index(rig.bones[0]) + 1}, or remove it"
+                        say(
+                            "the IK constraint '{constraint}' of bone '{bone}' continues up to '{line}', and "
+                            "even where it is muted Blender cannot evaluate both; lower its Chain Length to "
+                            "{index}, or remove it",
+                            constraint=constraint.name,
+                            bone=bone.name,
+                            line=line[-1],
+                            index=line.index(rig.bones[0]) + 1,
+                        )
                     )

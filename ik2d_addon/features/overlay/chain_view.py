@@ -17,6 +17,7 @@ from ...core import Chain, IK2DError, Region, Stretch, reachable
 from ...core.affine import inverse
 from ...core.chain import DEFAULT_TOLERANCE
 from ...core.inputs import Floats
+from ...core.words import noted, say
 from ...rig.chain.chain import RigChain, values_of
 from ...rig.chain.dependencies import Node
 from ...rig.chain.foot.bones import TOES
@@ -34,8 +35,12 @@ from ...rig.scene.slide_locations import location_without_slides
 # What 32 bits may add to the distance of a tip that is on its target, as a part of the reach.
 _ROUNDING = 1e-5
 
-REACHED, NOT_SOLVED, OFF_THE_PLANE = "", "not solved at this frame", "off the plane"
-OUT_OF_REACH, TOO_CLOSE, STOPPED = "out of reach", "too close to the root", "stopped by limits"
+REACHED, NOT_SOLVED, OFF_THE_PLANE = "", noted("not solved at this frame"), noted("off the plane")
+OUT_OF_REACH, TOO_CLOSE, STOPPED = (
+    noted("out of reach"),
+    noted("too close to the root"),
+    noted("stopped by limits"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +204,9 @@ def view_chain(rig: RigChain, settings: bpy.types.PropertyGroup) -> ChainView:
     samples = samples_now(rig, settings)
     values = (samples.targets, samples.world, samples.bases, samples.tips, samples.poles)
     if not all(value is None or np.isfinite(value).all() for value in values):
-        raise IK2DError(f"Chain '{rig.name}': its bones, its target or its pole have no finite place")
+        raise IK2DError(
+            say("Chain '{chain}': its bones, its target or its pole have no finite place", chain=rig.name)
+        )
     rig = facing_target(rig, samples)
     samples = aimed_as_far(rig, swung(rig, samples))
     plane, linkage = rig.plane, read_linkage(rig, samples)

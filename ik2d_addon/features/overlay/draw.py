@@ -19,6 +19,7 @@ from gpu_extras.batch import batch_for_shader
 from ...bake.lengths import length_text
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.chain.chain import RigChain, read_chain
 from ...rig.chain.fingerprint import settings_of
 from ...ui.context import active_armature, active_chain, shown_chain
@@ -131,7 +132,12 @@ def figure_of(
         if settings.miss:
             why = chain_view.why_missed
             name = f"{chain.name}: " if several else ""
-            words = f"{name}{length_text(chain_view.distance, units)} off: {why}"
+            words = say(
+                "{name}{length} off: {why}",
+                name=name,
+                length=length_text(chain_view.distance, units),
+                why=why,
+            )
             figures.draw_miss(figure, chain_view, colors["miss"], colors["plane"], words)
             figures.draw_heading(figure, chain_view, colors["miss"])
     figure.labels = [
@@ -362,7 +368,9 @@ def free_line(
 def _give_up(error: Exception) -> None:
     """Switch the overlay off, after the redraw, for a reason that the sidebar shows."""
     global problem
-    problem = f"The overlay failed and is off: {error}. Please report it; Show IK 2D tries again"
+    problem = say(
+        "The overlay failed and is off: {error}. Please report it; Show IK 2D tries again", error=error
+    )
     bpy.app.timers.register(_switch_off, first_interval=0.0)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.inputs import Floats
 from ...core.pops import pop_bands
+from ...core.words import say
 from . import shapes
 from .chain_view import NOT_SOLVED, ChainView
 from .colors import RGB
@@ -212,7 +213,7 @@ def draw_heading(figure: Figure, chain_view: ChainView, color: RGB) -> None:
     start = chain_view.joints[-2]
     end = start + chain_view.chain.lengths[-1] * along
     figure.line(lifted(chain_view, shapes.dashes(start, end, _DASH * chain_view.reach[1])), color, 1.0, BOLD)
-    words = f"{np.degrees(chain_view.heading_off):.3g}° off its angle"
+    words = say("{angle:.3g}° off its angle", angle=np.degrees(chain_view.heading_off))
     figure.labels.append((lifted(chain_view, end), words, color))
 
 

@@ -9,6 +9,7 @@ from bpy.types import Context, Event, Operator, PropertyGroup
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.chain.chain import read_chain
 from ...ui.context import active_armature, named_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
@@ -89,7 +90,7 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         self._turned = self.angle  # without snapping
         self._last = self._pointing(context, event)
         if self._last is None:
-            return self.refuse("The chain's plane is seen from its edge; turn the view, then drag")
+            return self.refuse(say("The chain's plane is seen from its edge; turn the view, then drag"))
         self._tell(context)
         context.window_manager.modal_handler_add(self)
         return {'RUNNING_MODAL'}
@@ -111,7 +112,13 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         joint = chain.joints.get(self.joint)
         if joint is None:
-            raise IK2DError(f"Chain '{chain.name}' has no joint '{self.joint}'; press Update Joints first")
+            raise IK2DError(
+                say(
+                    "Chain '{chain}' has no joint '{joint}'; press Update Joints first",
+                    chain=chain.name,
+                    joint=self.joint,
+                )
+            )
         return joint
 
     def _pointing(self, context: Context, event: Event) -> float | None:
@@ -138,7 +145,7 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
         low, high = math.degrees(joint.limit_min), math.degrees(joint.limit_max)
         context.area.header_text_set(f"{joint.name}: {low:.1f}° to {high:.1f}°")
         context.workspace.status_text_set(
-            "Release: confirm   Esc, right click: cancel   Ctrl: 5° steps   Shift: precise"
+            say("Release: confirm   Esc, right click: cancel   Ctrl: 5° steps   Shift: precise")
         )
 
     @staticmethod

@@ -8,6 +8,7 @@ from bpy.types import Object, Operator, PropertyGroup, Scene
 
 from ...bake.pipeline import solve_samples
 from ...bake.request import chosen_range
+from ...core.words import say
 from ...rig.chain.chain import read_chain
 from ...rig.pose.keyed_pose import NeighborPoses
 from ...rig.pose.target_plane import facing_target
@@ -67,12 +68,21 @@ class IK2D_OT_target_path(ChainOperator, Operator):
             listener()
         missed = int(path.missed.sum())
         if not missed:
-            return f"Chain '{chain.name}' can follow its target on all {len(path.frames)} frames"
-        return f"Chain '{chain.name}' cannot follow its target on {missed} of {len(path.frames)} frames"
+            return say(
+                "Chain '{chain}' can follow its target on all {count} frames",
+                chain=chain.name,
+                count=len(path.frames),
+            )
+        return say(
+            "Chain '{chain}' cannot follow its target on {missed} of {count} frames",
+            chain=chain.name,
+            missed=missed,
+            count=len(path.frames),
+        )
 
 
 class IK2D_OT_target_path_clear(ChainOperator, Operator):
-    """Draw the path of the active chain's target no more"""
+    """Hide the path of the active chain's target"""
 
     bl_idname = "ik2d.target_path_clear"
     bl_label = "Clear Path"
@@ -82,8 +92,8 @@ class IK2D_OT_target_path_clear(ChainOperator, Operator):
     def why_not(context):
         chain = shown_chain(context)
         if chain is None:
-            return "Add a chain first"
-        return "" if path_of(chain) is not None else "There is no path; calculate it first"
+            return say("Add a chain first")
+        return "" if path_of(chain) is not None else say("There is no path; calculate it first")
 
     def work(self, context):
         chain = shown_chain(context)

@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup
 
+from ...core.words import say
 from ...rig.animation import actions, versions
 from ...rig.animation.key_columns import Columns, columns_of, fill
 from ...rig.animation.remembered import plain, set_values
@@ -71,15 +72,23 @@ def put_back(chain: PropertyGroup, channels: Iterable[Saved]) -> list[str]:
     for one in channels:
         path = _full(chain, one.path)
         if one.owner is None:
-            gone[f"Chain '{chain.name}': an object that it moved is gone"] = None
+            gone[say("Chain '{chain}': an object that it moved is gone", chain=chain.name)] = None
             continue
         if not is_there(chain, one.owner, one.path):
-            gone[f"'{one.owner.name}': {path} is gone; its keys are not back"] = None
+            gone[
+                say("'{owner}': {channel} is gone; its keys are not back", owner=one.owner.name, channel=path)
+            ] = None
             continue
         try:
             value, keys = json.loads(one.value), _unpacked(one)
         except (ValueError, KeyError, TypeError, zlib.error, BadZipFile):
-            gone[f"'{one.owner.name}': the note on {path} is damaged; its keys are not back"] = None
+            gone[
+                say(
+                    "'{owner}': the note on {channel} is damaged; its keys are not back",
+                    owner=one.owner.name,
+                    channel=path,
+                )
+            ] = None
             continue
         holder = versions.existing_channels(one.owner)
         curve = curve_of(one.owner, path, max(one.index, 0))

@@ -5,7 +5,7 @@ from bpy.props import FloatVectorProperty
 from bpy.types import Context, Object, Operator, PropertyGroup, UILayout
 
 from ...bake.request import chosen_options, chosen_range
-from ...core.words import number_of
+from ...core.words import noted, number_of, say
 from ...rig.chain.foot.contacts import names_of
 from ...ui.context import active_armature, why_no_chain, why_not_solve
 from ...ui.operator import ChainOperator, chain_name, frame_number
@@ -47,7 +47,7 @@ class IK2D_OT_plant_feet(_OverFrames, SlicedOperator, Operator):
     bl_idname = "ik2d.plant_feet"
     bl_label = "Plant Feet"
 
-    doing, done_noun = "Planting", "Plant Feet"
+    doing, done_noun = noted("Planting"), noted("Plant Feet")
 
     why_not = staticmethod(why_not_solve)
 
@@ -75,13 +75,17 @@ class IK2D_OT_find_contacts(_OverFrames, ChainOperator, Operator):
         from .plant import find_contacts
 
         found = find_contacts(**self.chosen(context))
-        return f"Found {number_of(sum(found.values()), 'contact')} of {number_of(len(found), 'chain')}"
+        return say(
+            "Found {contacts} of {chains}",
+            contacts=number_of(sum(found.values()), "contact"),
+            chains=number_of(len(found), "chain"),
+        )
 
 
 def _why_not_clear(context: Context) -> str:
     if reason := why_no_chain(context):
         return reason
-    return "" if _is_planted(active_armature(context)) else "No feet are planted"
+    return "" if _is_planted(active_armature(context)) else say("No feet are planted")
 
 
 def _is_planted(armature: Object) -> bool:
@@ -102,13 +106,13 @@ class IK2D_OT_plant_clear(ChainOperator, Operator):
         armature = active_armature(context)
         for sentence in unplant_feet(armature):
             self.report({'WARNING'}, sentence)
-        return f"The feet of '{armature.name}' move as before"
+        return say("The feet of '{armature}' move as before", armature=armature.name)
 
 
 def draw_plant(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw the contacts of a chain with the buttons that find and hold them, folded at first."""
     header, body = layout.panel("ik2d_contacts", default_closed=True)
-    header.label(text="Contacts")
+    header.label(text=say("Contacts"))
     if body is None:
         return
     column = body.column(align=True)

@@ -24,6 +24,7 @@ from ...core.contacts.held import ease_between
 from ...core.contacts.planted import PlantedFoot, planted
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
 from ...rig.chain.chain import RigChain
@@ -180,7 +181,9 @@ def unplant_feet(armature: Object, chains: Sequence[str] | None = None) -> list[
     named = [needed_chain(armature, name) for name in chains] if chains is not None else armature.ik2d.chains
     planted_ones = [chain for chain in named if len(chain.planted.channels)]
     if not planted_ones:
-        raise IK2DError(f"No feet of '{armature.name}' are planted: there is nothing to clear")
+        raise IK2DError(
+            say("No feet of '{armature}' are planted: there is nothing to clear", armature=armature.name)
+        )
     sentences: list[str] = []
     with live_paused():
         for chain in planted_ones:
@@ -201,7 +204,9 @@ def _range(
     scene = scene_of(armature)
     frames = frame_range(scene, frame_start, frame_end, 1)
     if len(frames) < 2:
-        raise IK2DError(f"Feet are planted over a range of frames, not on frame {frames[0]} alone")
+        raise IK2DError(
+            say("Feet are planted over a range of frames, not on frame {frame} alone", frame=frames[0])
+        )
     return scene, frames
 
 
@@ -211,7 +216,9 @@ def _chosen(armature: Object, names: Sequence[str] | None) -> list[PropertyGroup
         feet = [chain.name for chain in armature.ik2d.chains if chain.enabled and chain.foot.is_added]
         names = feet or [chain.name for chain in armature.ik2d.chains if chain.enabled]
         if not names:
-            raise IK2DError(f"'{armature.name}' has no enabled chain; add one to each leg first")
+            raise IK2DError(
+                say("'{armature}' has no enabled chain; add one to each leg first", armature=armature.name)
+            )
     return [needed_chain(armature, name) for name in names]
 
 
@@ -220,7 +227,9 @@ def _refuse_unreadable(armature: Object, chains: Sequence[PropertyGroup], frames
     rigs, _ = read_rigs(armature, [chain.name for chain in chains], frames)
     for rig in rigs:
         if rig.native is not None:
-            raise IK2DError(f"Chain '{rig.name}' is on drivers; revert it first, then plant its foot")
+            raise IK2DError(
+                say("Chain '{chain}' is on drivers; revert it first, then plant its foot", chain=rig.name)
+            )
 
 
 def _unplanted(chain: PropertyGroup, undo: ExitStack) -> list[Saved]:
@@ -315,8 +324,13 @@ def _plans(
         masks = [own if hand is None else hand for hand, own in zip(by_hand, masks, strict=True)]
     if not any(mask.any() for mask in masks):
         raise IK2DError(
-            f"No foot of '{armature.name}' stands still on frames {frames[0]} to {frames[-1]}; choose other"
-            " frames, give the speed of a ground that moves, or key Contact yourself"
+            say(
+                "No foot of '{armature}' stands still on frames {frame} to {frame_2}; choose other "
+                "frames, give the speed of a ground that moves, or key Contact yourself",
+                armature=armature.name,
+                frame=frames[0],
+                frame_2=frames[-1],
+            )
         )
     return [
         _planned(one, way, mask, times, loop) for one, way, mask in zip(motions, ways, masks, strict=True)
@@ -339,8 +353,12 @@ def _refuse_still(motions: Sequence[ChainMotion], frames: Sequence[int]) -> None
         if np.ptp(np.hstack((one.tips, one.roots)), axis=0).max() > _STILL * one.reach:
             return
     raise IK2DError(
-        f"Nothing moves on frames {frames[0]} to {frames[-1]}: neither the chains' bones have keys there, nor"
-        " their targets; choose other frames"
+        say(
+            "Nothing moves on frames {frame} to {frame_2}: neither the chains' bones have keys "
+            "there, nor their targets; choose other frames",
+            frame=frames[0],
+            frame_2=frames[-1],
+        )
     )
 
 
@@ -402,8 +420,13 @@ def _key(view: View, armature: Object, plans: Sequence[_Plan]) -> list[str]:
         row = int(far.argmax())
         if far[row] > HELD * reach:
             raise IK2DError(
-                f"Chain '{rig.name}': its contact at frame {frames[row]} cannot be held: its tip stays"
-                f" {length_text(far[row], units)} off; end the contact before, or move the body nearer"
+                say(
+                    "Chain '{chain}': its contact at frame {frame} cannot be held: its tip stays "
+                    "{length} off; end the contact before, or move the body nearer",
+                    chain=rig.name,
+                    frame=frames[row],
+                    length=length_text(far[row], units),
+                )
             )
     return list(dict.fromkeys(warnings))
 
@@ -484,8 +507,12 @@ def _foot_keys(view: View, rig: RigChain, foot: PlantedFoot, stands: Mask) -> li
     off = np.abs(orientations(samples.aims) - wanted).max()
     if off > HELD:
         raise IK2DError(
-            f"Chain '{rig.name}': its target '{holder.name}' does not turn as its rotation says; unlock its"
-            " rotation, or mute its constraints"
+            say(
+                "Chain '{chain}': its target '{holder}' does not turn as its rotation says; unlock "
+                "its rotation, or mute its constraints",
+                chain=rig.name,
+                holder=holder.name,
+            )
         )
     return [*keys, *(_steady(one, stands) for one in rotated(values))]
 

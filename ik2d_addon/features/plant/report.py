@@ -10,7 +10,7 @@ from ...bake.lengths import length_text
 from ...bake.report import BakeReport
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
-from ...core.words import number_of
+from ...core.words import number_of, say
 from ...rig.chain.foot.contacts import names_of
 from .contacts import spans
 from .motion import ChainMotion
@@ -60,9 +60,12 @@ class PlantReport:
         number = sum(len(spans) for chain in self.chains for spans in chain.contacts.values())
         before = max(chain.slide_before for chain in self.chains)
         left = max(chain.slide for chain in self.chains)
-        return (
-            f"Planted {number_of(len(self.chains), 'chain')} in {number_of(number, 'contact')}: slides of up"
-            f" to {self._length(before)} are down to {self._length(left)}"
+        return say(
+            "Planted {chains} in {contacts}: slides of up to {length} are down to {length_2}",
+            chains=number_of(len(self.chains), "chain"),
+            contacts=number_of(number, "contact"),
+            length=self._length(before),
+            length_2=self._length(left),
         )
 
     def faults(self) -> Iterator[str]:
@@ -71,14 +74,24 @@ class PlantReport:
             on_frames, half_way = chain.slide_on_frames / chain.reach, chain.slide / chain.reach
             if on_frames > ON_FRAMES or half_way > HALF_WAY:
                 yield (
-                    f"Chain '{chain.name}': a contact slides by {self._length(chain.slide_on_frames)} on"
-                    f" frames, and by {self._length(chain.slide)} between them"
+                    say(
+                        "Chain '{chain}': a contact slides by {length} on frames, and by {length_2} between "
+                        "them",
+                        chain=chain.name,
+                        length=self._length(chain.slide_on_frames),
+                        length_2=self._length(chain.slide),
+                    )
                 )
             if chain.knee > _FASTER * chain.knee_before:
                 yield (
-                    f"Chain '{chain.name}': a joint turns by {chain.knee:.3g} degrees to frame"
-                    f" {chain.knee_frame}, and by {chain.knee_before:.3g} at most before; move the contact's"
-                    " end, or the body"
+                    say(
+                        "Chain '{chain}': a joint turns by {knee:.3g} degrees to frame {knee_frame}, and by "
+                        "{knee_before:.3g} at most before; move the contact's end, or the body",
+                        chain=chain.name,
+                        knee=chain.knee,
+                        knee_frame=chain.knee_frame,
+                        knee_before=chain.knee_before,
+                    )
                 )
 
     def _length(self, length: float) -> str:

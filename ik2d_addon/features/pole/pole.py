@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.swing import POLE
+from ...core.words import say
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.planes import pole_side
 from ...rig.chain.renames import bones_of
@@ -35,7 +36,10 @@ def fit_pole_angle(chain: PropertyGroup) -> float:
     angle = angle_to_bend(chain, bones)
     if angle is None:
         raise IK2DError(
-            f"Chain '{chain.name}' is straight at rest: it bends towards its pole at any Pole Angle"
+            say(
+                "Chain '{chain}' is straight at rest: it bends towards its pole at any Pole Angle",
+                chain=chain.name,
+            )
         )
     chain.pole_angle = angle
     return angle
@@ -79,7 +83,7 @@ def bends_aside(chain: PropertyGroup) -> bool:
 def _why_no_pole(context: Context) -> str:
     if reason := why_no_chain(context):
         return reason
-    return "" if shown_chain(context).plane == POLE else "Set Bends In to Towards Pole first"
+    return "" if shown_chain(context).plane == POLE else say("Set Bends In to Towards Pole first")
 
 
 class IK2D_OT_pole_add(ChainOperator, Operator):
@@ -91,7 +95,7 @@ class IK2D_OT_pole_add(ChainOperator, Operator):
     def work(self, context):
         chain = shown_chain(context)
         pole = add_pole(active_armature(context), chain)
-        return f"Chain '{chain.name}' bends towards the new '{pole.name}'"
+        return say("Chain '{chain}' bends towards the new '{pole}'", chain=chain.name, pole=pole.name)
 
 
 class IK2D_OT_pole_fit(ChainOperator, Operator):
@@ -105,7 +109,11 @@ class IK2D_OT_pole_fit(ChainOperator, Operator):
     def work(self, context):
         chain = shown_chain(context)
         angle = np.degrees(fit_pole_angle(chain))
-        return f"Chain '{chain.name}' bends towards its pole, at a Pole Angle of {angle:.3g} degrees"
+        return say(
+            "Chain '{chain}' bends towards its pole, at a Pole Angle of {angle:.3g} degrees",
+            chain=chain.name,
+            angle=angle,
+        )
 
 
 def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
@@ -121,7 +129,7 @@ def draw_pole(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
         if chain.pole is None:
             layout.operator("ik2d.pole_add", icon='EMPTY_AXIS')
         elif bends_aside(chain):
-            layout.operator("ik2d.pole_fit", icon=fitting_icon(context, "Point at Pole", 'CON_TRACKTO'))
+            layout.operator("ik2d.pole_fit", icon=fitting_icon(context, say("Point at Pole"), 'CON_TRACKTO'))
     bones = bones_of(chain.id_data.data, chain.tip, chain.bone_count)
     if len(bones) == 1:
         field(layout, context, chain, "aim_distance")

@@ -16,6 +16,7 @@ from bpy.props import StringProperty
 from bpy.types import Operator, Panel
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.chain.native_state import acts, give
 from ...ui.context import shown_chain
 from ...ui.operator import ChainOperator
@@ -66,7 +67,7 @@ def _made_active(chain: bpy.types.PropertyGroup) -> Iterator[None]:
 
 
 class IK2D_OT_preset_apply(ChainOperator, Operator):
-    """Solve the active chain as this preset says"""
+    """Set up the active chain by this preset"""
 
     bl_idname = "ik2d.preset_apply"
     bl_label = "Apply Chain Preset"
@@ -81,14 +82,18 @@ class IK2D_OT_preset_apply(ChainOperator, Operator):
     def work(self, context):
         chain, name = shown_chain(context), os.path.basename(self.filepath)
         if not os.path.isfile(self.filepath):
-            raise IK2DError(f"There is no preset '{self.filepath}'")
+            raise IK2DError(say("There is no preset '{path}'", path=self.filepath))
         try:
             apply_preset(chain, self.filepath)
         except Exception as error:  # the user's own file may hold anything
-            raise IK2DError(f"The preset '{name}' could not be applied: {error}") from None
+            raise IK2DError(
+                say("The preset '{name}' could not be applied: {error}", name=name, error=error)
+            ) from None
         label = bpy.path.display_name(name, title_case=False)
-        shows = "" if chain.live or acts(chain) else "; bake to see it"
-        return f"Chain '{chain.name}' has the preset '{label}'{shows}"
+        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        return say(
+            "Chain '{chain}' has the preset '{label}'{shows}", chain=chain.name, label=label, shows=shows
+        )
 
 
 class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):
@@ -107,7 +112,7 @@ class IK2D_OT_preset_add(AddPresetBase, ChainOperator, Operator):
 
 
 class IK2D_PT_presets(PresetPanel, Panel):
-    """How a chain is solved: presets, and a way to add one's own"""
+    """Presets of how a chain is solved; add your own"""
 
     bl_idname = "IK2D_PT_presets"
     bl_label = "Chain Presets"

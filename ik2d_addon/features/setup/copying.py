@@ -12,7 +12,7 @@ from mathutils import Matrix
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import POLE
-from ...core.words import quoted
+from ...core.words import quoted, say
 from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.fingerprint import settings_of
 from ...rig.chain.native_state import give, is_flipped, shown
@@ -63,8 +63,13 @@ def mirror_chain(armature: Object, chain: PropertyGroup) -> PropertyGroup:
     found = [bone.name for bone in chain_bones(armature, tip, chain.bone_count, name)]
     if found != wanted:
         raise IK2DError(
-            f"Chain '{name}': on the other side its bones are {quoted(found)}, not {quoted(wanted)};"
-            " name them by the same rules"
+            say(
+                "Chain '{name}': on the other side its bones are {names}, not {names_2}; name them "
+                "by the same rules",
+                name=name,
+                names=quoted(found),
+                names_2=quoted(wanted),
+            )
         )
     chains = armature.ik2d.chains
     other = next((one for one in chains if one.tip == tip and one.bone_count == chain.bone_count), None)
@@ -93,9 +98,11 @@ def _other_side(armature: Object, bone: str) -> str:
     """Return the name of a bone's counterpart; raise IK2DError if it has none."""
     other = flip_name(bone)
     if other == bone:
-        raise IK2DError(f"Bone '{bone}' names no side; a name with .L or .R has a counterpart")
+        raise IK2DError(say("Bone '{bone}' names no side; a name with .L or .R has a counterpart", bone=bone))
     if other not in armature.pose.bones:
-        raise IK2DError(f"Bone '{bone}' has no counterpart; there is no bone '{other}'")
+        raise IK2DError(
+            say("Bone '{bone}' has no counterpart; there is no bone '{other}'", bone=bone, other=other)
+        )
     return other
 
 

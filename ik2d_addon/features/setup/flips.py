@@ -4,6 +4,7 @@
 import bpy
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation import key_faults, versions
 from ...rig.animation.value_keys import driver_of
 from ...rig.chain.native_state import controls_of
@@ -21,7 +22,9 @@ def key_flip(
     """
     owner, path = _setting(armature, settings)
     if driver_of(owner, path) is not None:
-        raise IK2DError(f"Chain '{settings.name}': Flip Amount has a driver; remove it to key a flip")
+        raise IK2DError(
+            say("Chain '{chain}': Flip Amount has a driver; remove it to key a flip", chain=settings.name)
+        )
     key_faults.refuse_tweak_mode(owner)
     first = scene.frame_current
     last = first + frames
@@ -50,7 +53,10 @@ def _setting(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> t
         return armature, f"{settings.path_from_id()}.{SETTING}"
     if len(settings.joints) != 2 or any(joint.use_limit for joint in settings.joints):
         raise IK2DError(
-            f"Chain '{settings.name}' is on drivers, which flip slowly only with two bones without limits;"
-            " key its control Bend"
+            say(
+                "Chain '{chain}' is on drivers, which flip slowly only with two bones without "
+                "limits; key its control Bend",
+                chain=settings.name,
+            )
         )
     return controls, f'["{SETTING}"]'

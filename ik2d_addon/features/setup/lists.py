@@ -5,6 +5,7 @@ from math import degrees
 
 from bpy.types import PropertyGroup, UIList
 
+from ...core.words import say
 from ...live.registry import problem_of_live
 from ...rig.chain.native_state import is_native
 from ...ui.registration import registration
@@ -30,7 +31,8 @@ class IK2D_UL_chains(UIList):
         if sign:
             row.label(text="", icon=sign)
         if is_native(item):
-            row.label(text="Drivers" if fits_as_name(context, f"Drivers{item.name}") else "", icon='DRIVER')
+            label = say("Drivers")
+            row.label(text=label if fits_as_name(context, label + item.name) else "", icon='DRIVER')
         else:
             draw_toggle(row, item)
 
@@ -58,7 +60,7 @@ class IK2D_UL_joints(UIList):
         row.label(text=item.name)
         limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
         if item.use_slide:
-            limits = f"{limits}, slides" if limits else "slides"
+            limits = say("{limits}, slides", limits=limits) if limits else "slides"
         if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
             right = row.row()
             right.alignment = 'RIGHT'

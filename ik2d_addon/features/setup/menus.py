@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Menu, Operator, PropertyGroup
 
 from ...core import IK2DError
-from ...core.words import number_of, quoted
+from ...core.words import number_of, quoted, say
 from ...rig.chain.renames import bones_of, chain_named
 from ...ui.context import active_armature, active_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
@@ -41,7 +41,7 @@ def _chosen(context: Context, which: str) -> list[PropertyGroup]:
 
 def _why_no_others(context: Context) -> str:
     reason = why_no_chain(context)
-    return reason or ("" if len(active_armature(context).ik2d.chains) > 1 else "There is only one chain")
+    return reason or ("" if len(active_armature(context).ik2d.chains) > 1 else say("There is only one chain"))
 
 
 class IK2D_OT_copy_settings(ChainOperator, Operator):
@@ -70,10 +70,10 @@ class IK2D_OT_copy_settings(ChainOperator, Operator):
     def execute(self, context):
         others = _chosen(context, self.to)
         if not others:
-            words = "is enabled" if self.to == 'ENABLED' else "has a selected bone"
-            return self.refuse(f"No other chain {words}", 'WARNING')
+            words = say("is enabled") if self.to == 'ENABLED' else say("has a selected bone")
+            return self.refuse(say("No other chain {words}", words=words), 'WARNING')
         count = copy_settings(shown_chain(context), others, self.joints)
-        self.report({'INFO'}, f"Copied settings to {number_of(count, 'chain')}")
+        self.report({'INFO'}, say("Copied settings to {chains}", chains=number_of(count, "chain")))
         return {'FINISHED'}
 
 
@@ -93,7 +93,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
     def execute(self, context):
         armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]
         if chain_named(armature, chosen[0]) is None:
-            return self.refuse(f"There is no chain '{chosen[0]}'")
+            return self.refuse(say("There is no chain '{chosen}'", chosen=chosen[0]))
         if self.all:
             chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
         made = []
@@ -107,7 +107,7 @@ class IK2D_OT_mirror(ChainOperator, Operator):
                 self.report({'WARNING' if self.all else 'ERROR'}, str(error))
         if not made:
             return {'CANCELLED'}
-        self.report({'INFO'}, "Mirrored to " + quoted(chain.name for chain in made))
+        self.report({'INFO'}, say("Mirrored to ") + quoted(chain.name for chain in made))
         return {'FINISHED'}
 
 
@@ -145,13 +145,13 @@ class IK2D_OT_chain_activate(ChainOperator, Operator):
 
     @staticmethod
     def why_not(context):
-        return why_not_edit(context) or ("" if chain_here(context) else "The active bone is in no chain")
+        return why_not_edit(context) or ("" if chain_here(context) else say("The active bone is in no chain"))
 
     def work(self, context):
         armature = active_armature(context)
         chain = chain_named(armature, self.chain) if self.chain else chain_here(context)
         if chain is None:
-            raise IK2DError(f"There is no chain '{self.chain}'")
+            raise IK2DError(say("There is no chain '{chain}'", chain=self.chain))
         armature.ik2d.active_index = list(armature.ik2d.chains).index(chain)
 
 
@@ -180,17 +180,21 @@ class IK2D_MT_list(Menu):
         layout = self.layout
         layout.operator("ik2d.solve", icon='POSE_HLT')
         layout.separator()
-        layout.operator("ik2d.copy_settings", text="Copy Settings to Enabled", icon='COPYDOWN').to = 'ENABLED'
-        layout.operator("ik2d.copy_settings", text="Copy Settings to Selected Bones' Chains").to = 'SELECTED'
+        layout.operator(
+            "ik2d.copy_settings", text=say("Copy Settings to Enabled"), icon='COPYDOWN'
+        ).to = 'ENABLED'
+        layout.operator(
+            "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains")
+        ).to = 'SELECTED'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        layout.operator("ik2d.enable_chains", text="Enable All", icon='CHECKBOX_HLT').which = 'ALL'
-        layout.operator("ik2d.enable_chains", text="Enable Only the Active One").which = 'ACTIVE'
+        layout.operator("ik2d.enable_chains", text=say("Enable All"), icon='CHECKBOX_HLT').which = 'ALL'
+        layout.operator("ik2d.enable_chains", text=say("Enable Only the Active One")).which = 'ACTIVE'
         layout.separator()
-        layout.operator("ik2d.chain_move", text="Move Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator("ik2d.chain_move", text="Move Down", icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator("ik2d.chain_move", text=say("Move Up"), icon='TRIA_UP').direction = 'UP'
+        layout.operator("ik2d.chain_move", text=say("Move Down"), icon='TRIA_DOWN').direction = 'DOWN'
 
 
 class IK2D_MT_bone(Menu):
@@ -203,7 +207,7 @@ class IK2D_MT_bone(Menu):
     def draw(self, context):
         layout, chain = self.layout, chain_here(context)
         if chain is not None:
-            layout.label(text=f"Chain '{chain.name}'")
+            layout.label(text=say("Chain '{chain}'", chain=chain.name))
             if chain != active_chain(chain.id_data):
                 layout.operator("ik2d.chain_activate", icon='RESTRICT_SELECT_OFF').chain = chain.name
             layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
@@ -214,7 +218,7 @@ class IK2D_MT_bone(Menu):
             draw_match_menu(layout, chain.name, ranges=False)
             layout.separator()
         layout.operator("ik2d.chain_add", icon='ADD')
-        layout.prop(overlay_settings(), "show", text="Show Overlay")
+        layout.prop(overlay_settings(), "show", text=say("Show Overlay"))
 
 
 def draw_bone_menu(menu: Menu, context: Context) -> None:
@@ -245,14 +249,14 @@ class IK2D_MT_menu(Menu):
         layout.separator()
         layout.operator("ik2d.chain_add", icon='ADD')
         layout.operator("ik2d.chain_remove", icon='REMOVE')
-        layout.operator("ik2d.chain_move", text="Move Chain Up", icon='TRIA_UP').direction = 'UP'
-        layout.operator("ik2d.chain_move", text="Move Chain Down", icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator("ik2d.chain_move", text=say("Move Chain Up"), icon='TRIA_UP').direction = 'UP'
+        layout.operator("ik2d.chain_move", text=say("Move Chain Down"), icon='TRIA_DOWN').direction = 'DOWN'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.operator("ik2d.adopt", icon='CON_KINEMATIC')
-        layout.operator("ik2d.adopt", text="Adopt All IK", icon='CON_KINEMATIC').all = True
+        layout.operator("ik2d.adopt", text=say("Adopt All IK"), icon='CON_KINEMATIC').all = True
         layout.operator("ik2d.release", icon='LOOP_BACK')
         layout.operator("ik2d.flip", icon='MOD_MIRROR')
-        layout.operator("ik2d.flip", text="Flip Over 10 Frames", icon='MOD_MIRROR').frames = 10
+        layout.operator("ik2d.flip", text=say("Flip Over 10 Frames"), icon='MOD_MIRROR').frames = 10
         layout.operator("ik2d.drag", icon='VIEW_PAN')
         layout.operator("ik2d.ccd_step", icon='CON_ROTLIKE')
         layout.separator()

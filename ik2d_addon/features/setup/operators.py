@@ -5,6 +5,7 @@ from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context, Object, Operator, PropertyGroup
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.chain.chain import problem_of
 from ...rig.chain.native_state import acts, is_flipped
 from ...rig.chain.renames import bones_of, straighten
@@ -29,7 +30,7 @@ def remove_chain(armature: Object, chain: PropertyGroup | None = None) -> str:
     """
     settings, chain = armature.ik2d, chain or active_chain(armature)
     if chain is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain to remove")
+        raise IK2DError(say("Armature '{armature}' has no chain to remove", armature=armature.name))
     index = list(settings.chains).index(chain)
     remove_native(armature, chain)
     if is_adopted(settings.chains[index]):
@@ -66,7 +67,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         """Return the tooltip, with the bones and the target if a chain can be added."""
         if why_not_add(context):
             return cls.__doc__
-        return f"Add a chain: {plan_in_words(context, properties.whole_branch)}"
+        return say("Add a chain: {chain}", chain=plan_in_words(context, properties.whole_branch))
 
     def work(self, context):
         armature = active_armature(context)
@@ -76,14 +77,20 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
         chain = add_chain(armature, bones[-1], self.bone_count, view=view_of(context))
         bones = bones_of(armature.data, chain.tip, chain.bone_count)
         chosen = choose_target(armature, bones, target_candidates(context))
-        new = "" if chosen else "the new "
+        new = "" if chosen else say("the new ")
         chain.target, chain.subtarget = chosen or (self._new_target(context, armature, chain.tip), "")
         problem = problem_of(armature, chain)
         if not problem:
             chain.live = is_live_at_once()
-            bone = f"bone '{chain.subtarget}' of " if chain.subtarget else ""
-            return f"Added chain '{chain.name}', which follows {new}{bone}'{chain.target.name}'"
-        self.report({'WARNING'}, f"Added chain '{chain.name}'. {problem}")
+            bone = say("bone '{bone}' of ", bone=chain.subtarget) if chain.subtarget else ""
+            return say(
+                "Added chain '{chain}', which follows {new}{bone}'{target}'",
+                chain=chain.name,
+                new=new,
+                bone=bone,
+                target=chain.target.name,
+            )
+        self.report({'WARNING'}, say("Added chain '{chain}'. {problem}", chain=chain.name, problem=problem))
         return ""
 
     @staticmethod
@@ -108,10 +115,12 @@ class IK2D_OT_chain_remove(ChainOperator, Operator):
     @staticmethod
     def why_not(context):
         reason = why_not_edit(context)
-        return reason or ("" if active_chain(active_armature(context)) else "There is no chain to remove")
+        return reason or (
+            "" if active_chain(active_armature(context)) else say("There is no chain to remove")
+        )
 
     def work(self, context):
-        return f"Removed chain '{remove_chain(active_armature(context))}'"
+        return say("Removed chain '{chain}'", chain=remove_chain(active_armature(context)))
 
 
 class IK2D_OT_flip(ChainOperator, Operator):
@@ -138,12 +147,18 @@ class IK2D_OT_flip(ChainOperator, Operator):
         chain = named_chain(context, self.chain)
         if self.frames > 1:
             first, last = key_flip(active_armature(context), chain, context.scene, self.frames)
-            shows = "" if chain.live or acts(chain) else "; bake it"
-            return f"Chain '{chain.name}' turns over from frame {first:g} to {last:g}{shows}"
+            shows = "" if chain.live or acts(chain) else say("; bake it")
+            return say(
+                "Chain '{chain}' turns over from frame {first:g} to {last:g}{shows}",
+                chain=chain.name,
+                first=first,
+                last=last,
+                shows=shows,
+            )
         flip(chain)
-        side = "the other side" if is_flipped(chain) else "the side of the rest pose"
-        shows = "" if chain.live or acts(chain) else "; bake to see it"
-        return f"Chain '{chain.name}' bends to {side}{shows}"
+        side = say("the other side") if is_flipped(chain) else say("the side of the rest pose")
+        shows = "" if chain.live or acts(chain) else say("; bake to see it")
+        return say("Chain '{chain}' bends to {side}{shows}", chain=chain.name, side=side, shows=shows)
 
 
 class IK2D_OT_chain_move(ChainOperator, Operator):
@@ -164,7 +179,9 @@ class IK2D_OT_chain_move(ChainOperator, Operator):
         if reason := why_not_edit(context):
             return reason
         chains = active_armature(context).ik2d.chains
-        return "" if len(chains) > 1 else "There is only one chain" if chains else "Add a chain first"
+        return (
+            "" if len(chains) > 1 else say("There is only one chain") if chains else say("Add a chain first")
+        )
 
     def work(self, context):
         move_chain(active_armature(context), 1 if self.direction == 'DOWN' else -1)
@@ -174,7 +191,7 @@ def _why_no_bones(context: Context) -> str:
     """Return why the active chain has no joints to set; "" if it has some."""
     if reason := why_no_chain(context):
         return reason
-    return "" if joints_wanted(shown_chain(context)) else "Choose the chain's last bone and length first"
+    return "" if joints_wanted(shown_chain(context)) else say("Choose the chain's last bone and length first")
 
 
 class IK2D_OT_joints_update(ChainOperator, Operator):
@@ -189,7 +206,7 @@ class IK2D_OT_joints_update(ChainOperator, Operator):
         chain = shown_chain(context)
         straighten(chain.id_data)
         sync_joints(chain)
-        return f"Chain '{chain.name}' has {len(chain.joints)} joints"
+        return say("Chain '{chain}' has {count} joints", chain=chain.name, count=len(chain.joints))
 
 
 class IK2D_OT_limits_from_bones(ChainOperator, Operator):
@@ -206,8 +223,12 @@ class IK2D_OT_limits_from_bones(ChainOperator, Operator):
         for sentence in chain.left_out.splitlines():
             self.report({'WARNING'}, sentence)
         sliding = sum(joint.use_slide for joint in chain.joints)
-        slide = f", {sliding} slide{'s' if sliding == 1 else ''}" if sliding else ""
-        return f"{limited} of {len(chain.joints)} joints of '{chain.name}' are limited{slide}"
+        places = {"limited": limited, "count": len(chain.joints), "chain": chain.name, "sliding": sliding}
+        if sliding == 1:
+            return say("{limited} of {count} joints of '{chain}' are limited, {sliding} slides", **places)
+        if sliding:
+            return say("{limited} of {count} joints of '{chain}' are limited, {sliding} slide", **places)
+        return say("{limited} of {count} joints of '{chain}' are limited", **places)
 
 
 classes = (

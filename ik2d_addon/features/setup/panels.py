@@ -3,6 +3,7 @@
 
 from bpy.types import Context, Object, Panel, PropertyGroup, UILayout
 
+from ...core.words import noted, say
 from ...rig.chain.chain import chosen_solver
 from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
@@ -24,9 +25,9 @@ from .chain_presets import IK2D_PT_presets
 from .selection import why_not_add
 from .straight_limb import draw_straight
 
-_HOW_TO_START = (
-    "Select the armature, enter Pose Mode (Ctrl Tab), click the last bone of a limb or select all of its"
-    " bones, and press Add Chain."
+_HOW_TO_START = noted(
+    "Select the armature, enter Pose Mode (Ctrl Tab), click the last bone of a limb or "
+    "select all of its bones, and press Add Chain."
 )
 
 
@@ -64,7 +65,7 @@ class IK2D_PT_main(Sidebar, Panel):
     def _draw_start(self, context: Context, armature: Object | None) -> None:
         """Draw how to add the first chain, or the chain that the button will add."""
         if armature is None or why_not_add(context):
-            draw_text(self.layout, context, _HOW_TO_START, 'INFO')
+            draw_text(self.layout, context, say(_HOW_TO_START), 'INFO')
         if armature is not None:
             draw_add(self.layout, context)
 
@@ -145,7 +146,7 @@ class IK2D_PT_joints(ChainSidebar, Panel):
         layout.template_list("IK2D_UL_joints", "", chain, "joints", chain, "shown_joint", rows=rows)
         if 0 <= chain.shown_joint < len(chain.joints):
             self._draw_joint(layout.column(), context, chain, chain.joints[chain.shown_joint])
-        label = "Copy Limits from Bones"
+        label = say("Copy Limits from Bones")
         layout.operator("ik2d.limits_from_bones", icon=fitting_icon(context, label, 'CON_ROTLIMIT'))
         if chain.left_out:
             draw_text(layout, context, chain.left_out, 'INFO')
@@ -182,7 +183,7 @@ class IK2D_PT_foot(ChainSidebar, Panel):
             draw_foot(column, context, chain, draw_setting)
         else:
             field(column, context, chain, "hand_rotation")
-            column.operator("ik2d.foot_add", icon=fitting_icon(context, "Add Foot", 'ADD'))
+            column.operator("ik2d.foot_add", icon=fitting_icon(context, say("Add Foot"), 'ADD'))
         draw_plant(layout, context, chain)
         column = layout.column()
         field(column, context, chain, "tip_rotation")
@@ -214,8 +215,8 @@ def slides(chain: PropertyGroup) -> bool:
 
 def solver_name(chain: PropertyGroup, solver: str) -> str:
     """Return a solver's label in the menu, with "within limits" if the chain has any."""
-    name = chain.bl_rna.properties['solver'].enum_items[solver].name
-    return f"{name}, within limits" if any(joint.use_limit for joint in chain.joints) else name
+    name = say(chain.bl_rna.properties['solver'].enum_items[solver].name)
+    return say("{name}, within limits", name=name) if any(joint.use_limit for joint in chain.joints) else name
 
 
 class IK2D_PT_advanced(ChainSidebar, Panel):
@@ -233,7 +234,7 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
         field(column, context, chain, "solver")
         solver = solver_of(chain)
         if chain.solver == 'AUTO':
-            draw_text(column, context, f"Solver: {solver_name(chain, solver)}", 'BLANK1')
+            draw_text(column, context, say("Solver: {solver}", solver=solver_name(chain, solver)), 'BLANK1')
         if solver == 'EVEN':
             field(column, context, chain, "root_turns_freely")
             if slides(chain):
@@ -248,11 +249,11 @@ class IK2D_PT_advanced(ChainSidebar, Panel):
         if chain.plane == 'CUSTOM':
             column.prop(chain, "plane_normal")
         elif chain.plane == 'AUTO' and chain.plane_taken:
-            draw_text(column, context, f"Bends in: {chain.plane_taken}", 'BLANK1')
+            draw_text(column, context, say("Bends in: {plane}", plane=noted(chain.plane_taken)), 'BLANK1')
 
 
 # The boxes of the Rig panel: functions (layout, context) from the files of their operators.
-BOXES = {"Adopt": draw_adopt, "FK/IK": draw_match, "Drivers": draw_native}
+BOXES = {noted("Adopt"): draw_adopt, noted("FK/IK"): draw_match, noted("Drivers"): draw_native}
 
 
 class IK2D_PT_rig(Sidebar, Panel):
@@ -272,7 +273,7 @@ class IK2D_PT_rig(Sidebar, Panel):
     def draw(self, context):
         for label, draw_box in BOXES.items():
             box = self.layout.box().column()
-            box.label(text=label)
+            box.label(text=say(label))
             draw_box(box, context)
 
 

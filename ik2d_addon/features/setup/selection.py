@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from bpy.types import Context, Object, PoseBone
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.chain.chain import refuse_own_target
 from ...rig.chain.dependencies import parents, walk
 from ...ui.context import active_armature, why_not_edit
@@ -22,9 +23,9 @@ def why_not_add(context: Context) -> str:
         return reason
     armature = active_armature(context)
     if context.object != armature:
-        return f"Make '{armature.name}' the active object to add a chain to it"
+        return say("Make '{armature}' the active object to add a chain to it", armature=armature.name)
     if armature.data.bones.active is None:
-        return "Select the last bone of the chain in Pose Mode"
+        return say("Select the last bone of the chain in Pose Mode")
     return ""
 
 
@@ -103,7 +104,7 @@ def plan_in_words(context: Context, whole_branch: bool = False) -> str:
     """Return the bones and the target of the chain that Add Chain makes: "thigh, shin to Foot Target"."""
     bones = chosen_bones(context, whole_branch)
     chosen = choose_target(active_armature(context), bones, target_candidates(context))
-    target = "a new target" if chosen is None else chosen[1] or chosen[0].name
+    target = say("a new target") if chosen is None else chosen[1] or chosen[0].name
     return f"{', '.join(_told(bones))} to {target}"
 
 
@@ -112,4 +113,4 @@ def _told(bones: list[str]) -> Iterator[str]:
     if len(bones) <= _TOLD:
         yield from bones
     else:
-        yield f"{bones[0]} … {bones[-1]} ({len(bones)} bones)"
+        yield say("{bone} … {bone_2} ({count} bones)", bone=bones[0], bone_2=bones[-1], count=len(bones))

@@ -11,6 +11,7 @@ from mathutils import Quaternion, Vector
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import ARC, SWING
+from ...core.words import say
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
 from ...rig.chain.planes import FOLLOWING
 from ...rig.pose.straight_plane import is_straight, line_from_root
@@ -44,14 +45,14 @@ def shown_straight(chain: PropertyGroup) -> bool:
 def straight_in_words(chain: PropertyGroup) -> str:
     """Return the plane that a straight chain bends in: "Straight limb: bends in XZ"."""
     if chain.plane == 'AUTO':
-        return "Straight limb: bends towards its target"
+        return say("Straight limb: bends towards its target")
     if chain.plane in FOLLOWING:
-        return "Straight limb: bends in a plane that follows its target"
+        return say("Straight limb: bends in a plane that follows its target")
     normal = np.abs([*chain.plane_normal])
     axis = int(normal.argmax())
     if normal[axis] < _AXIS * np.linalg.norm(normal):
-        return "Straight limb: bends in its own plane"
-    return f"Straight limb: bends in {'XYZ'.replace('XYZ'[axis], '')}"
+        return say("Straight limb: bends in its own plane")
+    return say("Straight limb: bends in {axes}", axes='XYZ'.replace('XYZ'[axis], ""))
 
 
 def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -> None:
@@ -63,7 +64,12 @@ def turn_plane(chain: PropertyGroup, angle: float, view: Floats | None = None) -
     """
     bones = chain_bones(chain.id_data, chain.tip, chain.bone_count, chain.name)
     if not is_straight(chain, bones):
-        raise IK2DError(f"Chain '{chain.name}' is bent at rest, so that it has a plane; choose another there")
+        raise IK2DError(
+            say(
+                "Chain '{chain}' is bent at rest, so that it has a plane; choose another there",
+                chain=chain.name,
+            )
+        )
     if chain.plane == 'AUTO':
         find_plane(chain, view)
         return
@@ -93,12 +99,16 @@ class IK2D_OT_turn_plane(ChainOperator, Operator):
     def why_not(context):
         if reason := why_no_chain(context):
             return reason
-        return "" if shown_straight(shown_chain(context)) else "The chain is not straight at rest"
+        return "" if shown_straight(shown_chain(context)) else say("The chain is not straight at rest")
 
     def work(self, context):
         chain = named_chain(context, self.chain)
         turn_plane(chain, self.angle, view_of(context))
-        return f"Chain '{chain.name}': {straight_in_words(chain).partition(': ')[2]} now"
+        return say(
+            "Chain '{chain}': {plane} now",
+            chain=chain.name,
+            plane=straight_in_words(chain).partition(": ")[2],
+        )
 
 
 def draw_straight(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
@@ -109,7 +119,7 @@ def draw_straight(layout: UILayout, context: Context, chain: PropertyGroup) -> N
     draw_text(column, context, straight_in_words(chain), 'ORIENTATION_NORMAL')
     row = column.row(align=True)
     row.operator("ik2d.turn_plane").chain = chain.name
-    row.operator("ik2d.flip", text="Flip", icon='MOD_MIRROR').chain = chain.name
+    row.operator("ik2d.flip", text=say("Flip"), icon='MOD_MIRROR').chain = chain.name
 
 
 classes = (IK2D_OT_turn_plane,)

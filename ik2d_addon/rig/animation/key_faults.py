@@ -8,6 +8,7 @@ import bpy
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from . import actions as made
 from . import nla, versions
 from .actions import KnownChannels
@@ -59,8 +60,11 @@ def faults(
         if any(_moves(ob, rotation) for rotation in rotations):
             yield Fault(
                 'SHARED',
-                f"'{armature.name}': '{ob.name}' plays the same action and gets these keys too;"
-                " give it a copy",
+                say(
+                    "'{armature}': '{object}' plays the same action and gets these keys too; give it a copy",
+                    armature=armature.name,
+                    object=ob.name,
+                ),
             )
     for sentence in _silenced(armature, rotations):
         yield Fault('MODE', sentence)
@@ -71,11 +75,21 @@ def faults(
         return
     driven = {rotation.bone for rotation in rotations if any(drivers_of(armature, rotation))}
     for bone in sorted(driven):
-        yield Fault('DRIVEN', f"'{armature.name}': bone '{bone}' is driven; drivers win over keys")
+        yield Fault(
+            'DRIVEN',
+            say(
+                "'{armature}': bone '{bone}' is driven; drivers override keys",
+                armature=armature.name,
+                bone=bone,
+            ),
+        )
     if animation.action_influence < 1.0 or animation.action_blend_type != 'REPLACE':
         yield Fault(
             'MIXED',
-            f"'{armature.name}': its action is mixed with NLA strips; set it to Replace, influence 1",
+            say(
+                "'{armature}': its action is mixed with NLA strips; set it to Replace, influence 1",
+                armature=armature.name,
+            ),
         )
 
 
@@ -90,22 +104,30 @@ def _curve_faults(
         if holder.fcurves.find(mode) is not None:
             yield Fault(
                 'MODE',
-                f"'{armature.name}': the rotation mode of bone '{rotation.bone}' is animated;"
-                " delete its keys to bake",
+                say(
+                    "'{armature}': the rotation mode of bone '{bone}' is animated; delete its keys to bake",
+                    armature=armature.name,
+                    bone=rotation.bone,
+                ),
                 blocks=True,
             )
     for rotation in rotations:
         for curve in curves_of(armature, rotation, known):
-            name = f"'{armature.name}': channel {curve.data_path}"
+            name = say("'{armature}': channel {channel}", armature=armature.name, channel=curve.data_path)
             if curve.lock or (curve.group and curve.group.lock):
-                yield Fault('LOCKED', f"{name} is locked; unlock it to bake", blocks=True)
+                yield Fault('LOCKED', say("{name} is locked; unlock it to bake", name=name), blocks=True)
             if len(curve.sampled_points):
-                yield Fault('SAMPLES', f"{name} holds samples; turn them into keys to bake", blocks=True)
+                yield Fault(
+                    'SAMPLES',
+                    say("{name} holds samples; turn them into keys to bake", name=name),
+                    blocks=True,
+                )
             if curve.mute:
-                yield Fault('MUTED', f"{name} is muted: its keys do not play; unmute it")
+                yield Fault('MUTED', say("{name} is muted: its keys do not play; unmute it", name=name))
             if any(not modifier.mute for modifier in curve.modifiers):
                 yield Fault(
-                    'MODIFIED', f"{name} has F-Curve modifiers, which act on top of the keys; mute them"
+                    'MODIFIED',
+                    say("{name} has F-Curve modifiers, which act on top of the keys; mute them", name=name),
                 )
 
 
@@ -156,19 +178,31 @@ def _group_faults(
         if group.lock:
             yield Fault(
                 'LOCKED',
-                f"'{armature.name}': channel group '{name}' is locked; unlock it to bake",
+                say(
+                    "'{armature}': channel group '{name}' is locked; unlock it to bake",
+                    armature=armature.name,
+                    name=name,
+                ),
                 blocks=True,
             )
         elif group.mute and versions.heeds_muted_groups(armature):
             yield Fault(
                 'MUTED',
-                f"'{armature.name}': channel group '{name}' is muted: its keys do not play; unmute it",
+                say(
+                    "'{armature}': channel group '{name}' is muted: its keys do not play; unmute it",
+                    armature=armature.name,
+                    name=name,
+                ),
             )
         elif group.mute:
             yield Fault(
                 'MUTED',
-                f"'{armature.name}': channel group '{name}' is muted, which Blender heeds in NLA strips only:"
-                " its keys play until the action becomes one; unmute it",
+                say(
+                    "'{armature}': channel group '{name}' is muted, which Blender applies in NLA strips "
+                    "only: its keys play until the action becomes one; unmute it",
+                    armature=armature.name,
+                    name=name,
+                ),
             )
 
 
@@ -212,8 +246,13 @@ def _silenced(armature: bpy.types.Object, rotations: Sequence[BoneRotation]) -> 
         old = [bone.path_from_id(name) for name in ROTATIONS if name != rotation.property]
         if keyed.intersection(old):
             yield (
-                f"'{armature.name}': bone '{rotation.bone}' has keys in another rotation mode; they stay, but"
-                f" do not play, not outside the baked frames either, in {rotation.mode} Euler"
+                say(
+                    "'{armature}': bone '{bone}' has keys in another rotation mode; they stay, but no "
+                    "longer play in {mode} Euler, also outside the baked frames",
+                    armature=armature.name,
+                    bone=rotation.bone,
+                    mode=rotation.mode,
+                )
             )
 
 
@@ -221,8 +260,11 @@ def refuse_tweak_mode(armature: bpy.types.Object) -> None:
     """Raise IK2DError for an armature in the NLA's tweak mode, where keys cannot be previewed."""
     if armature.animation_data and armature.animation_data.use_tweak_mode:
         raise IK2DError(
-            f"'{armature.name}' is in the NLA's tweak mode, where chains that hang on one another cannot be"
-            " baked together; leave it (Tab in the NLA editor), or bake them one by one"
+            say(
+                "'{armature}' is in the NLA's tweak mode, where chains that depend on one another "
+                "cannot be baked together; leave it (Tab in the NLA editor), or bake them one by one",
+                armature=armature.name,
+            )
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import bpy
 
-from ...core.words import quoted
+from ...core.words import number_of, quoted, say
 from . import versions
 
 # Bones that a sentence names one by one.
@@ -25,7 +25,10 @@ def why_silent(armature: bpy.types.Object) -> str:
     if animation is None or not animation.use_nla or animation.use_tweak_mode:
         return ""
     if any(track.is_solo for track in animation.nla_tracks):
-        return f"'{armature.name}': an NLA track plays solo, so that new keys do not play; turn solo off"
+        return say(
+            "'{armature}': an NLA track plays solo, so that new keys do not play; turn solo off",
+            armature=armature.name,
+        )
     return ""
 
 
@@ -57,14 +60,20 @@ def frozen_motion(
     if not bones:
         return
     start, end = min(starts), max(ends)
-    where = [f"before frame {first:g}"] if holds_before and start < first else []
-    where += [f"after frame {last:g}"] if holds_after and end > last else []
-    extrapolate = ", or set Action Extrapolation to Nothing in the NLA Editor"
-    who = quoted(bones) if len(bones) <= _NAMED else f"{len(bones)} bones"
-    yield (
-        f"'{armature.name}': NLA strips move {who} from frame {start:g} to {end:g};"
-        f" {' and '.join(where)} the new keys will hold {'it' if len(bones) == 1 else 'them'} still: bake all"
-        f" these frames{extrapolate if animation.action is None else ''}"
+    where = [say("before frame {first:g}", first=first)] if holds_before and start < first else []
+    where += [say("after frame {last:g}", last=last)] if holds_after and end > last else []
+    way_out = say("bake all these frames")
+    if animation.action is None:
+        way_out = say("bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor")
+    yield say(
+        "'{armature}': NLA strips move {bones} from frame {start:g} to {end:g}; {where} the new keys "
+        "hold the pose: {way_out}",
+        armature=armature.name,
+        bones=quoted(bones) if len(bones) <= _NAMED else number_of(len(bones), "bone"),
+        start=start,
+        end=end,
+        where=say(" and ").join(where),
+        way_out=way_out,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from . import actions, keys, nla, versions
 from .key_columns import BEZIER, BY_HAND, CONSTANT, new_keys
 from .remembered import set_values, value_of
@@ -33,7 +34,7 @@ class ValueKeys:
     @property
     def name(self) -> str:
         """The channel's name in messages."""
-        return f"'{self.owner.name}': channel {self.path}"
+        return say("'{owner}': channel {channel}", owner=self.owner.name, channel=self.path)
 
 
 def curve_of(owner: bpy.types.Object, path: str, index: int = 0) -> bpy.types.FCurve | None:
@@ -71,26 +72,34 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     found: dict[str, None] = {}
     for one in channels:
         if driver_of(one.owner, one.path, one.index) is not None:
-            raise IK2DError(f"{one.name} has a driver, which wins over keys; remove it first")
+            raise IK2DError(say("{one} has a driver, which overrides keys; remove it first", one=one.name))
         curve = curve_of(one.owner, one.path, one.index)
         holder = versions.existing_channels(one.owner)
         group = curve.group if curve is not None else actions.group_for(holder, one.group)
         if (curve is not None and curve.lock) or (group is not None and group.lock):
-            raise IK2DError(f"{one.name} is locked, or its group is; unlock it first")
+            raise IK2DError(say("{one} is locked, or its group is; unlock it first", one=one.name))
         if curve is None:
             continue
         if len(curve.sampled_points):
-            raise IK2DError(f"{one.name} holds samples; turn them into keys first")
+            raise IK2DError(say("{one} holds samples; turn them into keys first", one=one.name))
         if not versions.plays(one.owner, curve):
-            raise IK2DError(f"{one.name} is muted, so that its keys would not play; unmute it first")
+            raise IK2DError(
+                say("{one} is muted, so that its keys would not play; unmute it first", one=one.name)
+            )
         if any(not modifier.mute for modifier in curve.modifiers):
-            found[f"{one.name} has F-Curve modifiers, which act on top of the keys; mute them"] = None
+            found[
+                say("{one} has F-Curve modifiers, which act on top of the keys; mute them", one=one.name)
+            ] = None
     for owner in dict.fromkeys(one.owner for one in channels):
         if reason := nla.why_silent(owner):
             found[reason] = None
         for ob in versions.sharing_channels(owner):
             found[
-                f"'{owner.name}': '{ob.name}' plays the same action and gets these keys too; give it a copy"
+                say(
+                    "'{owner}': '{object}' plays the same action and gets these keys too; give it a copy",
+                    owner=owner.name,
+                    object=ob.name,
+                )
             ] = None
     return list(found)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
+from ...core.words import listed, number_of, say
 from .dependencies import Node, parents, walk
 from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
@@ -66,7 +67,7 @@ class RigChain:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The chain's warnings before it is solved."""
-        doubt = "it is baked by force, to where the target seems to be without that"
+        doubt = say("it is baked by force, to where the target seems to be without that")
         return (*held_note(self), *self.notes, *(f"{problem}; {doubt}" for problem in self.forced))
 
     def in_plane(self, plane: Plane, taken: str) -> "RigChain":
@@ -156,14 +157,17 @@ def read_chain(
     if foot is not None and stand:
         foot = replace(foot, values=with_foot_controls(stand, foot.values))
     if foot is not None and hands is None:
-        raise IK2DError(f"{left_alone[0]}; or remove the foot")
+        raise IK2DError(say("{problem}; or remove the foot", problem=left_alone[0]))
     sliding = slides is not None and slides.any
     tip_angle = read_tip_angle(settings, len(bones), slides=sliding, askew=turning.askew, own_tip=own_tip)
     swing = read_swing(settings, bones, joints, plane)
     if swing is not None and sliding and len(bones) == 1:
         raise IK2DError(
-            f"Chain '{settings.name}': a single bone that slides stays in one plane; turn Slide off, or"
-            " choose another plane"
+            say(
+                "Chain '{chain}': a single bone that slides stays in one plane; turn Slide off, or "
+                "choose another plane",
+                chain=settings.name,
+            )
         )
     carried = carried_note(settings.name, bones, stretching) if stretching else ()
     softness, bend, influence = sampled_controls(stand) if stand else values_of(settings, with_foot=False)
@@ -221,11 +225,16 @@ def _normals(plane: Plane, bones: Sequence[bpy.types.PoseBone]) -> list[Floats]:
 
 def held_note(rig: RigChain) -> Iterator[str]:
     """Yield a sentence that names the joints that locks hold, if there are any."""
-    held = [f"'{bone}'" for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
+    held = [bone for bone, fixed in zip(rig.bones, rig.joints.fixed, strict=True) if fixed]
     if held:
-        names = f"{', '.join(held[:-1])} and {held[-1]}" if held[1:] else held[0]
-        turns = "they do not turn" if held[1:] else "it does not turn"
-        yield f"Chain '{rig.name}': locks hold {names}, so {turns}"
+        if held[1:]:
+            yield say(
+                "Chain '{chain}': locks hold {bones}, so they do not turn", chain=rig.name, bones=listed(held)
+            )
+        else:
+            yield say(
+                "Chain '{chain}': locks hold '{bone}', so it does not turn", chain=rig.name, bone=held[0]
+            )
 
 
 def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
@@ -261,20 +270,37 @@ def chain_bones(
 
     Raises IK2DError for an unknown tip, for more bones than the tip has above it, and for less than none.
     """
-    chain = f"Chain '{chain_name}'" if chain_name else "The chain"
+    chain = say("Chain '{chain}'", chain=chain_name) if chain_name else say("The chain")
     if not tip:
-        raise IK2DError(f"{chain} has no tip bone; choose its last bone")
+        raise IK2DError(say("{chain} has no tip bone; choose its last bone", chain=chain))
     bone = pose_bones_of(armature).get(tip)
     if bone is None:
-        raise IK2DError(f"{chain}: armature '{armature.name}' has no bone '{tip}'; choose another tip")
+        raise IK2DError(
+            say(
+                "{chain}: armature '{armature}' has no bone '{tip}'; choose another tip",
+                chain=chain,
+                armature=armature.name,
+                tip=tip,
+            )
+        )
     bones = [bone, *bone.parent_recursive]
     if bone_count < 0:
-        raise IK2DError(f"{chain} asks for {bone_count} bones; set Bones to 0 or more")
+        raise IK2DError(
+            say(
+                "{chain} asks for {bones} bones; set Chain Length to 0 or more", chain=chain, bones=bone_count
+            )
+        )
     if bone_count > len(bones):
         _refuse_held(chain, bones[-1])
         raise IK2DError(
-            f"{chain} asks for {bone_count} bones, but '{tip}' and those above it are only {len(bones)};"
-            f" set Bones to {len(bones)} or less"
+            say(
+                "{chain} asks for {bones} bones, but '{tip}' and those above it are only {count}; "
+                "set Chain Length to {count} or less",
+                chain=chain,
+                bones=bone_count,
+                tip=tip,
+                count=len(bones),
+            )
         )
     return list(reversed(bones[: bone_count or len(bones)]))
 
@@ -287,16 +313,27 @@ def _refuse_held(chain: str, bone: bpy.types.PoseBone) -> None:
         for source in getattr(constraint, "targets", (constraint,)):
             if source.target == bone.id_data and source.subtarget:
                 raise IK2DError(
-                    f"{chain}: '{bone.name}' hangs on '{source.subtarget}' by its constraint"
-                    f" '{constraint.name}', and a chain goes along parents alone; make '{source.subtarget}'"
-                    " its parent and disable the constraint, or set Bones to fewer"
+                    say(
+                        "{chain}: '{bone}' hangs on '{bone_2}' by its constraint '{constraint}', and a chain "
+                        "goes along parents alone; make '{bone_2}' its parent and disable the constraint, or "
+                        "set Chain Length to fewer",
+                        chain=chain,
+                        bone=bone.name,
+                        bone_2=source.subtarget,
+                        constraint=constraint.name,
+                    )
                 )
 
 
 def pose_bones_of(armature: bpy.types.Object) -> bpy.types.bpy_prop_collection:
     """Return the pose bones of an armature; raise IK2DError for one that has no pose yet."""
     if armature.pose is None:
-        raise IK2DError(f"Armature '{armature.name}' is new and has no pose yet; update the view layer first")
+        raise IK2DError(
+            say(
+                "Armature '{armature}' is new and has no pose yet; update the view layer first",
+                armature=armature.name,
+            )
+        )
     return armature.pose.bones
 
 
@@ -315,8 +352,12 @@ def rest_joints(bones: list[bpy.types.PoseBone]) -> Floats:
 def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides | None = None) -> str:
     if settings.solver == 'TWO_BONE' and bone_count != 2:
         raise IK2DError(
-            f"Chain '{settings.name}' has {bone_count} {'bone' if bone_count == 1 else 'bones'}, but the"
-            " Two-Bone solver takes two; set Bones to 2 or the solver to Automatic"
+            say(
+                "Chain '{chain}' has {bones}, but the Two-Bone solver takes two; set Chain Length to "
+                "2 or the solver to Automatic",
+                chain=settings.name,
+                bones=number_of(bone_count, "bone"),
+            )
         )
     if bone_count == 2 and is_native(settings):
         return 'TWO_BONE'
@@ -324,8 +365,12 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
     rigid = {'TWO_BONE': "Two-Bone", 'ARC': "Circle"}.get(settings.solver)
     if rigid and is_sliding:
         raise IK2DError(
-            f"Chain '{settings.name}' has bones that slide, but the {rigid} solver takes rigid ones; turn"
-            " Slide off or set the solver to Automatic"
+            say(
+                "Chain '{chain}' has bones that slide, but the {rigid} solver takes rigid ones; turn "
+                "Slide off or set the solver to Automatic",
+                chain=settings.name,
+                rigid=rigid,
+            )
         )
     return chosen_solver(bone_count, is_sliding) if settings.solver == 'AUTO' else str(settings.solver)
 
@@ -341,15 +386,21 @@ def _refuse_on_arc(
     if settings.solver != 'ARC':
         return
     causes = (
-        (~np.isnan(limits).all(axis=1), "has limits", "turn Limit off"),
-        (weights == 0.0, "has a weight of 0", "give it a weight"),
-        (locked, "is held by locks", "unlock it"),
+        (~np.isnan(limits).all(axis=1), say("has limits"), say("turn Limit off")),
+        (weights == 0.0, say("has a weight of 0"), say("give it a weight")),
+        (locked, say("is held by locks"), say("unlock it")),
     )
     for found, what, way_out in causes:
         if found.any():
             raise IK2DError(
-                f"Chain '{settings.name}': its bone '{bones[int(found.argmax())].name}' {what}, but with the"
-                f" Circle solver all joints turn freely; {way_out} or set the solver to Automatic"
+                say(
+                    "Chain '{chain}': its bone '{bone}' {what}, but with the Circle solver all joints "
+                    "turn freely; {way_out} or set the solver to Automatic",
+                    chain=settings.name,
+                    bone=bones[int(found.argmax())].name,
+                    what=what,
+                    way_out=way_out,
+                )
             )
 
 
@@ -367,12 +418,19 @@ def _check_target(
     """Raise IK2DError unless the target exists and does not hang on the chain itself."""
     target, subtarget = settings.target, settings.subtarget
     if target is None:
-        raise IK2DError(f"Chain '{settings.name}' has no target; choose the object that its tip follows")
+        raise IK2DError(
+            say("Chain '{chain}' has no target; choose the object that its tip follows", chain=settings.name)
+        )
     lost = target.library if target.is_missing else None
     if lost is not None and not lost_target:
         raise IK2DError(
-            f"Chain '{settings.name}': its target '{target.name}' is in the library '{lost.filepath}', which"
-            " is missing; put the file back, or relocate the library (File > External Data)"
+            say(
+                "Chain '{chain}': its target '{target}' is in the library '{path}', which is "
+                "missing; put the file back, or relocate the library (File > External Data)",
+                chain=settings.name,
+                target=target.name,
+                path=lost.filepath,
+            )
         )
     _refuse_lost_bone(settings.name, "target", target, subtarget)
     names = [bone.name for bone in bones]
@@ -389,10 +447,13 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
     pole, bone = settings.pole, settings.pole_subtarget
     if pole is None:
         raise IK2DError(
-            f"Chain '{settings.name}' has no pole; choose the object that its knee or elbow points at, or"
-            " another plane"
+            say(
+                "Chain '{chain}' has no pole; choose the object that its knee or elbow points at, or "
+                "another plane",
+                chain=settings.name,
+            )
         )
-    _refuse_lost_bone(settings.name, "its pole", pole, bone)
+    _refuse_lost_bone(settings.name, say("its pole"), pole, bone)
     refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
 
 
@@ -400,8 +461,13 @@ def _refuse_lost_bone(chain_name: str, role: str, followed: bpy.types.Object, bo
     """Raise IK2DError where a chain follows a bone that its target or pole does not have."""
     if bone and (followed.type != 'ARMATURE' or bone not in pose_bones_of(followed)):
         raise IK2DError(
-            f"Chain '{chain_name}': {role} '{followed.name}' has no bone '{bone}';"
-            " choose another bone or none"
+            say(
+                "Chain '{chain}': {role} '{followed}' has no bone '{bone}'; choose another bone or none",
+                chain=chain_name,
+                role=role,
+                followed=followed.name,
+                bone=bone,
+            )
         )
 
 
@@ -445,8 +511,14 @@ def refuse_own_target(
     if not own:
         return
     target, subtarget = moved_by[0]
-    what = f"bone '{subtarget}'" if subtarget else f"'{target.name}'"
+    what = say("bone '{bone}'", bone=subtarget) if subtarget else f"'{target.name}'"
     raise IK2DError(
-        f"Chain '{chain_name}': its {role} {what} is moved by the chain itself: it depends on bone"
-        f" '{own[0]}'; choose a {role} that does not"
+        say(
+            "Chain '{chain}': its {role} {what} is moved by the chain itself: it depends on bone "
+            "'{own}'; choose a {role} that does not",
+            chain=chain_name,
+            role=role,
+            what=what,
+            own=own[0],
+        )
     )

@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ...core.affine import crossed
 from ...core.inputs import Floats
+from ...core.words import noted, say
 from ..animation import versions
 from ..animation.remembered import put_back_on_error
 from .foot.bones import FOOT, foot_bones
@@ -22,7 +23,7 @@ from .renames import bones_of, chain_named
 # A hand's orientation: as in rest, whatever turns above it; or as the target's.
 KEPT, FOLLOWING = 'WORLD', 'TARGET'
 # How to let a hand turn with the limb, in the sidebar's words.
-_OFF = "Foot or Hand to With the Limb"
+_OFF = noted("Foot or Hand to With the Limb")
 # Hands begin at the tip's end, beyond this part of its length. Twist bones do not.
 _AT_END = 0.75
 # Matrices further from a rotation than this come from a damaged file.
@@ -71,12 +72,25 @@ def read_hands(
     for bone, part in found:
         reason = _why_left(settings, bone)
         if reason:
-            notes.append(f"Chain '{name}': '{bone.name}' on its tip is left as it is: {reason}")
+            notes.append(
+                say(
+                    "Chain '{name}': '{bone}' on its tip is left as it is: {reason}",
+                    name=name,
+                    bone=bone.name,
+                    reason=reason,
+                )
+            )
         else:
             bones.append(bone.name)
             parts.append(part)
     if not hanging:
-        notes.append(f"Chain '{name}': no bone hangs on the end of '{tip.name}' that could be a hand or foot")
+        notes.append(
+            say(
+                "Chain '{name}': no bone hangs on the end of '{tip}' that could be a hand or foot",
+                name=name,
+                tip=tip.name,
+            )
+        )
     if not bones:
         return None, tuple(notes)
     return Hands(tuple(bones), follow, _offset(settings), tuple(parts)), tuple(notes)
@@ -88,7 +102,11 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
         if constraint.type == 'COPY_TRANSFORMS' and is_own_empty(constraint.target):
             continue  # of this chain on drivers
         if constraint.enabled and not constraint.mute and constraint.influence > 0.0:
-            return f"its constraint '{constraint.name}' turns it; mute that, or set {_OFF}"
+            return say(
+                "its constraint '{constraint}' turns it; mute that, or set {off}",
+                constraint=constraint.name,
+                off=_OFF,
+            )
     armature = settings.id_data
     for other in armature.ik2d.chains:
         if (
@@ -96,8 +114,8 @@ def _why_left(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> st
             and other.enabled
             and bone.name in bones_of(armature.data, other.tip, other.bone_count)
         ):
-            return f"it is of the chain '{other.name}'"
-    return f"drivers turn it; remove them, or set {_OFF}" if _is_driven(bone) else ""
+            return say("it is of the chain '{other}'", other=other.name)
+    return say("drivers turn it; remove them, or set {off}", off=_OFF) if _is_driven(bone) else ""
 
 
 def _is_driven(bone: bpy.types.PoseBone) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import curve_of
@@ -80,8 +81,11 @@ def read_limits(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBon
             limits[i] = joint.limit_min, joint.limit_max
             if joint.limit_min > joint.limit_max:
                 raise IK2DError(
-                    f"Chain '{settings.name}': the limits of bone '{bone.name}' run backwards;"
-                    " set Min below Max"
+                    say(
+                        "Chain '{chain}': the limits of bone '{bone}' run backwards; set Min below Max",
+                        chain=settings.name,
+                        bone=bone.name,
+                    )
                 )
     return limits, weights
 
@@ -237,16 +241,29 @@ def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bo
     shares = bone_count >= _SHARING and not settings.root_turns_freely
     stretches = settings.stretch != 1.0 or settings.compress != 1.0
     causes = (
-        (bone_count < 2, "takes two bones or more", "set Bones to 2 or more"),
-        (solver, f"is not to be had with the {solver} solver", "set the solver to Automatic"),
-        (shares, "takes a first bone that turns freely", "turn on First Bone Turns Freely"),
-        (slides, "takes bones that do not slide", "turn Slide off"),
-        (askew, "takes hinges that agree", "unlock the rotation of its bones, or set Plane to Hinges"),
-        (stretches, "takes bones of one length", "set Stretch and Shortest Length to 1"),
+        (bone_count < 2, say("takes two bones or more"), say("set Chain Length to 2 or more")),
+        (
+            solver,
+            say("is not possible with the {solver} solver", solver=solver),
+            say("set the solver to Automatic"),
+        ),
+        (shares, say("takes a first bone that turns freely"), say("turn on First Bone Turns Freely")),
+        (slides, say("takes bones that do not slide"), say("turn Slide off")),
+        (
+            askew,
+            say("takes hinges that agree"),
+            say("unlock the rotation of its bones, or set Bends In to Hinges"),
+        ),
+        (stretches, say("takes bones of one length"), say("set Stretch and Shortest Length to 1")),
     )
     for found, what, way_out in causes:
         if found:
             raise IK2DError(
-                f"Chain '{settings.name}': an angle of the last bone {what}; {way_out}, or set Last"
-                " Bone's Angle to Free"
+                say(
+                    "Chain '{chain}': an angle of the last bone {what}; {way_out}, or set Last Bone's "
+                    "Angle to Free",
+                    chain=settings.name,
+                    what=what,
+                    way_out=way_out,
+                )
             )

@@ -7,6 +7,7 @@ from typing import TypeVar
 import bpy
 
 from ...core import IK2DError
+from ...core.words import say
 from .chain import RigChain, refuse_own_target
 from .dependencies import Movers, Node, walk
 
@@ -57,7 +58,7 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
     for chain in chains:
         needed[chain.armature].update(other.armature for other in movers_of(chain))
     rounds, circle = rounds_of(needed, needed.__getitem__)
-    _refuse_circle("chains of the armatures", [armature.name for armature in circle])
+    _refuse_circle(say("chains of the armatures"), [armature.name for armature in circle])
     return [armature for ready in rounds for armature in ready]
 
 
@@ -85,7 +86,13 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
 def _refuse_circle(what: str, names: Sequence[str]) -> None:
     if names:
         circle = ", ".join(f"'{name}'" for name in names)
-        raise IK2DError(f"The {what} {circle} depend on one another in a circle; disable one of them")
+        raise IK2DError(
+            say(
+                "The {what} {circle} depend on one another in a circle; disable one of them",
+                what=what,
+                circle=circle,
+            )
+        )
 
 
 def refuse_moved_target(chain: RigChain, movers: Movers | None = None) -> None:
@@ -102,6 +109,11 @@ def refuse_shared(chains: Sequence[RigChain], taken: Mapping[str, str] | None = 
         for bone in chain.bones:
             if bone in owners:
                 raise IK2DError(
-                    f"Chains '{owners[bone]}' and '{chain.name}' share the bone '{bone}'; disable one of them"
+                    say(
+                        "Chains '{owner}' and '{chain}' share the bone '{bone}'; disable one of them",
+                        owner=owners[bone],
+                        chain=chain.name,
+                        bone=bone,
+                    )
                 )
             owners[bone] = chain.name

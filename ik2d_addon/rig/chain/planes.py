@@ -10,6 +10,7 @@ from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import ARC, POLE, SWING, Swing
 from ...core.swing.swing import units
+from ...core.words import noted, say
 from ..animation.bone_channels import locked_channels
 from .joints import HINGE, hinge_axis, is_held
 
@@ -26,10 +27,19 @@ _ALL_ROUND = 0.95
 _CLEAR_SIDE = 0.1
 
 # The planes in words.
-BEND, HINGES, FIRST_X, FIRST_Z = "rest pose's bend", "the hinges' axis", "first bone's X", "first bone's Z"
-TARGET, CUSTOM = "through the target's path", "its own normal"
+BEND, HINGES, FIRST_X, FIRST_Z = (
+    noted("rest pose's bend"),
+    noted("the hinges' axis"),
+    noted("first bone's X"),
+    noted("first bone's Z"),
+)
+TARGET, CUSTOM = noted("through the target's path"), noted("its own normal")
 # Choices of planes that follow their targets, in words.
-FOLLOWING = {SWING: "swings with the target", POLE: "towards the pole", ARC: "turns the shortest way"}
+FOLLOWING = {
+    SWING: noted("swings with the target"),
+    POLE: noted("towards the pole"),
+    ARC: noted("turns the shortest way"),
+}
 
 
 def bend_plane(settings: bpy.types.PropertyGroup, bones: list[bpy.types.PoseBone], joints: Floats) -> Plane:
@@ -53,19 +63,21 @@ def choose_plane(
             axes = _agreeing(_hinges(bones, joints))
             if not axes:
                 raise IK2DError(
-                    "no joint of it has locks that leave it one axis to bend about; lock two axes of a"
-                    " bone's rotation, or choose another plane"
+                    say(
+                        "no joint of it has locks that leave it one axis to bend about; lock two axes of a "
+                        "bone's rotation, or choose another plane"
+                    )
                 )
             return Plane.turning_about(joints, _common(axes)), HINGES
         if choice == 'CUSTOM':
             if not any(settings.plane_normal):
-                raise IK2DError("its own plane has no normal; give it one, or choose another plane")
+                raise IK2DError(say("its own plane has no normal; give it one, or choose another plane"))
             return Plane.facing(joints, tuple(settings.plane_normal)), CUSTOM
         if choice not in _AXES:
-            raise IK2DError("its setting Plane holds none of its choices; set it anew")
+            raise IK2DError(say("its setting Bends In has an unknown value; set it again"))
         return Plane.facing(joints, _AXES[choice]), f"across the armature's {choice}"
     except IK2DError as error:
-        raise IK2DError(f"Chain '{settings.name}': {error}") from None
+        raise IK2DError(say("Chain '{chain}': {error}", chain=settings.name, error=error)) from None
 
 
 def _automatic(bones: list[bpy.types.PoseBone], joints: Floats) -> tuple[Plane, str]:
@@ -128,8 +140,12 @@ def read_swing(
     for bone in bones[1:]:
         if not bone.bone.use_inherit_rotation:
             raise IK2DError(
-                f"Chain '{settings.name}': '{bone.name}' inherits no rotation, so it does not turn with a"
-                " plane that follows its target; turn Inherit Rotation on, or choose another plane"
+                say(
+                    "Chain '{chain}': '{bone}' inherits no rotation, so it does not turn with a plane "
+                    "that follows its target; turn Inherit Rotation on, or choose another plane",
+                    chain=settings.name,
+                    bone=bone.name,
+                )
             )
     offsets = joints - joints[0]
     flat = offsets - np.multiply.outer(offsets @ plane.normal, plane.normal)
@@ -148,8 +164,12 @@ def swing_note(settings: bpy.types.PropertyGroup, first: bpy.types.PoseBone) -> 
     """Yield a sentence where locks keep the first bone from turning with a plane that follows its target."""
     if settings.plane in FOLLOWING and _is_locked(first):
         yield (
-            f"Chain '{settings.name}': locks on the rotation of '{first.name}' keep its plane as it is in"
-            " rest; unlock it, so that the plane can follow"
+            say(
+                "Chain '{chain}': locks on the rotation of '{first}' keep its plane as it is in "
+                "rest; unlock it, so that the plane can follow",
+                chain=settings.name,
+                first=first.name,
+            )
         )
 
 

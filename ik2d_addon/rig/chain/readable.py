@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ...core import IK2DError
+from ...core.words import say
 
 
 def refuse_no_text(armature: bpy.types.Object) -> None:
@@ -32,7 +33,10 @@ def unreadable(armature: bpy.types.Object) -> str:
 
 def in_words(error: UnicodeDecodeError) -> str:
     """Return a sentence about a name that could not be read."""
-    return f"The name '{_escaped(error)}' is no text (its bytes are not UTF-8); rename what has it"
+    return say(
+        "The name '{escaped}' is not readable text (its bytes are not UTF-8); rename its owner",
+        escaped=_escaped(error),
+    )
 
 
 def mend_texts(group: Any) -> None:

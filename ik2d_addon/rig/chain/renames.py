@@ -12,6 +12,7 @@ import bpy
 from mathutils import Vector
 
 from ...core import IK2DError
+from ...core.words import say
 from .readable import mend_texts, refuse_no_text
 
 # Bones whose ends are nearer than this part of their length are in one place: more than leaving Edit Mode
@@ -191,7 +192,7 @@ def needed_chain(armature: bpy.types.Object, name: str) -> Settings:
     """Return the settings of an armature's chain of that name; raise IK2DError for none."""
     chain = chain_named(armature, name)
     if chain is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain '{name}'")
+        raise IK2DError(say("Armature '{armature}' has no chain '{name}'", armature=armature.name, name=name))
     return chain
 
 

@@ -15,6 +15,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation.value_keys import acting_driver
 
 # Parts of a direction below this are rounding of 32-bit rest matrices.
@@ -127,8 +128,11 @@ def read_slides(
     last = settings.joints.get(bones[-1].name)
     if ranges.any() and not (settings.stretch == settings.compress == 1.0):
         raise IK2DError(
-            f"Chain '{settings.name}' has bones that slide, and bones that slide do not stretch; set Stretch"
-            " and Shortest Length to 1, or turn Slide off"
+            say(
+                "Chain '{chain}' has bones that slide, and bones that slide do not stretch; set "
+                "Stretch and Shortest Length to 1, or turn Slide off",
+                chain=settings.name,
+            )
         )
     still = fixed or (last is not None and last.weight == 0.0)
     slides = _directed(ranges, slide_directions(bones, fixed), normal, still, slid)
@@ -137,8 +141,12 @@ def read_slides(
             continue
         if settings.joints.get(bones[carrier].name) is None:
             raise IK2DError(
-                f"Chain '{settings.name}' has no joint for bone '{bones[carrier].name}', which carries a"
-                " slide; press Update Joints"
+                say(
+                    "Chain '{chain}' has no joint for bone '{bone}', which carries a slide; press Update "
+                    "Joints",
+                    chain=settings.name,
+                    bone=bones[carrier].name,
+                )
             )
         sliding = carrier if slides._is_carried_by(carrier, carrier) else carrier - 1
         _check_carrier(settings.name, bones[sliding], bones[carrier], channels)
@@ -153,13 +161,18 @@ def _slid(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone) -> tuple[
 
 def _checked_range(chain: str, joint: bpy.types.PropertyGroup, length: float) -> tuple[float, float]:
     least, most = joint.slide_min, joint.slide_max
-    bone = f"Chain '{chain}': the slide of bone '{joint.name}'"
+    bone = say("Chain '{chain}': the slide of bone '{joint}'", chain=chain, joint=joint.name)
     if least > most:
-        raise IK2DError(f"{bone} runs backwards; set Min below Max")
+        raise IK2DError(say("{bone} runs backwards; set Min below Max", bone=bone))
     if length + least < 0.0:
         raise IK2DError(
-            f"{bone} would make it shorter than nothing: it is {length:.4g} units long; set Min to"
-            f" {-length:.4g} or more"
+            say(
+                "{bone} would give it a negative length: it is {length:.4g} units long; set Min to "
+                "{length_2:.4g} or more",
+                bone=bone,
+                length=length,
+                length_2=-length,
+            )
         )
     return least, most
 
@@ -205,25 +218,38 @@ def _check_carrier(
     chain: str, sliding: bpy.types.PoseBone, carrier: bpy.types.PoseBone, channels: Sequence[int]
 ) -> None:
     """Raise IK2DError where a bone's location cannot carry a slide."""
-    what = f"Chain '{chain}': bone '{sliding.name}' cannot slide"
-    carried = "it" if carrier == sliding else f"bone '{carrier.name}', which it carries,"
+    what = say("Chain '{chain}': bone '{sliding}' cannot slide", chain=chain, sliding=sliding.name)
+    carried = "it" if carrier == sliding else say("bone '{carrier}', which it carries,", carrier=carrier.name)
     data = carrier.bone
     if data.use_connect and data.parent:
         raise IK2DError(
-            f"{what}: {carried} is connected to its parent and has no location; disconnect it in Edit Mode"
-            " (Alt P)"
+            say(
+                "{what}: {carried} is connected to its parent and has no location; disconnect it in "
+                "Edit Mode (Alt P)",
+                what=what,
+                carried=carried,
+            )
         )
     if not data.use_local_location:
         raise IK2DError(
-            f"{what}: the location of '{carrier.name}' is not local; turn on Local Location in its Relations"
+            say(
+                "{what}: the location of '{carrier}' is not local; turn on Local Location in its Relations",
+                what=what,
+                carrier=carrier.name,
+            )
         )
     if carrier == sliding and data.parent and not data.use_inherit_rotation:
         raise IK2DError(
-            f"{what}: it does not turn with its parent; turn on Inherit Rotation in its Relations"
+            say(
+                "{what}: it does not turn with its parent; turn on Inherit Rotation in its Relations",
+                what=what,
+            )
         )
     for channel in channels:
-        place = f"{'XYZ'[channel]} Location of '{carrier.name}'"
+        place = say("{part} Location of '{carrier}'", part='XYZ'[channel], carrier=carrier.name)
         if carrier.lock_location[channel]:
-            raise IK2DError(f"{what}: {place} is locked; unlock it")
+            raise IK2DError(say("{what}: {place} is locked; unlock it", what=what, place=place))
         if acting_driver(carrier.id_data, carrier.path_from_id("location"), channel):
-            raise IK2DError(f"{what}: {place} is driven; remove the driver, or turn Slide off")
+            raise IK2DError(
+                say("{what}: {place} is driven; remove the driver, or turn Slide off", what=what, place=place)
+            )

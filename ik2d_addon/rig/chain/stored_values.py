@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import LARGEST_ANGLE
+from ...core.words import say
 from .fingerprint import settings_of
 from .renames import Settings
 
@@ -32,7 +33,7 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
 
     Blender refuses such values when they are set, but reads any from a file.
     """
-    owner = f"Chain '{chain.name}'"
+    owner = say("Chain '{chain}'", chain=chain.name)
     kind: Any = type(chain)
     for name, value in settings_of(chain):
         if not isinstance(value, tuple):
@@ -41,15 +42,19 @@ def refuse_damaged(chain: Settings, bones: Sequence[str]) -> None:
         of_foot: Any = type(chain.foot)
         for name, value in settings_of(chain.foot):
             if not isinstance(value, tuple):
-                _refuse(_rule_of(of_foot, name), value, f"{owner}, its foot")
+                _refuse(_rule_of(of_foot, name), value, say("{owner}, its foot", owner=owner))
     if chain.plane == 'CUSTOM' and not all(map(isfinite, chain.plane_normal)):
-        raise IK2DError(f"{owner}: its setting Normal holds no finite numbers; set it anew")
+        raise IK2DError(say("{owner}: its setting Normal holds no finite numbers; set it again", owner=owner))
     for bone in bones:
         joint = chain.joints.get(bone)
         of_joint: Any = type(joint)
         for name, switch in _OF_JOINT if joint is not None else ():
             if not switch or getattr(joint, switch):
-                _refuse(_rule_of(of_joint, name), getattr(joint, name), f"{owner}, bone '{bone}'")
+                _refuse(
+                    _rule_of(of_joint, name),
+                    getattr(joint, name),
+                    say("{owner}, bone '{bone}'", owner=owner, bone=bone),
+                )
 
 
 def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
@@ -63,8 +68,12 @@ def refuse_broken_rest(name: str, bones: Sequence[Any]) -> None:
     if not good.all():
         bone = looked_at[int(good.argmin())]
         raise IK2DError(
-            f"Chain '{name}': the rest pose of the bone '{bone.name}' is damaged; enter and leave Edit"
-            " Mode, or take the armature from an older file"
+            say(
+                "Chain '{name}': the rest pose of the bone '{bone}' is damaged; enter and leave Edit "
+                "Mode, or take the armature from an older file",
+                name=name,
+                bone=bone.name,
+            )
         )
 
 
@@ -94,18 +103,27 @@ def _rule_of(group: Any, name: str) -> _Rule:
 def _refuse(rule: _Rule, value: Any, owner: str) -> None:
     """Raise IK2DError for a property's value that breaks its rule."""
     if problem := _problem(rule, value):
-        raise IK2DError(f"{owner}: its setting {rule.label} {problem}; set it anew")
+        raise IK2DError(
+            say(
+                "{owner}: its setting {label} {problem}; set it again",
+                owner=owner,
+                label=rule.label,
+                problem=problem,
+            )
+        )
 
 
 def _problem(rule: _Rule, value: Any) -> str:
     """Return the fault of a property's value in words; "" for none."""
     if rule.kind == 'ENUM':
-        return "" if value in rule.choices else "holds none of its choices"
+        return "" if value in rule.choices else say("has an unknown value")
     if rule.kind not in ('INT', 'FLOAT'):
         return ""
     if rule.is_angle and not abs(value) <= LARGEST_ANGLE:
-        return f"holds {value:g} radians, which is no angle"
+        return say("holds {value:g} radians, which is not an angle", value=value)
     least, most = rule.bounds
     if not least <= value <= most:
-        return f"holds {value:g}, which is not within {least:g} to {most:g}"
-    return "" if isfinite(value) else f"holds {value:g}, which is no number"
+        return say(
+            "holds {value:g}, which is not within {least:g} to {most:g}", value=value, least=least, most=most
+        )
+    return "" if isfinite(value) else say("holds {value:g}, which is not a number", value=value)

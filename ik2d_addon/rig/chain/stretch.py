@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Stretch
 from ...core.inputs import Floats
 from ...core.stretch import MOST
+from ...core.words import say
 from ..animation.value_keys import acting_driver, curve_of
 from .native_state import controls_of
 
@@ -83,19 +84,32 @@ def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.
         how = bone.bone.inherit_scale
         if how not in (*_TAKES_NONE, _TAKES_ALIGNED):
             label = bone.bone.bl_rna.properties["inherit_scale"].enum_items[how].name
-            does = "grow thicker" if how == 'AVERAGE' else "shear"
+            does = say("grow thicker") if how == 'AVERAGE' else "shear"
             raise IK2DError(
-                f"Chain '{name}': stretched, the bone '{bone.name}' would {does}, since it inherits scale by"
-                f" '{label}'; set its Inherit Scale to Aligned or None, or stretch the last bone only"
+                say(
+                    "Chain '{name}': stretched, the bone '{bone}' would {effect}, since it inherits "
+                    "scale by '{label}'; set its Inherit Scale to Aligned or None, or stretch the last "
+                    "bone only",
+                    name=name,
+                    bone=bone.name,
+                    effect=does,
+                    label=label,
+                )
             )
     for bone in bones[-1:] if limits.last_only else bones:
-        what = f"Chain '{name}' stretches, but the Y Scale of bone '{bone.name}'"
+        what = say("Chain '{name}' stretches, but the Y Scale of bone '{bone}'", name=name, bone=bone.name)
         if bone.lock_scale[ALONG]:
-            raise IK2DError(f"{what} is locked; unlock it, or set Stretch and Shortest Length to 1")
+            raise IK2DError(
+                say("{what} is locked; unlock it, or set Stretch and Shortest Length to 1", what=what)
+            )
         if acting_driver(bone.id_data, bone.path_from_id("scale"), ALONG):
-            raise IK2DError(f"{what} is driven; remove the driver, or set Stretch and Shortest Length to 1")
+            raise IK2DError(
+                say("{what} is driven; remove the driver, or set Stretch and Shortest Length to 1", what=what)
+            )
         if settings.joints.get(bone.name) is None:
-            raise IK2DError(f"Chain '{name}': its joints do not match its bones; press Update Joints")
+            raise IK2DError(
+                say("Chain '{name}': its joints do not match its bones; press Update Joints", name=name)
+            )
 
 
 def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: Stretching) -> tuple[str, ...]:
@@ -110,10 +124,15 @@ def carried_note(chain: str, bones: Sequence[bpy.types.PoseBone], stretching: St
     ]
     if not carried:
         return ()
-    more = f", and {len(carried) - 1} more" if carried[1:] else ""
+    more = say(", and {count} more", count=len(carried) - 1) if carried[1:] else ""
     return (
-        f"Chain '{chain}': bone '{carried[0].name}'{more}, which hangs on it, is scaled as it stretches;"
-        " set Inherit Scale to None to keep its size",
+        say(
+            "Chain '{chain}': bone '{carried}'{more}, which hangs on it, is scaled as it "
+            "stretches; set Inherit Scale to None to keep its size",
+            chain=chain,
+            carried=carried[0].name,
+            more=more,
+        ),
     )
 
 
@@ -146,8 +165,12 @@ def _base(settings: bpy.types.PropertyGroup, bone: bpy.types.PoseBone, limits: S
     if by_hand:
         if np.ptp(by_hand) > _STILL * max(map(abs, by_hand)) and not limits.is_off:
             raise IK2DError(
-                f"Chain '{settings.name}' stretches, but keys change the Y Scale of bone '{bone.name}';"
-                " delete them, or set Stretch and Shortest Length to 1"
+                say(
+                    "Chain '{chain}' stretches, but keys change the Y Scale of bone '{bone}'; delete "
+                    "them, or set Stretch and Shortest Length to 1",
+                    chain=settings.name,
+                    bone=bone.name,
+                )
             )
         return float(by_hand[0])
     if not ours or (not len(points) and now != joint.scale_posed):  # set by hand since

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneRotation, locked_channels, matrices, rotation_property
 from ..animation.fcurves import Curves, playing_curves
@@ -74,9 +75,10 @@ def own_curves(rig: RigChain) -> Curves:
     holder = versions.existing_channels(rig.armature)
     found = [holder.fcurves.find(path, index=index) for path, index in _places(rig)] if holder else []
     curves = playing_curves(rig.armature, [curve for curve in found if curve is not None])
-    refusal = (
-        f"Chain '{rig.name}': what hangs on its tip has keys made by hand, and those of a bake are among"
-        " them; clear the bake"
+    refusal = say(
+        "Chain '{chain}': what hangs on its tip has keys made by hand, and those of a bake "
+        "are among them; clear the bake",
+        chain=rig.name,
     )
     return {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
 
@@ -89,8 +91,13 @@ def hand_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: float)
     if not found:
         return []
     return [
-        f"Chain '{rig.name}': keys made by hand on {len(found)} frames turn what hangs on its tip, and the"
-        " bake has put its own in their place; undo it before you bake again, or keep a copy of the action"
+        say(
+            "Chain '{chain}': keys made by hand on {count} frames turn what hangs on its tip, "
+            "and the bake has put its own in their place; undo it before you bake again, or keep "
+            "a copy of the action",
+            chain=rig.name,
+            count=len(found),
+        )
     ]
 
 
@@ -193,8 +200,13 @@ def _values(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curve
             good &= np.linalg.norm(part, axis=1) > 0.0
         if not good.all():
             raise IK2DError(
-                f"Chain '{rig.name}': bone '{name}' on its tip has no rotation at frame"
-                f" {times[int(np.argmin(good))]:g}; delete its keys there, or unlock its channels"
+                say(
+                    "Chain '{chain}': bone '{name}' on its tip has no rotation at frame {time:g}; delete "
+                    "its keys there, or unlock its channels",
+                    chain=rig.name,
+                    name=name,
+                    time=times[int(np.argmin(good))],
+                )
             )
         found.append(values)
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import IK2DError
 from ...core.affine import Frames
 from ...core.inputs import LARGEST_ANGLE, Floats
+from ...core.words import say
 from ..animation import keys, versions
 from ..animation.bone_channels import matrices, rotation_property
 from ..animation.fcurves import Curves, Singles, playing_curves, row_from
@@ -101,9 +102,10 @@ def pose_of_hand_made(scene: bpy.types.Scene, rig: RigChain, times: Sequence[flo
     Raises IK2DError where a curve holds keys of a bake among those made by hand.
     """
     curves = _curves(rig, playing_curves(rig.armature, versions.existing_fcurves(rig.armature)))
-    refusal = (
-        f"Chain '{rig.name}': its influence blends with keys made by hand, and those of a bake are among"
-        " them; clear the bake, or set the influence to 1"
+    refusal = say(
+        "Chain '{chain}': its influence blends with keys made by hand, and those of a bake "
+        "are among them; clear the bake, or set the influence to 1",
+        chain=rig.name,
     )
     by_hand = {place: curve for place, curve in curves.items() if keys.is_hand_made(curve, refusal)}
     return _pose_of(scene, rig, times, by_hand)
@@ -124,8 +126,12 @@ def _pose_of(scene: bpy.types.Scene, rig: RigChain, times: Sequence[float], curv
     good = np.isfinite(turns).all(axis=1)
     if not good.all():
         raise IK2DError(
-            f"Chain '{rig.name}': its influence blends with keys made by hand, which have no finite values"
-            f" at frame {times[int(np.argmin(good))]:g}; delete these keys, or set the influence to 1"
+            say(
+                "Chain '{chain}': its influence blends with keys made by hand, which have no finite "
+                "values at frame {time:g}; delete these keys, or set the influence to 1",
+                chain=rig.name,
+                time=times[int(np.argmin(good))],
+            )
         )
     return OwnPose(turns, first)
 
@@ -136,8 +142,13 @@ def replaced_notes(scene: bpy.types.Scene, rig: RigChain, first: float, last: fl
     times = keys.hand_made_between(curves.values(), *keys.bounds(scene, rig.armature, first, last))
     if times:
         yield (
-            f"Chain '{rig.name}': its influence blends with keys made by hand on {len(times)} frames, which"
-            " the bake has replaced; undo it before you bake again, or keep a copy of the action"
+            say(
+                "Chain '{chain}': its influence blends with keys made by hand on {count} frames, "
+                "which the bake has replaced; undo it before you bake again, or keep a copy of the "
+                "action",
+                chain=rig.name,
+                count=len(times),
+            )
         )
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import is_constant
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain, rest_joints
 from ..chain.hands import REST
@@ -59,15 +60,21 @@ def uneven_above(rig: RigChain) -> str:
     above = rig.pose_bones[0].parent_recursive
     for bone in reversed(above):  # the topmost; those below have it from there
         if is_uneven(np.array(bone.matrix, np.float64)[None, :3, :3]):
-            return f"bone '{bone.name}'"
-    return f"bone '{above[0].name}', or one above it," if above else f"bone '{rig.bones[0]}'"
+            return say("bone '{bone}'", bone=bone.name)
+    return (
+        say("bone '{above}', or one above it,", above=above[0].name)
+        if above
+        else say("bone '{bone}'", bone=rig.bones[0])
+    )
 
 
 def uneven_words(chain: str, what: str) -> str:
     """Say that something is scaled unevenly."""
-    return (
-        f"Chain '{chain}': {what} is scaled unevenly, so the bones change their length"
-        " as they turn; apply the scale to get exact results"
+    return say(
+        "Chain '{chain}': {what} is scaled unevenly, so the bones change their length as "
+        "they turn; apply the scale to get exact results",
+        chain=chain,
+        what=what,
     )
 
 
@@ -78,17 +85,21 @@ def askew_words(rig: RigChain) -> str:
     """Say which of the chain's hinges is furthest off the plane's normal, and what to do about it."""
     worst = int(np.argmax(rig.joints.slants))
     slant = np.degrees(rig.joints.slants[worst])
-    return (
-        f"locks make '{rig.bones[worst]}' turn about an axis {slant:.2g} degrees off the plane's normal;"
-        " unlock it, change its roll, or try the plane Hinges"
+    return say(
+        "locks make '{bone}' turn about an axis {slant:.2g} degrees off the plane's normal; "
+        "unlock it, change its roll, or set Bends In to Hinges",
+        bone=rig.bones[worst],
+        slant=slant,
     )
 
 
 def off_plane_words(chain: str, far: str) -> str:
     """Say that joints are off one plane, by a length in words."""
-    return (
-        f"Chain '{chain}': its joints are up to {far} off one plane; it is solved as seen along the plane's"
-        " normal"
+    return say(
+        "Chain '{chain}': its joints are up to {far} off one plane; it is solved as seen "
+        "along the plane's normal",
+        chain=chain,
+        far=far,
     )
 
 

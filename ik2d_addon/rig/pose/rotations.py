@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Euler, Quaternion
 
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation.bone_channels import BoneRotation, rotation_property
 from ..chain.chain import RigChain
 from ..chain.joints import CLOSE, EXACT, own_axis
@@ -68,17 +69,33 @@ def single_axis_notes(rig: RigChain) -> Iterator[str]:
     if rig.swing is not None:
         turned = turned[1:]
         yield (
-            f"Chain '{rig.name}': its plane follows its target, so Single Axis left '{rig.bones[0]}' as it is"
+            say(
+                "Chain '{chain}': its plane follows its target, so Single Axis left '{bone}' as it is",
+                chain=rig.name,
+                bone=rig.bones[0],
+            )
         )
     slanted = [(bone, axis) for bone, axis in turned if own_axis(axis, CLOSE) is None]
     changed = [bone for bone, axis in turned if own_axis(axis, CLOSE) is not None and not _is_euler(bone)]
     if changed:
         names = ", ".join(f"'{bone.name}'" for bone in changed)
-        yield f"Chain '{rig.name}': Single Axis set the rotation mode of {names} to {SINGLE_AXIS_MODE} Euler"
+        yield say(
+            "Chain '{chain}': Single Axis set the rotation mode of {names} to {mode} Euler",
+            chain=rig.name,
+            names=names,
+            mode=SINGLE_AXIS_MODE,
+        )
     for bone, (x, y, z) in slanted:
         yield (
-            f"Chain '{rig.name}': Single Axis left '{bone.name}' as it is: it turns about"
-            f" ({x:.3g}, {y:.3g}, {z:.3g}), neither its X nor its Z; change its roll"
+            say(
+                "Chain '{chain}': Single Axis left '{bone}' as it is: it turns about ({x:.3g}, "
+                "{y:.3g}, {z:.3g}), neither its X nor its Z; change its roll",
+                chain=rig.name,
+                bone=bone.name,
+                x=x,
+                y=y,
+                z=z,
+            )
         )
 
 

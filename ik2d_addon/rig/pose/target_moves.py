@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.inputs import Floats
+from ...core.words import say
 
 
 def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = False) -> str:
@@ -19,17 +20,17 @@ def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = Fals
     holder = target.pose.bones[subtarget] if subtarget else target
     name = f"'{holder.name}'"
     if not target.is_editable:
-        return f"{name} is linked from another file"
+        return say("{name} is linked from another file", name=name)
     if any(holder.lock_location):
-        return f"the location of {name} is locked"
+        return say("the location of {name} is locked", name=name)
     if acting_constraints(holder) and not constrained:
-        return f"{name} has constraints"
+        return say("{name} has constraints", name=name)
     if subtarget and holder.parent is not None and holder.bone.use_connect:
-        return f"bone {name} is connected to its parent"
+        return say("bone {name} is connected to its parent", name=name)
     animation = target.animation_data
     path = holder.path_from_id("location")
     if animation is not None and any(curve.data_path == path for curve in animation.drivers):
-        return f"the location of {name} has a driver"
+        return say("the location of {name} has a driver", name=name)
     return ""
 
 

@@ -12,7 +12,7 @@ from mathutils import Vector
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import listed
+from ...core.words import listed, say
 from ..animation import actions, versions
 from ..animation.fcurves import column
 from ..animation.times import animation_times
@@ -162,28 +162,40 @@ def sentences(chain_name: str, rulers: Sequence[OtherControl]) -> list[str]:
     own: dict[tuple[str, bool], list[OtherControl]] = {}
     for ruler in rulers:
         if ruler.kind in _REACHING:
-            place = f"of bone '{ruler.owner}'{' below it' if ruler.below else ''}"
-            what = f"the {_short(ruler.label)} constraint '{ruler.constraint}' {place}"
+            names = {"kind": _short(ruler.label), "constraint": ruler.constraint, "bone": ruler.owner}
+            if ruler.below:
+                what = say("the {kind} constraint '{constraint}' of bone '{bone}' below it", **names)
+            else:
+                what = say("the {kind} constraint '{constraint}' of bone '{bone}'", **names)
             lines.append(_sentence(chain_name, ruler.bones, what, ruler.driven, 1))
         else:
             own.setdefault((ruler.label, ruler.driven), []).append(ruler)
     for (label, driven), alike in own.items():
         bones = list(dict.fromkeys(ruler.owner for ruler in alike))
-        what = f"its own constraint '{alike[0].constraint}'"
+        what = say("its own constraint '{constraint}'", constraint=alike[0].constraint)
         if len(alike) > 1:
-            what = f"{label} constraints of {'their' if len(bones) > 1 else 'its'} own"
+            if len(bones) > 1:
+                what = say("{kind} constraints of their own", kind=label)
+            else:
+                what = say("{kind} constraints of its own", kind=label)
         lines.append(_sentence(chain_name, bones, what, driven, len(alike)))
     return lines
 
 
 def _sentence(chain_name: str, bones: Sequence[str], what: str, driven: bool, count: int) -> str:
-    who = f"bone '{bones[0]}' is" if len(bones) == 1 else f"bones {listed(bones, _NAMED)} are"
-    it = "it" if count == 1 else "them"
-    way_out = f"mute {it} for these frames, or disable {it}"
-    if driven:
-        its = "its influence is" if count == 1 else "their influences are"
-        way_out = f"{its} driven: mute {it}, or disable the {'driver' if count == 1 else 'drivers'}"
-    return f"Chain '{chain_name}': {who} ruled by {what}; {way_out}"
+    if driven and count == 1:
+        way_out = say("its influence is driven: mute it, or disable the driver")
+    elif driven:
+        way_out = say("their influences are driven: mute them, or disable the drivers")
+    elif count == 1:
+        way_out = say("mute it for these frames, or disable it")
+    else:
+        way_out = say("mute them for these frames, or disable them")
+    places = {"chain": chain_name, "what": what, "way_out": way_out}
+    if len(bones) == 1:
+        return say("Chain '{chain}': bone '{bone}' is moved by {what}; {way_out}", bone=bones[0], **places)
+    named = listed(bones, _NAMED)
+    return say("Chain '{chain}': bones {bones} are moved by {what}; {way_out}", bones=named, **places)
 
 
 def _label(constraint: bpy.types.Constraint) -> str:
@@ -372,14 +384,29 @@ def mute_constraints(
 
 def _check_can_key(armature: bpy.types.Object, constraints: Sequence[bpy.types.Constraint]) -> None:
     if constraints and armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise IK2DError(f"'{armature.name}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)")
+        raise IK2DError(
+            say(
+                "'{armature}' is in the NLA's tweak mode; leave it (Tab in the NLA editor)",
+                armature=armature.name,
+            )
+        )
     for constraint in constraints:
         curve = curve_of(armature, constraint.path_from_id("influence"))
         if curve and (curve.lock or (curve.group and curve.group.lock)):
-            raise IK2DError(f"'{armature.name}': channel {curve.data_path} is locked; unlock it to mute it")
+            raise IK2DError(
+                say(
+                    "'{armature}': channel {channel} is locked; unlock it to mute it",
+                    armature=armature.name,
+                    channel=curve.data_path,
+                )
+            )
         if curve and len(curve.sampled_points):
             raise IK2DError(
-                f"'{armature.name}': channel {curve.data_path} holds samples; turn them into keys"
+                say(
+                    "'{armature}': channel {channel} holds samples; turn them into keys",
+                    armature=armature.name,
+                    channel=curve.data_path,
+                )
             )
 
 

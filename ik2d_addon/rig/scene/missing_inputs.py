@@ -8,6 +8,7 @@ from dataclasses import replace
 import bpy
 
 from ...core import IK2DError
+from ...core.words import say
 from ..chain.chain import RigChain
 from ..chain.dependencies import Movers, Node, walk
 
@@ -42,16 +43,25 @@ def _in_no_scene(rig: RigChain, target: bpy.types.Object, role: str) -> str:
     """Say that a target, or a pole, is in no scene; raise IK2DError where it was deleted."""
     if not target.users_collection and not target.library:
         raise IK2DError(
-            f"Chain '{rig.name}': its {role} '{target.name}' was deleted: it is in no scene; choose another"
-            f" {role}, or link it to the scene again"
+            say(
+                "Chain '{chain}': its {role} '{target}' was deleted: it is in no scene; choose "
+                "another {role}, or link it to the scene again",
+                chain=rig.name,
+                role=role,
+                target=target.name,
+            )
         )
     if target.users_collection:
-        where = f"the collection '{target.users_collection[0].name}'"
+        where = say("the collection '{collection}'", collection=target.users_collection[0].name)
     else:  # it came along with what was linked
-        where = f"the library '{target.library.filepath}'"
-    return (
-        f"Chain '{rig.name}': its {role} '{target.name}' is in no scene, only in {where}: it is followed,"
-        " but not seen; link it to the scene"
+        where = say("the library '{path}'", path=target.library.filepath)
+    return say(
+        "Chain '{chain}': its {role} '{target}' is in no scene, only in {where}: it is "
+        "followed, but not seen; link it to the scene",
+        chain=rig.name,
+        role=role,
+        target=target.name,
+        where=where,
     )
 
 
@@ -76,14 +86,22 @@ def _failed_drivers(rig: RigChain, needed: Sequence[Node], movers: Movers) -> It
     for owner, curve in _drivers(needed, movers):
         if curve.driver.is_valid:
             continue
-        what = f"Chain '{rig.name}': the driver of '{owner.name}' ({curve.data_path})"
+        what = say(
+            "Chain '{chain}': the driver of '{owner}' ({channel})",
+            chain=rig.name,
+            owner=owner.name,
+            channel=curve.data_path,
+        )
         if bpy.app.autoexec_fail and not curve.driver.is_simple_expression:
             yield (
-                f"{what} is blocked: Blender does not run its Python, since the file is not trusted; open"
-                " it as Trusted Source, on the command line with --enable-autoexec"
+                say(
+                    "{what} is blocked: Blender does not run its Python, since the file is not trusted; "
+                    "open it as Trusted Source, on the command line with --enable-autoexec",
+                    what=what,
+                )
             )
         else:
-            yield f"{what} does not work; mend its expression or its variables, or remove it"
+            yield say("{what} does not work; mend its expression or its variables, or remove it", what=what)
 
 
 def _needed(rig: RigChain, movers: Movers) -> list[Node]:
@@ -97,10 +115,15 @@ def _lost(rig: RigChain, needed: Sequence[Node]) -> Iterator[str]:
     for block, _ in needed:
         for lost in (block, getattr(block, "data", None)):
             if lost is not None and lost.is_missing:
-                path = lost.library.filepath if lost.library else "its library"
+                path = lost.library.filepath if lost.library else say("its library")
                 yield (
-                    f"Chain '{rig.name}': it needs '{block.name}' from the library '{path}', which is"
-                    " missing; put the file back, or relocate the library (File > External Data)"
+                    say(
+                        "Chain '{chain}': it needs '{block}' from the library '{channel}', which is missing; "
+                        "put the file back, or relocate the library (File > External Data)",
+                        chain=rig.name,
+                        block=block.name,
+                        channel=path,
+                    )
                 )
                 break
 

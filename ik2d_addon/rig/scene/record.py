@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.affine import Frames, is_constant, norms, thinned, unrepeated
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation import versions
 from ..animation.times import evaluated_times
 from ..chain.chain import RigChain
@@ -172,7 +173,11 @@ def difference_of(
         return f"'{chains[0].armature.name}'"
     pairs = ((worked_out.poses, seen.poses), (worked_out.bases, seen.bases))
     near = np.logical_and.reduce([_near_matrices(one, other, reach, poses_off) for one, other in pairs])
-    return "" if near.all() else next(f"bone '{name}'" for name, row in seen.bones.items() if not near[row])
+    return (
+        ""
+        if near.all()
+        else next(say("bone '{name}'", name=name) for name, row in seen.bones.items() if not near[row])
+    )
 
 
 def _rounding(*places: NDArray[Any]) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...core import IK2DError
 from ...core.affine import Frames, are_finite, is_constant, product, unrepeated
 from ...core.inputs import Floats
+from ...core.words import say
 from ..chain.chain import RigChain
 
 _Result = TypeVar("_Result")
@@ -96,33 +97,39 @@ _SETTINGS = ("Softness", "Bend", "Influence", "Roll", "Toes Up", "Break Angle", 
 
 def _conditions(chain: RigChain, samples: ChainSamples) -> Iterator[tuple[NDArray[np.bool_], str]]:
     """Yield a mask (frames,) for each condition of a solve that may fail, and the message where it does."""
-    yield are_finite(samples.targets), f"target '{chain.target.name}' has no finite position"
+    yield (
+        are_finite(samples.targets),
+        say("target '{target}' has no finite position", target=chain.target.name),
+    )
     if samples.poles is not None and chain.pole is not None:
-        yield are_finite(samples.poles), f"pole '{chain.pole[0].name}' has no finite position"
+        yield are_finite(samples.poles), say("pole '{pole}' has no finite position", pole=chain.pole[0].name)
     if samples.lifts is not None and chain.foot is not None and chain.foot.ground is not None:
         yield are_finite(samples.lifts), above_hip(chain.foot.ground.name)
     held = samples.world if samples.parent is None else product(samples.world, samples.parent)
-    above = f"armature '{chain.armature.name}', or a bone above the chain,"
-    yield are_finite(held), f"{above} has no finite place"
+    above = say("armature '{armature}', or a bone above the chain,", armature=chain.armature.name)
+    yield are_finite(held), say("{above} has no finite place", above=above)
     linear = held[:1, :3, :3] if is_constant(held) else held[:, :3, :3]
     sized = np.abs(np.linalg.det(np.nan_to_num(linear))) > 0.0
-    yield np.broadcast_to(sized, len(held)), f"{above} is scaled to nothing"
+    yield np.broadcast_to(sized, len(held)), say("{above} is scaled to nothing", above=above)
     if samples.carried is not None:
         linear, root = np.nan_to_num(samples.carried[:, :3, :3]), chain.bones[0]
         placed = are_finite(samples.carried) & (np.abs(np.linalg.det(linear)) > 0.0)
-        yield placed, f"bone '{root}' has no finite place, or no size, by its constraints"
+        yield placed, say("bone '{root}' has no finite place, or no size, by its constraints", root=root)
     finite = np.isfinite(unrepeated(samples.bases)[:, :, :3])
     for i, bone in enumerate(() if finite.all() else chain.pose_bones):
         own = finite[:, i, :, : 3 if bone.bone.use_connect else 4].all(axis=(1, 2))
-        yield np.broadcast_to(own, len(held)), f"bone '{bone.name}' has no finite location or scale"
+        yield (
+            np.broadcast_to(own, len(held)),
+            say("bone '{bone}' has no finite location or scale", bone=bone.name),
+        )
     known = np.isfinite(samples.settings)
     for name, good in () if known.all() else zip(_SETTINGS, known.T, strict=False):
-        yield good, f"its setting {name} has no value that it may have"
+        yield good, say("its setting {name} has no value that it may have", name=name)
 
 
 def above_hip(ground: str) -> str:
     """Return the fault of a ground, in words."""
-    return f"ground '{ground}' is above the chain's root"
+    return say("ground '{ground}' is above the chain's root", ground=ground)
 
 
 def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[float]) -> None:
@@ -130,4 +137,11 @@ def refuse_unsolvable(chain: RigChain, samples: ChainSamples, times: Sequence[fl
     for good, problem in _conditions(chain, samples):
         if not good.all():
             time = times[int(np.argmin(good))]
-            raise IK2DError(f"Chain '{chain.name}': {problem} at frame {time:g}; mend its animation there")
+            raise IK2DError(
+                say(
+                    "Chain '{chain}': {problem} at frame {time:g}; mend its animation there",
+                    chain=chain.name,
+                    problem=problem,
+                    time=time,
+                )
+            )

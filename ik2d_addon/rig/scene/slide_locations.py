@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...core.inputs import Floats
+from ...core.words import say
 from ..animation import keys, versions
 from ..animation.bone_channels import BoneChannels
 from ..animation.remembered import put_back_on_error
@@ -64,9 +65,11 @@ def noted_locations(rig: RigChain, times: Sequence[float], copies: bool = True) 
 
 def _is_hand_made(rig: RigChain, bone: int, curve: bpy.types.FCurve) -> bool:
     """Return whether keys made by hand slide a bone; raise IK2DError where a bake's are among them."""
-    refusal = (
-        f"Chain '{rig.name}': bone '{rig.bones[bone]}' slides from keys made by hand on its location, and"
-        " those of a bake are among them; clear the bake"
+    refusal = say(
+        "Chain '{chain}': bone '{bone}' slides from keys made by hand on its location, and "
+        "those of a bake are among them; clear the bake",
+        chain=rig.name,
+        bone=rig.bones[bone],
     )
     return keys.is_hand_made(curve, refusal)
 

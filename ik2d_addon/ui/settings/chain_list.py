@@ -9,7 +9,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import quoted
+from ...core.words import quoted, say
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
 from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
 from ...rig.chain.native_state import controls_of
@@ -62,7 +62,9 @@ def drop_chain(armature: Object, index: int) -> str:
     try:
         chains.remove(index)
     except TypeError as error:  # how Blender refuses it for an override
-        raise IK2DError(f"Chain '{name}' comes from the linked library: disable it instead") from error
+        raise IK2DError(
+            say("Chain '{name}' comes from the linked library: disable it instead", name=name)
+        ) from error
     return name
 
 
@@ -70,7 +72,7 @@ def move_chain(armature: Object, step: int) -> None:
     """Move the active chain down by `step` places in the list, up where negative, as far as the list goes."""
     settings = armature.ik2d
     if active_chain(armature) is None:
-        raise IK2DError(f"Armature '{armature.name}' has no chain to move")
+        raise IK2DError(say("Armature '{armature}' has no chain to move", armature=armature.name))
     index = max(0, min(settings.active_index + step, len(settings.chains) - 1))
     settings.chains.move(settings.active_index, index)
     settings.active_index = index
@@ -144,16 +146,24 @@ def left_out_in_words(slanted: list[str], elsewhere: list[str], open_ended: list
     sentences = []
     if open_ended:
         sentences.append(
-            f"Left out the slides of {quoted(open_ended)}: their Limit Location has no minimum or no maximum"
+            say(
+                "Left out the slides of {names}: their Limit Location has no minimum or no maximum",
+                names=quoted(open_ended),
+            )
         )
     if slanted:
         sentences.append(
-            f"Left out {quoted(slanted)}: in the chain's plane they turn about none of their own axes,"
-            " which Blender's limits are about"
+            say(
+                "Left out {names}: in the chain's plane they turn about none of their own axes, "
+                "which Blender's limits are about",
+                names=quoted(slanted),
+            )
         )
     if elsewhere:
         sentences.append(
-            f"Left out {quoted(elsewhere)}: their Limit Rotation is not in Local Space, so it is no limit on"
-            " a joint"
+            say(
+                "Left out {names}: their Limit Rotation is not in Local Space, so it is no limit on a joint",
+                names=quoted(elsewhere),
+            )
         )
     return "\n".join(sentences)

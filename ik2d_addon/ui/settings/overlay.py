@@ -47,7 +47,9 @@ def _color(name: str, description: str, default: tuple[float, float, float]):
 class IK2D_PG_overlay(PropertyGroup):
     """The overlay's settings. The colours are told apart with all common kinds of sight."""
 
-    show: _part("Show IK 2D", "Draw what rules the active chain over the viewport", False)
+    show: _part(
+        "Show IK 2D", "Draw the active chain's plane, reach, limits and target over the viewport", False
+    )
     all_chains: _part(
         "All Chains", "Draw it of all chains of the armature, not of the active one alone", False
     )
@@ -61,8 +63,8 @@ class IK2D_PG_overlay(PropertyGroup):
     )
     pops: _part(
         "Pops",
-        "The bands in which a joint turns by more than 5 degrees for 1 % of the reach: round the root, which"
-        " the chain whirls about, and where the elbow of two bones pops, which Softness makes smaller",
+        "The bands in which a joint turns by more than 5 degrees for 1 % of the reach: round "
+        "the root, and where the elbow of two bones pops, which Softness makes smaller",
     )
     path: _part(
         "Target's Path", "Where the target goes, and where the chain cannot follow, once it is calculated"

@@ -150,13 +150,13 @@ def test_a_chain_that_missed_says_how(statuses, how):
         ({"residual": 0.4, "distance": 0.5, "blended": True}, "held back by influence"),
         # As solved it is no more than half of what it is off.
         ({"residual": 0.25, "distance": 0.25, "status": EASED}, "held back by softness"),
-        ({"residual": 0.24, "distance": 0.24}, "moved by something else than the keys"),
-        ({"residual": 0.24, "distance": 0.24, "keyed": False}, "astray between keys"),
+        ({"residual": 0.24, "distance": 0.24}, "moved by something other than the keys"),
+        ({"residual": 0.24, "distance": 0.24, "keyed": False}, "off between keys"),
         (
             {"residual": 1e-3, "distance": 1e-3, "played_back": 1.5e-3},
-            "moved by something else than the keys",
+            "moved by something other than the keys",
         ),
-        ({}, "moved by something else than the keys"),
+        ({}, "moved by something other than the keys"),
     ],
 )
 def test_a_frame_that_was_reached_but_is_not_there_says_why(numbers, how):

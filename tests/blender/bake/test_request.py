@@ -235,7 +235,7 @@ def test_what_rules_the_bones_on_the_frames_is_a_warning():
     for frames, ruled in (([1, 5, 20], False), ([1, 5, 21], True), ([30], True)):
         ((rig,), _) = read_rigs(armature, None, frames)
         assert rig.ruled is ruled
-        assert any("ruled by" in warning for warning in rig.warnings) is ruled
+        assert any("moved by" in warning for warning in rig.warnings) is ruled
 
 
 # --- What would stop a bake -----------------------------------------------------------------------

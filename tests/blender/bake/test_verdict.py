@@ -225,7 +225,7 @@ def test_an_uneven_scale_is_named():
     ]
 
 
-LOOK = "; look there, and lead the target another way if it should not"
+LOOK = "; look there, and move the target another way if it should not"
 
 
 def test_a_joint_that_turns_by_more_than_a_right_angle_is_named():
@@ -256,11 +256,11 @@ def test_a_joint_that_turns_far_for_what_its_target_moves_is_named(turn, way, wa
 @pytest.mark.parametrize(
     "where, changes, words",
     [
-        (0.05, {}, "its target passes close by the chain's root: lead it round there"),
+        (0.05, {}, "its target passes close to the chain's root: move it around the root"),
         (
             0.05,
             {"chain": {"solver": 'EVEN'}},
-            "its target passes close by the chain's root: lead it round there, or let CCD follow it",
+            "its target passes close to the chain's root: move it around the root, or let CCD follow it",
         ),
         (0.99, {}, "its target comes to full reach: Softness turns the joints more slowly there"),
         (0.99, {"softness": np.full(4, 0.1)}, LOOK[2:]),
@@ -272,7 +272,7 @@ def test_a_joint_that_turns_far_for_what_its_target_moves_is_named(turn, way, wa
                     "joints": SimpleNamespace(askew=False, fixed=[], limits=np.ones((2, 2))),
                 }
             },
-            "two poses bend alike there: lead the target another way, widen the limits, or let CCD go on",
+            "two poses bend alike there: move the target another way, widen the limits, or let CCD go on",
         ),
     ],
 )

@@ -125,7 +125,7 @@ def test_other_controls_of_the_bones_are_listed_while_they_act(tmp_path, capsys)
     held.target = add_target({1: (0, 0, 0)}, "Holder")
     path = str(tmp_path / "leg.blend")
     words = (
-        "Chain 'shin': bone 'shin' is ruled by its own constraint 'Copy Rotation'; mute it for these frames"
+        "Chain 'shin': bone 'shin' is moved by its own constraint 'Copy Rotation'; mute it for these frames"
     )
     for muted in (False, True):
         armature.pose.bones["shin"].constraints[0].mute = muted

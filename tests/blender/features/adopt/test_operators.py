@@ -56,7 +56,7 @@ def test_the_dialog_looks_at_a_few_frames_and_says_so(armature, monkeypatch):
     (frames,) = shown
     assert len(frames) <= FEW_FRAMES + 1 and (frames[0], frames[-1]) == (1, 90)
     ((_, (_, apart)),), (looked,) = found._lines, found._notes
-    assert looked == f"Looked at {len(frames)} frames from 1 to 90; OK looks at up to 500"
+    assert looked == f"Compared {len(frames)} frames from 1 to 90; OK compares up to 500"
     assert re.fullmatch(r"Up to 0\.\d+ mm \(0\.0% of the limb\) and 0\.0° from its IK", apart)
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}
     assert list(shown[1]) == list(range(1, 91))

@@ -128,7 +128,7 @@ def test_the_scale_of_what_the_armature_hangs_on_is_not_its_own_to_apply():
     bpy.context.view_layer.update()
     (finding,) = examine(armature, chain, 1, 40)
     assert (finding.kind, finding.fixes) == ('UNEVEN_SCALE', ())
-    assert "what armature 'Rig' hangs on" in finding.sentence
+    assert "what armature 'Rig' depends on" in finding.sentence
 
 
 def test_an_uneven_bone_above_the_chain_is_named_unless_its_scale_is_not_inherited():

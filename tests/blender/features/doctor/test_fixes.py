@@ -233,7 +233,7 @@ def test_a_bone_across_the_plane_is_not_flattened():
     chain.plane = 'CUSTOM'
     chain.plane_normal = armature.data.bones["b1"].tail_local - armature.data.bones["b1"].head_local
     before = everything(armature)
-    with pytest.raises(IK2DError, match="bone 'b1' stands across the plane"):
+    with pytest.raises(IK2DError, match="bone 'b1' points across the plane"):
         mend('FLATTEN', armature, chain)
     assert everything(armature) == before
 

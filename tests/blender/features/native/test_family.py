@@ -100,7 +100,7 @@ def test_bones_that_stretch_evenly_share_a_factor():
         ({"solver": 'EVEN', "root_turns_freely": False}, "turn First Bone Turns Freely on"),
         ({"limits": np.array([[np.nan] * 2, [-1.0, 1.0], [np.nan] * 2])}, "turn Limit off"),
         ({"weights": np.array([1.0, 0.0, 1.0])}, "give it a weight"),
-        ({"stretch": Stretch(most=1.5, last_only=True)}, "turn Last Only off"),
+        ({"stretch": Stretch(most=1.5, last_only=True)}, "set Stretched Bones to All"),
     ],
 )
 def test_what_has_no_family_is_refused_with_a_way_out(settings, words):

@@ -91,7 +91,7 @@ def below(armature, chain):
         (slides, "bones that slide cannot be; turn Slide off"),
         (limits_and_stretch, "limits and stretches.*turn off the limits, or Stretch"),
         (slow_flip, "turns over slowly.*key Bend instead"),
-        (ruled, "ruled by the IK constraint 'IK' of bone 'shin'.*mute it"),
+        (ruled, "moved by the IK constraint 'IK' of bone 'shin'.*mute it"),
         (shared, "bone 'thigh' is turned by chain 'other' on drivers already; make"),
         (below, "its target 'Target' is moved by the chain itself.*choose a target that does not"),
     ],

@@ -35,7 +35,7 @@ def test_locked_channels_are_refused_and_muted_ones_told(what):
     silent = f"'Rig': channel {EULER} is muted: its keys do not play; unmute it"
     if what == "group" and SLOTS:
         silent = (
-            "'Rig': channel group 'shin' is muted, which Blender heeds in NLA strips only: its keys play"
+            "'Rig': channel group 'shin' is muted, which Blender applies in NLA strips only: its keys play"
             " until the action becomes one; unmute it"
         )
     elif what == "group":
@@ -95,7 +95,7 @@ def test_drivers_are_told_by_bone_unless_muted():
     armature.pose.bones["shin"].driver_add("location", 0)
     rotations = [rotation("thigh"), rotation()]
     assert check_writable(armature, rotations, FRAMES) == [
-        f"'Rig': bone '{name}' is driven; drivers win over keys" for name in ("shin", "thigh")
+        f"'Rig': bone '{name}' is driven; drivers override keys" for name in ("shin", "thigh")
     ]
     for curve in armature.animation_data.drivers:
         curve.mute = True
@@ -118,7 +118,7 @@ def test_keys_in_a_mode_that_is_left_are_told():
     rotations = [rotation("thigh", mode='XYZ'), rotation(mode='XYZ')]
     (warning,) = check_writable(armature, rotations, FRAMES)
     assert warning.startswith("'Rig': bone 'shin' has keys in another rotation mode; they stay, but")
-    assert warning.endswith("in XYZ Euler")
+    assert warning.endswith("no longer play in XYZ Euler, also outside the baked frames")
     assert check_writable(armature, [rotation()], FRAMES) == []  # a mode that stays leaves nothing behind
     armature.pose.bones["thigh"].keyframe_insert("rotation_euler", frame=1)
     assert len(check_writable(armature, rotations, FRAMES)) == 1  # these go on playing
@@ -191,7 +191,7 @@ def test_what_strips_move_and_new_keys_hold_still_is_told_before_and_when_writin
     armature = euler_leg()
     strip_of_shin(armature)
     (told,) = check_writable(armature, [rotation()], FRAMES)
-    assert "NLA strips move 'shin' from frame 1 to 40; after frame 6 the new keys will hold it still" in told
+    assert "NLA strips move 'shin' from frame 1 to 40; after frame 6 the new keys hold the pose" in told
     assert notes_before(armature, ["shin", "no such bone"], FRAMES) == [told]
     assert notes_before(armature, ["thigh"], FRAMES) == []
 

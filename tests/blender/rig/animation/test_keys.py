@@ -267,7 +267,7 @@ def test_in_tweak_mode_keys_stand_in_the_strips_time_and_previews_are_refused():
     add_strip(armature)
     write(armature, [11.0, 15.0, 21.0], [rotation()])
     assert [x for x, _ in keys_of(armature)] == pytest.approx([1, 3, 6], abs=1e-3)
-    with pytest.raises(IK2DError, match="'Rig' is in the NLA's tweak mode, where chains that hang on one"):
+    with pytest.raises(IK2DError, match="'Rig' is in the NLA's tweak mode, where chains that depend on one"):
         previewed(armature, FRAMES, [rotation()]).__enter__()
 
 

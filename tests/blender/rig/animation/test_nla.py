@@ -100,11 +100,11 @@ def test_what_new_keys_hold_still_is_told_with_all_frames():
     (line,) = told(armature, 12, 15)
     assert line == (
         "'Rig': NLA strips move 'shin' from frame 10 to 20; before frame 12 and after frame 15 the new keys"
-        " will hold it still: bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor"
+        " hold the pose: bake all these frames, or set Action Extrapolation to Nothing in the NLA Editor"
     )
     armature.animation_data.action = bpy.data.actions.new("Own")
     (line,) = told(armature, 12, 15)  # then its own action has an extrapolation of its own
-    assert line.endswith("will hold it still: bake all these frames")
+    assert line.endswith("hold the pose: bake all these frames")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_strips_are_told_together_by_their_first_and_last_frame():
     leg_with_strip(("thigh",), 25, 40, "Second")
     (line,) = told(armature, 22, 23)
     assert "move 'shin', 'thigh' from frame 10 to 40; before frame 22 and after frame 23" in line
-    assert "will hold them still" in line
+    assert "the new keys hold the pose" in line
 
 
 def test_more_than_three_bones_are_counted():

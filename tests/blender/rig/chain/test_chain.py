@@ -159,7 +159,7 @@ def test_bones_that_are_not_there_are_told(name, start):
         chain_bones(armature, "foot", 0, name)
     with pytest.raises(
         IK2DError,
-        match=f"^{start} asks for 4 bones, but 'shin' and those above it are only 3; set Bones to 3 or less",
+        match=f"^{start} asks for 4 bones, but 'shin' and those above it are only 3; set Chain Length to 3",
     ):
         chain_bones(armature, "shin", 4, name)
 
@@ -170,7 +170,7 @@ def test_a_bone_that_hangs_on_another_by_a_constraint_is_told_of_it(kind):
     constraint = armature.pose.bones["b"].constraints.new(kind)
     constraint.name = "Hold"
     source = constraint if kind == 'CHILD_OF' else constraint.targets.new()
-    plain = "are only 1; set Bones to 1 or less"
+    plain = "are only 1; set Chain Length to 1 or less"
 
     def told():
         with pytest.raises(IK2DError) as caught:
@@ -183,7 +183,7 @@ def test_a_bone_that_hangs_on_another_by_a_constraint_is_told_of_it(kind):
     source.subtarget = "a"
     assert told() == (
         "Chain 'arm': 'b' hangs on 'a' by its constraint 'Hold', and a chain goes along parents alone; make"
-        " 'a' its parent and disable the constraint, or set Bones to fewer"
+        " 'a' its parent and disable the constraint, or set Chain Length to fewer"
     )
     constraint.mute = True
     assert told().endswith(plain)

@@ -89,7 +89,7 @@ def opened(mark, tmp_path, native=False, live=False):
     return armature, path
 
 
-WORDS = r"The name '\\xffQmarkedZQ' is no text \(its bytes are not UTF-8\); rename what has it"
+WORDS = r"The name '\\xffQmarkedZQ' is not readable text \(its bytes are not UTF-8\); rename its owner"
 
 
 @pytest.mark.parametrize("mark", NAMES)
@@ -114,7 +114,7 @@ def test_the_command_line_says_it_of_such_a_file_and_goes(mark, tmp_path, capfd)
         capfd.readouterr()
         assert run([*words, str(path)], opens_scene=True) == 2
         said = "".join(capfd.readouterr())
-        assert "is no text (its bytes are not UTF-8); rename what has it" in said
+        assert "is not readable text (its bytes are not UTF-8); rename its owner" in said
         assert "Traceback" not in said and "unexpected" not in said
     assert path.read_bytes() == before
 

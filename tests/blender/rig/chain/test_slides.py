@@ -231,7 +231,7 @@ def test_a_chain_that_stretches_does_not_slide(name, value):
 def test_a_bone_cannot_slide_to_less_than_nothing():
     armature, chain = crane({"inner": (-1.6, 0.0)})
     words = (
-        "Chain 'crane': the slide of bone 'inner' would make it shorter than nothing: it is 1.5 units long;"
+        "Chain 'crane': the slide of bone 'inner' would give it a negative length: it is 1.5 units long;"
         " set Min to -1.5 or more"
     )
     refused(armature, chain, words)

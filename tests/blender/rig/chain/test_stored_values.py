@@ -32,9 +32,9 @@ def refused(armature, chain, words):
 @pytest.mark.parametrize(
     "name, value, words",
     [
-        ("plane", 99, "its setting Bends In holds none of its choices"),
-        ("solver", -1, "its setting Solver holds none of its choices"),
-        ("bend", 7, "its setting Bend holds none of its choices"),
+        ("plane", 99, "its setting Bends In has an unknown value"),
+        ("solver", -1, "its setting Solver has an unknown value"),
+        ("bend", 7, "its setting Bend has an unknown value"),
         ("softness", math.nan, "its setting Softness holds nan, which is not within 0 to 1"),
         ("softness", -0.5, "its setting Softness holds -0.5, which is not within 0 to 1"),
         ("influence", math.inf, "its setting Influence holds inf, which is not within 0 to 1"),
@@ -45,14 +45,14 @@ def refused(armature, chain, words):
 )
 def test_a_chains_settings_hold_what_they_can(name, value, words):
     armature, _ = leg_with_target()
-    refused(armature, damaged(armature, name, value), f"Chain 'shin': {words}; set it anew")
+    refused(armature, damaged(armature, name, value), f"Chain 'shin': {words}; set it again")
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31)])
 def test_no_chain_has_less_bones_than_none(count):
     armature, _ = leg_with_target()
     chain = damaged(armature, "bone_count", count)
-    refused(armature, chain, f"Chain 'shin' asks for {count} bones; set Bones to 0 or more")
+    refused(armature, chain, f"Chain 'shin' asks for {count} bones; set Chain Length to 0 or more")
     with pytest.raises(IK2DError, match=f"^The chain asks for {count} bones"):
         chain_bones(armature, "shin", count)
 
@@ -62,8 +62,8 @@ def test_no_chain_has_less_bones_than_none(count):
     [
         ("weight", math.nan, "Weight holds nan, which is not within 0 to 1"),
         ("weight", -1.0, "Weight holds -1, which is not within 0 to 1"),
-        ("limit_min", -math.inf, "Min holds -inf radians, which is no angle"),
-        ("limit_max", 1e30, "Max holds 1e+30 radians, which is no angle"),
+        ("limit_min", -math.inf, "Min holds -inf radians, which is not an angle"),
+        ("limit_max", 1e30, "Max holds 1e+30 radians, which is not an angle"),
     ],
 )
 def test_a_joints_settings_hold_what_they_can(name, value, words):
@@ -71,7 +71,7 @@ def test_a_joints_settings_hold_what_they_can(name, value, words):
     joint = armature.ik2d.chains[0].joints["shin"]
     joint.use_limit, joint.limit_min, joint.limit_max, joint.weight = True, -1.0, 1.0, 0.5
     chain = damaged(armature, name, value, lambda stored: stored["chains"][0]["joints"][1])
-    refused(armature, chain, f"Chain 'shin', bone 'shin': its setting {words}; set it anew")
+    refused(armature, chain, f"Chain 'shin', bone 'shin': its setting {words}; set it again")
     if name != "weight":
         joint.use_limit = False  # then its range says nothing
         assert read_chain(armature, chain).name == "shin"
@@ -81,7 +81,7 @@ def test_a_plane_of_its_own_has_a_finite_normal():
     armature, _ = leg_with_target(plane='CUSTOM')
     armature.ik2d.chains[0].plane_normal = (1.0, 0.0, 0.0)
     chain = damaged(armature, "plane_normal", [math.nan, 0.0, 1.0])
-    words = "Chain 'shin': its setting Normal holds no finite numbers; set it anew"
+    words = "Chain 'shin': its setting Normal holds no finite numbers; set it again"
     refused(armature, chain, words)
     chain.plane = 'X'  # then it says nothing
     assert problem_of(armature, chain) == ""

@@ -64,12 +64,12 @@ def ruler(kind='IK', label="Inverse Kinematics", **settings):
 def test_reaching_constraints_have_a_line_each_by_owner():
     (line,) = sentences("leg", [ruler()])
     assert line == (
-        "Chain 'leg': bone 'shin' is ruled by the IK constraint 'Con' of bone 'foot' below it; mute it for"
+        "Chain 'leg': bone 'shin' is moved by the IK constraint 'Con' of bone 'foot' below it; mute it for"
         " these frames, or disable it"
     )
     (line,) = sentences("leg", [ruler('SPLINE_IK', "Spline IK", below=False, owner="shin", driven=True)])
     assert line == (
-        "Chain 'leg': bone 'shin' is ruled by the Spline IK constraint 'Con' of bone 'shin'; its influence is"
+        "Chain 'leg': bone 'shin' is moved by the Spline IK constraint 'Con' of bone 'shin'; its influence is"
         " driven: mute it, or disable the driver"
     )
     assert len(sentences("leg", [ruler(), ruler(constraint="Second")])) == 2
@@ -84,18 +84,18 @@ def own(bone, constraint="Copy", label="Copy Rotation", driven=False):
 
 def test_constraints_of_one_kind_share_a_line():
     assert sentences("leg", [own("a")]) == [
-        "Chain 'leg': bone 'a' is ruled by its own constraint 'Copy'; mute it for these frames, or disable it"
+        "Chain 'leg': bone 'a' is moved by its own constraint 'Copy'; mute it for these frames, or disable it"
     ]
     assert sentences("leg", [own("a"), own("a", "Copy.001")]) == [
-        "Chain 'leg': bone 'a' is ruled by Copy Rotation constraints of its own; mute them for these frames,"
+        "Chain 'leg': bone 'a' is moved by Copy Rotation constraints of its own; mute them for these frames,"
         " or disable them"
     ]
     assert sentences("leg", [own("a"), own("b")]) == [
-        "Chain 'leg': bones 'a' and 'b' are ruled by Copy Rotation constraints of their own; mute them for"
+        "Chain 'leg': bones 'a' and 'b' are moved by Copy Rotation constraints of their own; mute them for"
         " these frames, or disable them"
     ]
     assert sentences("leg", [own("a", driven=True), own("b", driven=True)]) == [
-        "Chain 'leg': bones 'a' and 'b' are ruled by Copy Rotation constraints of their own; their influences"
+        "Chain 'leg': bones 'a' and 'b' are moved by Copy Rotation constraints of their own; their influences"
         " are driven: mute them, or disable the drivers"
     ]
     assert len(sentences("leg", [own("a"), own("b", label="Copy Scale"), own("c", driven=True)])) == 3
@@ -108,7 +108,7 @@ def test_more_than_four_bones_are_counted():
         ("abcde", "'a', 'b', 'c' and 2 more are"),
     ):
         (line,) = sentences("leg", [own(name) for name in names])
-        assert f"bones {words} ruled" in line
+        assert f"bones {words} moved" in line
 
 
 def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
