@@ -8,6 +8,7 @@ from math import pi
 import bpy
 
 from ...core import IK2DError
+from ...core.words import say
 from ...rig.animation import actions, keys, versions
 from .drivers import path_of
 from .expressions import checked, without_comments
@@ -90,14 +91,21 @@ def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
         holder = versions.strip_channels(strip)
         if any(curve.data_path in paths for curve in (holder.fcurves if holder else ())):
             raise IK2DError(
-                f"Chain '{name}': its settings have keys in the NLA strip '{strip.name}', which do not come"
-                " along; bring them into the object's own action, or delete them"
+                say(
+                    "Chain '{chain}': its settings have keys in the NLA strip '{strip}', which do not come "
+                    "along; bring them into the object's own action, or delete them",
+                    chain=name,
+                    strip=strip.name,
+                )
             )
     driver = _driver(settings, BEND)
     if driver is not None and driver.driver.type != 'SCRIPTED':
         raise IK2DError(
-            f"Chain '{name}': the driver of its bend is no expression; make it one (Scripted Expression), or"
-            " remove it"
+            say(
+                "Chain '{chain}': the driver of its bend is not an expression; make it a Scripted Expression, "
+                "or remove it",
+                chain=name,
+            )
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import IK2DError
 from ...core.inputs import Floats
+from ...core.words import say
 from ...rig.chain.joints import EXACT
 
 # Blender cuts longer expressions silently.
@@ -44,7 +45,11 @@ def checked(expression: str) -> str:
     """Return the expression; raise IK2DError for one that is too long for a driver."""
     if len(expression) > LONGEST:
         raise IK2DError(
-            f"a driver would need {len(expression)} characters, more than the {LONGEST} that it takes"
+            say(
+                "a driver would need {count} characters, more than the {most} that it takes",
+                count=len(expression),
+                most=LONGEST,
+            )
         )
     return expression
 

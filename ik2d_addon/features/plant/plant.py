@@ -368,7 +368,7 @@ def _carried(
     """Return the way (m, 3) of the ground under a chain since the first frame."""
     speed = np.array(velocity, np.float64)
     if speed.shape != (3,) or not np.isfinite(speed).all():
-        raise IK2DError(f"ground_velocity must be three numbers, not {velocity!r}")
+        raise IK2DError(say("ground_velocity must be three numbers, not {velocity!r}", velocity=velocity))
     way: Floats = (times - times[0])[:, None] * speed
     if rig.foot is not None and rig.foot.ground is not None:
         _, places, _ = watch(scene, [rig], [(rig.foot.ground, "")], frames)

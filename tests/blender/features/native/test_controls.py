@@ -68,7 +68,7 @@ def test_a_bend_driven_by_an_expression_comes_along_and_another_is_refused():
     assert (before, controls["bend"]) == (1.0, -1.0)
     refuse_unreadable(chain)
     driver.type = 'AVERAGE'
-    with pytest.raises(IK2DError, match="driver of its bend is no expression"):
+    with pytest.raises(IK2DError, match="driver of its bend is not an expression"):
         refuse_unreadable(chain)
 
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender finds our words in the window's language, and not its own."""
+
+import ast
+from pathlib import Path
+
+import bpy
+import pytest
+
+from ik2d_addon.core.words import say, translate_by
+from ik2d_addon.ui import languages
+
+PACKAGE = Path(languages.__file__).resolve().parents[2]
+# What only scripts get to read, on wrong types of arguments, is not translated.
+FOR_SCRIPTS = {"bake/request.py"}
+
+
+def ours(kind):
+    """Return our classes of one of Blender's kinds."""
+    return [cls for cls in kind.__subclasses__() if cls.__name__.startswith("IK2D_")]
+
+
+def test_every_label_is_looked_up_in_our_own_context():
+    kinds = (bpy.types.Panel, bpy.types.Menu, bpy.types.Operator, bpy.types.UIList)
+    classes = [cls for kind in kinds for cls in ours(kind)]
+    assert len(classes) > 50
+    assert [cls.__name__ for cls in classes if cls.bl_translation_context != languages.CONTEXT] == []
+    properties = [found for cls in ours(bpy.types.PropertyGroup) for found in cls.bl_rna.properties]
+    others = [
+        found.identifier
+        for found in properties
+        if found.translation_context != languages.CONTEXT and found.identifier not in ("rna_type", "name")
+    ]
+    assert len(properties) > 100 and others == []
+
+
+def test_no_sentence_is_put_together_without_a_template():
+    """What is refused or reported comes from `say`, or Blender cannot be asked for it in a language."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(("core/", "cli/")) or name in FOR_SCRIPTS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                function = ast.unparse(node.func).rpartition(".")[2]
+                if function in ("IK2DError", "refuse", "poll_message_set"):
+                    shown = node.args[0]
+                elif function == "report" and len(node.args) == 2:
+                    shown = node.args[1]
+                else:
+                    continue
+                literals = [part for part in ast.walk(shown) if isinstance(part, ast.Constant)]
+                is_put_together = isinstance(shown, (ast.JoinedStr, ast.Constant))
+                letters = "".join(part.value for part in literals if isinstance(part.value, str))
+                assert not (is_put_together and letters.strip("' :;,")), f"{name}:{node.lineno}"
+
+
+def test_in_the_background_sentences_stay_english():
+    assert bpy.app.background
+    assert say("Add a chain first") == "Add a chain first"
+
+
+@pytest.mark.skipif(not bpy.app.build_options.international, reason="this Blender speaks English alone")
+@pytest.mark.parametrize("name, compress", [("de_DE", "Kürzeste Länge"), ("ja_JP", "最短の長さ")])
+def test_blender_shows_our_words(name, compress):
+    view = bpy.context.preferences.view
+    view.language = name
+    view.use_translate_interface = view.use_translate_tooltips = True
+    translate_by(languages.in_users_language)
+    try:
+        setting = bpy.types.PropertyGroup.bl_rna_get_subclass_py("IK2D_PG_chain").bl_rna.properties[
+            "compress"
+        ]
+        look_up = bpy.app.translations.pgettext_iface
+        assert look_up(setting.name, setting.translation_context) == compress
+        known = languages.catalogue(name)
+        assert bpy.app.translations.pgettext_tip(setting.description) == known["*", setting.description]
+        sentence = say("Added chain '{chain}'. {problem}", chain="leg", problem="")
+        assert sentence == known["IK2D", "Added chain '{chain}'. {problem}"].format(chain="leg", problem="")
+    finally:
+        translate_by()
+        view.language = 'en_US'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalogues of the window's languages: they are whole, and they fit their texts."""
+
+from string import Formatter
+
+import pytest
+
+from ik2d_addon.ui import languages
+from tools import translations as tool
+
+LANGUAGES = ["de_DE", "ja_JP"]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """All texts that the window may show, as the tool gathers them."""
+    return tool.template()
+
+
+def test_the_texts_to_translate_are_those_of_the_code(texts):
+    assert tool.TEMPLATE.read_text(encoding="utf-8") == tool.in_po(texts), "run make translations"
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_language_is_whole_and_compiled(texts, name):
+    path = tool.FOLDER / f"{name}.po"
+    language = tool.updated(texts, path)
+    assert [message.id for message in language if message.id and not message.string] == []
+    assert path.read_text(encoding="utf-8") == tool.in_po(language), "run make translations"
+    assert path.with_suffix(".json").read_text(encoding="utf-8") == tool.compiled(language)
+
+
+def places(template):
+    """Return the places of a template with their formats, in order of their names."""
+    return sorted({(name, form, kind) for _, name, form, kind in Formatter().parse(template) if name})
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_translation_has_the_places_and_the_ends_of_its_text(name):
+    for (_, text), words in languages.catalogue(name).items():
+        assert "{" not in text or places(words) == places(text), text
+        start, end = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+        assert words[: len(words) - len(words.lstrip())] == text[:start], text
+        assert words[len(words.rstrip()) :] == text[len(text) - end :], text
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_the_panel_can_take_the_chains_name_off_its_findings(name):
+    """It shows findings without it: see `shown` in features/doctor/operators.py."""
+    entries = {text: words for (_, text), words in languages.catalogue(name).items()}
+    start = entries["Chain '{chain}': "]
+    for text, words in entries.items():
+        if text.startswith("Chain '{chain}': "):
+            assert words.startswith(start), text
