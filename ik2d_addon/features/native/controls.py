@@ -102,8 +102,8 @@ def refuse_unreadable(settings: bpy.types.PropertyGroup) -> None:
     if driver is not None and driver.driver.type != 'SCRIPTED':
         raise IK2DError(
             say(
-                "Chain '{chain}': the driver of its bend is not an expression; make it a Scripted Expression, "
-                "or remove it",
+                "Chain '{chain}': the driver of its bend is not an expression; make it a Scripted "
+                "Expression, or remove it",
                 chain=name,
             )
         )

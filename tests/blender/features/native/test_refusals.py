@@ -165,7 +165,7 @@ def test_ik_that_goes_on_above_the_chain_is_refused_even_where_it_is_muted():
     constraint = armature.pose.bones["tail4"].constraints[0]
     constraint.mute = True
     chain = add_chain(armature, "tail4", constraint.target, 3)
-    with pytest.raises(IK2DError, match="goes on up to 'tail0'.*lower its Chain Length to 3, or remove it"):
+    with pytest.raises(IK2DError, match="continues up to 'tail0'.*lower its Chain Length to 3, or remove it"):
         make_native(armature, chain)
     constraint.chain_count = 3
     make_native(armature, chain)
