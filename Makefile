@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint build samples pictures clean
+.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build samples pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -81,6 +81,12 @@ lint:  ## Check style (ruff) and types (mypy)
 	"$(PYTHON)" -m ruff check .
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy
+
+docs:  ## Build a searchable site of README.md and docs/ into build/site; a link that leads nowhere fails
+	@$(ENVIRONMENT) docs
+	NO_MKDOCS_2_WARNING=1 "$(PYTHON)" -m mkdocs build --strict
+	@echo
+	@echo "The site: build/site/index.html (to search it: $(PYTHON) -m http.server --directory build/site)"
 
 build:  ## Build and validate the extension: dist/ik2d-VERSION.zip
 	@$(ENVIRONMENT)
