@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Give mkdocs its pages and pictures: README.md and all that can be reached from it by links.
 
-No page is copied for the site, and each keeps its place, so that links lead to the same pages as on a code host.
+No page is copied for the site, and each keeps its place. So links lead to the same pages as on a code host.
 mkdocs.yml names this file as a hook.
 """
 
@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 from mkdocs.structure.files import File, Files, InclusionLevel
+
+from tools.manual_page import ANCHOR
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -34,6 +36,12 @@ def site_files(start: str = "README.md") -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
+def on_config(config):
+    """Give headings the anchors that the manual in the zip has too."""
+    config.mdx_configs["toc"]["slugify"] = ANCHOR
+    return config
+
+
 def on_files(files: Files, config) -> Files:
     """Put these files in the place of those that mkdocs found in `docs_dir`; the theme's stay."""
     for file in list(files):
@@ -41,6 +49,8 @@ def on_files(files: Files, config) -> Files:
             files.remove(file)
     for name in site_files():
         files.append(
-            File(name, str(ROOT), config.site_dir, config.use_directory_urls, inclusion=InclusionLevel.INCLUDED)
+            File(
+                name, str(ROOT), config.site_dir, config.use_directory_urls, inclusion=InclusionLevel.INCLUDED
+            )
         )
     return files
