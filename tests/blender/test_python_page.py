@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/python.md: its examples run as printed, in one Blender, and its reference is that of the docstrings."""
+"""docs/python.md: its examples print what it shows, and its reference is that of the docstrings."""
 
 import subprocess
 import sys
