@@ -18,12 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 # Ends without Python's own exit, in which bpy 4.2 crashes and 4.5 hangs once our classes were registered.
 USE_ENABLED = """
-import importlib, os, sys, traceback
+import importlib, os, sys, traceback, urllib.parse, urllib.request
 try:
     assert hasattr(bpy.types.Object, "ik2d"), "Object.ik2d is missing"
     assert "bake" in dir(bpy.ops.ik2d), "the operators are missing"
     assert "ik2d_addon" not in sys.modules, "the source was imported, not the installed copy"
     bake = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.bake").bake
+    manual = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.ui.manual").address()
+    page = urllib.request.url2pathname(urllib.parse.urlparse(manual).path)
+    assert manual.startswith("https:") or os.path.isfile(page), manual
     bpy.ops.wm.open_mainfile(filepath=SCENE)
     report = bake(bpy.data.objects["Excavator"], frame_start=1, frame_end=5)
     assert report.all_reached, report.sentence()
