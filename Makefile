@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint build samples translations pictures clean
+.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -44,7 +44,7 @@ check:  ## Check style and run the quick tests of solvers, rig and bake: the fir
 	"$(PYTHON)" -m pytest -q -n auto -m "not slow" tests/core tests/blender/rig tests/blender/bake $(ARGS)
 
 test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender, ARGS=--thorough for all cases)
-	@$(ENVIRONMENT) dev bench farm
+	@$(ENVIRONMENT) dev bench farm manual
 	"$(PYTHON)" -m pytest $(ARGS)
 
 test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
@@ -64,7 +64,7 @@ bench-check:  ## Compare speeds with those in docs/benchmarks.json: fails on a l
 	"$(PYTHON)" -m benchmarks.check $(ARGS)
 
 mutants:  ## Change the code in 210 places, one at a time, to see whether a test notices (half an hour)
-	@$(ENVIRONMENT) dev bench mutants
+	@$(ENVIRONMENT) dev bench mutants manual
 	"$(PYTHON)" -m tools.mutants $(ARGS)
 
 fuzz:  ## Hurt the command line for five minutes: damaged files, odd options, kills (ARGS=--short for one)
@@ -82,8 +82,14 @@ lint:  ## Check style (ruff) and types (mypy)
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy
 
+docs:  ## Build a searchable site of README.md and docs/ into build/site; a link that leads nowhere fails
+	@$(ENVIRONMENT) docs manual
+	NO_MKDOCS_2_WARNING=1 "$(PYTHON)" -m mkdocs build --strict
+	@echo
+	@echo "The site: build/site/index.html (to search it: $(PYTHON) -m http.server --directory build/site)"
+
 build:  ## Build and validate the extension: dist/ik2d-VERSION.zip
-	@$(ENVIRONMENT)
+	@$(ENVIRONMENT) manual
 	"$(PYTHON)" tools/build_extension.py dist
 
 samples: BPY = 4.2.*

@@ -40,6 +40,7 @@ _MODULES = (
     ".ui.keymaps",
     ".ui.toolbar",
     ".ui.preferences",
+    ".ui.manual",
     ".features.setup.lists",
     ".features.setup.panels",
     ".features.baking.panels",

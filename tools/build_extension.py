@@ -3,15 +3,20 @@
 
     python tools/build_extension.py FOLDER
 
-Writes FOLDER/ik2d-VERSION.zip and prints its path.
+Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path.
 """
 
 import os
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.manual_page import manual_page  # noqa: E402
 
 
 def build(folder: Path) -> Path:
@@ -22,14 +27,18 @@ def build(folder: Path) -> Path:
     archive = folder.resolve() / f"{manifest['id']}-{manifest['version']}.zip"
     archive.parent.mkdir(parents=True, exist_ok=True)
     archive.unlink(missing_ok=True)
-    for arguments in (
-        ["build", "--source-dir", str(ROOT), "--output-filepath", str(archive)],
-        # The builder looks at the manifest alone; only the validator of the full command line checks tags.
-        ["validate", str(archive)],
-    ):
-        if code := bl_pkg.cli_extension(arguments):
-            raise SystemExit(code)
+    run(bl_pkg, "build", "--source-dir", str(ROOT), "--output-filepath", str(archive))
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as held:
+        held.writestr("manual.html", manual_page())  # ik2d_addon/ui/manual.py opens it
+    # The builder looks at the manifest alone; only the validator of the full command line checks tags.
+    run(bl_pkg, "validate", str(archive))
     return archive
+
+
+def run(bl_pkg: ModuleType, *arguments: str) -> None:
+    """Run a command of Blender's extension tool; exit where it fails."""
+    if code := bl_pkg.cli_extension(list(arguments)):
+        raise SystemExit(code)
 
 
 def main() -> int:

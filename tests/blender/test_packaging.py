@@ -12,16 +12,21 @@ from pathlib import Path
 
 import pytest
 
+from tools.manual_page import manual_page
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 # Ends without Python's own exit, in which bpy 4.2 crashes and 4.5 hangs once our classes were registered.
 USE_ENABLED = """
-import importlib, os, sys, traceback
+import importlib, os, sys, traceback, urllib.parse, urllib.request
 try:
     assert hasattr(bpy.types.Object, "ik2d"), "Object.ik2d is missing"
     assert "bake" in dir(bpy.ops.ik2d), "the operators are missing"
     assert "ik2d_addon" not in sys.modules, "the source was imported, not the installed copy"
     bake = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.bake").bake
+    manual = importlib.import_module("bl_ext.user_default.ik2d.ik2d_addon.ui.manual").address()
+    page = urllib.request.url2pathname(urllib.parse.urlparse(manual).path)
+    assert manual.startswith("https:") or os.path.isfile(page), manual
     bpy.ops.wm.open_mainfile(filepath=SCENE)
     report = bake(bpy.data.objects["Excavator"], frame_start=1, frame_end=5)
     assert report.all_reached, report.sentence()
@@ -77,7 +82,14 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ik2d_addon").rglob("*.py")}
     held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
-    assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE"}
+    assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE", "manual.html"}
+
+
+@pytest.mark.slow
+def test_zip_holds_the_manual_as_one_page(archive: Path) -> None:
+    page = zipfile.ZipFile(archive).read("manual.html").decode()
+    assert page == manual_page()
+    assert re.findall(r"(?:src|href)=\"(?!#)", page) == []  # nothing that is elsewhere
 
 
 def built_with(folder: Path, old: str, new: str) -> subprocess.CompletedProcess[str]:
@@ -85,6 +97,8 @@ def built_with(folder: Path, old: str, new: str) -> subprocess.CompletedProcess[
     for name in ("ik2d_addon", "tools"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "__init__.py", folder)
+    (folder / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "manual.md", folder / "docs")
     text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     assert old in text
     (folder / "blender_manifest.toml").write_text(text.replace(old, new), encoding="utf-8")

@@ -84,3 +84,10 @@ def test_what_is_missing_is_found() -> None:
     assert missing_tests(text) == {f"{here}::test_gone", "tests/core/test_gone.py::test_it"}
     text = "[a](README.md#layout) [b](gone.md) ![c](docs/gone.png) [d](https://example.org/) [e](#here)"
     assert missing_files(text, ROOT) == {"gone.md", "docs/gone.png"}
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", CONTRIBUTING, *DOCS], ids=relative)
+def test_every_list_stands_apart_from_the_paragraph_before_it(path: Path) -> None:
+    """Code hosts show a list without an empty line before it as one, the site as a part of the paragraph."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^(?![-\s]|\d+\.|#).+\n(?=- |\d+\. )", text, re.MULTILINE) == []

@@ -8,6 +8,7 @@ from ...rig.chain.chain import chosen_solver
 from ...rig.chain.native_state import shown
 from ...rig.chain.readable import unreadable
 from ...rig.chain.renames import bones_of
+from ...ui import manual
 from ...ui.context import active_armature, shown_chain
 from ...ui.registration import registration
 from ...ui.sidebar import ChainSidebar, Sidebar
@@ -39,9 +40,10 @@ class IK2D_PT_main(Sidebar, Panel):
     bl_description = __doc__
 
     def draw_header_preset(self, context):
-        armature = active_armature(context)
+        row, armature = self.layout.row(align=True), active_armature(context)
         if armature is not None and text_width(context, armature.name) < 0.5 * context.region.width:
-            self.layout.label(text=armature.name, icon='ARMATURE_DATA')
+            row.label(text=armature.name, icon='ARMATURE_DATA')
+        row.operator("wm.url_open", text="", icon='HELP', emboss=False).url = manual.address()
 
     def draw(self, context):
         layout, armature = self.layout, active_armature(context)
