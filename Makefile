@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build samples translations pictures clean
+.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -36,6 +36,10 @@ demo:  ## Bake the excavator sample and render its motion into build/
 farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm (BLENDER=/path/to/blender)
 	@$(ENVIRONMENT) farm
 	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)")
+
+farm-slurm:  ## Run the Slurm scripts on 40 scenes, on a cluster of this machine that loses tasks and workers (packages slurmctld, slurmd)
+	@$(ENVIRONMENT)
+	"$(PYTHON)" tools/run_slurm.py build/farm_slurm
 
 check:  ## Check style and run the quick tests of solvers, rig and bake: the first thing to run
 	@$(ENVIRONMENT) dev

@@ -147,9 +147,10 @@ def evaluated_object(name: str) -> bpy.types.Object:
 def main(arguments: list[str]) -> None:
     """Check what the command line names, or every sample; raise SystemExit(1) where something is wrong."""
     parser = argparse.ArgumentParser(prog="check_samples.py")
-    parser.add_argument("--baked", nargs=2, metavar=("SCENE.blend", "REPORT.json"))
+    parser.add_argument("--baked", nargs=2, action="append", metavar=("SCENE.blend", "REPORT.json"))
     options = parser.parse_args(arguments)
-    wrong = check_baked(*map(Path, options.baked)) if options.baked else check_all()
+    baked = [tuple(map(Path, pair)) for pair in options.baked or ()]
+    wrong = sum(check_baked(*pair) for pair in baked) if baked else check_all()
     sys.stdout.flush()
     if wrong:
         raise SystemExit(1)

@@ -214,7 +214,7 @@ def test_hinges_askew_carry_the_tip_off_its_target(part, warned):
     assert warnings == warned * [
         "Chain 'leg': its tip leaves its target by up to 2.02 cm across the chain's plane (frame 13): locks"
         " make 'shin' turn about an axis 12 degrees off the plane's normal; unlock it, change its roll, or"
-        " try the plane Hinges"
+        " set Bends In to Hinges"
     ]
 
 
