@@ -33,9 +33,9 @@ demo:  ## Bake the excavator sample and render its motion into build/
 	@echo "The report:           $(DEMO)_report.json"
 	@echo "The motion, rendered: $(DEMO)_strip.png"
 
-farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm (BLENDER=/path/to/blender)
+farm:  ## Run the farm's job on the sample scenes, with openjd, into build/farm (BLENDER=/path/to/blender, which EXTENSION=a.zip installs)
 	@$(ENVIRONMENT) farm
-	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)")
+	"$(PYTHON)" tools/run_farm.py build/farm $(if $(BLENDER),"$(BLENDER)" $(if $(EXTENSION),"$(EXTENSION)"))
 
 farm-slurm:  ## Run the Slurm scripts on 40 scenes, on a cluster of this machine that loses tasks and workers (packages slurmctld, slurmd)
 	@$(ENVIRONMENT)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run the farm's job template on the sample scenes, with openjd on this machine, and check what comes of it.
 
-    python tools/run_farm.py FOLDER [BLENDER]
+    python tools/run_farm.py FOLDER [BLENDER [EXTENSION]]
 
-FOLDER is made anew for the baked scenes and the reports. BLENDER is a Blender that has the extension; without
-it the tasks run the bpy module of this Python. openjd (openjd-cli) is the one beside this Python.
+FOLDER is made anew for the baked scenes and the reports. BLENDER is a Blender that has the extension, or gets
+the zip EXTENSION from the queue environment; without it the tasks run the bpy module of this Python. openjd
+(openjd-cli) is the one beside this Python.
 """
 
 import json
@@ -17,20 +18,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "farm" / "ik2d_bake.job.yaml"
+ENVIRONMENT = ROOT / "farm" / "deadline_queue_environment.yaml"
 CHECK = ROOT / "tests" / "blender" / "check_samples.py"
 SAMPLES = sorted((ROOT / "sample_scenes").glob("[0-9]*.blend"))
 # Sample 04 is out of reach by 0.56 m, on purpose.
 ENOUGH, NOT_ENOUGH = "0.6", "0.5"
 
 
-def main(folder: str, blender: str = "") -> int:
+def main(folder: str, blender: str = "", extension: str = "") -> int:
     """Run the job, then its last step with a limit that must fail; return the exit code."""
     output = Path(folder).resolve()
     shutil.rmtree(output, ignore_errors=True)
-    if run_job(output, blender, ENOUGH):
+    if run_job(output, blender, extension, ENOUGH):
         return fail("the job has failed: see the lines above")
     problems = [*wrong_in_summary(output / "ik2d_summary.json"), *wrong_poses(output)]
-    if not run_job(output, blender, NOT_ENOUGH, "--step", "Gather", "--no-run-dependencies"):
+    if not run_job(output, blender, extension, NOT_ENOUGH, "--step", "Gather", "--no-run-dependencies"):
         problems.append(f"the job does not fail where a distance is over {NOT_ENOUGH}")
     if problems:
         return fail("\n".join(problems))
@@ -39,7 +41,7 @@ def main(folder: str, blender: str = "") -> int:
     return 0
 
 
-def run_job(output: Path, blender: str, max_error: str, *arguments: str) -> int:
+def run_job(output: Path, blender: str, extension: str, max_error: str, *arguments: str) -> int:
     """Run the template; return openjd's exit code."""
     if blender:
         command = [blender, "--background", "--command", "ik2d"]
@@ -53,6 +55,9 @@ def run_job(output: Path, blender: str, max_error: str, *arguments: str) -> int:
         "MaxError": max_error,
         "Command": shlex.join(command),
     }
+    if extension:
+        parameters |= {"IK2DExtension": str(Path(extension).resolve()), "Blender": blender}
+        arguments = ("--environment", str(ENVIRONMENT), *arguments)
     openjd = Path(sys.executable).with_name("openjd")
     given = [f"{name}={value}" for name, value in parameters.items()]
     pairs = [word for pair in given for word in ("--job-param", pair)]

@@ -236,7 +236,7 @@ def trial(cluster: Cluster, scenes: Path, baked: Path) -> Iterator[str]:
 
 
 def baking(cluster: Cluster, array: str, other_than: int = 0) -> tuple[int, int]:
-    """Wait for a task in mid-bake; return its number, and the process that bakes, which is halted by SIGSTOP."""
+    """Wait for a task in mid-bake; return its number, and the process that bakes, halted by SIGSTOP."""
     found: list[tuple[int, int]] = []
 
     def look() -> bool:
