@@ -179,7 +179,7 @@ LIMITS = """\
 tables above show: holding the keys at 72 bytes each, showing 26 and 6 times, and evaluating the user's \
 scene once. Of the rest most is what numpy's calls cost anyway, chain by chain: pairs of bones are solved as \
 one array, but read, turned into channels and measured one by one.
-- *Beside heavy meshes*: the same; of the meshes nothing is evaluated.
+- *Next to heavy meshes*: the same; of the meshes nothing is evaluated.
 - *A million frames*: memory. Blender holds 8 million keys in 549 MiB, and an evaluated copy of them in \
 as much again.
 - *A thousand chains*: reading, keying and measuring cost 3 to 4 ms a chain, however few its frames. With \

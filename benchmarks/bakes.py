@@ -28,7 +28,9 @@ class Sizes:
 
     frames: int = 1000
     meshes: int = 40
-    heavy_frames: int = 12  # of nla.bake beside heavy meshes; its time is taken as that many times the frames
+    heavy_frames: int = (
+        12  # of nla.bake next to heavy meshes; its time is taken as that many times the frames
+    )
     rounds: int = 12
     many_frames: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     many_chains: tuple[int, ...] = (1, 10, 100)
@@ -57,9 +59,9 @@ def against_blender(sizes: Sizes) -> tuple[Table, list[Speedup]]:
         row, factor = _compared(f"{name}, {sizes.frames:,} frames", armature, sizes)
         rows.append(row)
         speedups.append(Speedup(name, factor))
-    row, factor = _beside_meshes(sizes)
+    row, factor = _next_to_meshes(sizes)
     rows.append(row)
-    speedups.append(Speedup(f"one chain of two bones beside {sizes.meshes} meshes", factor))
+    speedups.append(Speedup(f"one chain of two bones next to {sizes.meshes} meshes", factor))
     header = [
         "scene",
         "nla.bake / IK 2D",
@@ -102,9 +104,9 @@ def _times_longer(theirs: list[float], ours: list[float]) -> float:
     return float(np.median(np.array(theirs) / np.array(ours)))
 
 
-def _beside_meshes(sizes: Sizes) -> tuple[list[str], float]:
-    """Bake beside heavy meshes; Blender does fewer frames, and its time is scaled up."""
-    say(f"bakes: beside {sizes.meshes} heavy meshes")
+def _next_to_meshes(sizes: Sizes) -> tuple[list[str], float]:
+    """Bake next to heavy meshes; Blender does fewer frames, and its time is scaled up."""
+    say(f"bakes: next to {sizes.meshes} heavy meshes")
     armature = scenes.chains(1, 2, sizes.frames)
     empty = min(_timed_ours(armature, sizes.frames) for _ in range(4 * sizes.rounds))
     scenes.add_meshes(sizes.meshes, sizes.frames)
@@ -114,7 +116,7 @@ def _beside_meshes(sizes: Sizes) -> tuple[list[str], float]:
     theirs = (whole - part) / (sizes.heavy_frames - 1) * sizes.frames
     scenes.clear_animation(armature)
     name = (
-        f"one chain of two bones, {sizes.frames:,} frames, beside {sizes.meshes} heavy meshes"
+        f"one chain of two bones, {sizes.frames:,} frames, next to {sizes.meshes} heavy meshes"
         f" (IK 2D: {ratio(heavy / empty)} times what it takes without them)"
     )
     return [name, ratio(theirs / heavy), "-", "-", "-", "-"], theirs / heavy
@@ -174,7 +176,7 @@ def _extent(armature: bpy.types.Object) -> tuple[int, int]:
 
 _NOTE = (
     "*nla.bake / IK 2D*: how many times longer Blender's bake takes than ours, each by its operator, both"
-    " keying each frame's rotations of the same bones, and nothing else; *with its defaults* it keys"
+    " keying each frame's rotations of the same bones,; *with its defaults* it keys"
     " location, scale and more too. Ours includes its default verification; the targets were moved by hand"
     " before. Both take turns; the numbers are medians of {s.rounds} rounds. *off by*: the largest"
     " distance from a tip to its target on twelve frames that Blender plays back, in reaches. A heavy mesh"
@@ -183,7 +185,7 @@ _NOTE = (
 )
 _GROWTH_NOTE = (
     "*time a frame and chain*: that of the first row is 1; *here*: of the whole bake, on this machine."
-    " *working memory*: the most that Python and numpy held at once (tracemalloc), beside the keys, which"
+    " *working memory*: the most that Python and numpy held at once (tracemalloc), besides the keys, which"
     " are Blender's. *process*: what the bake added to the most that a process of its own held, with the"
     " keys and the copies of them that Blender evaluates."
 )

@@ -35,10 +35,10 @@ from .timing import Task, processor_time_of
 _KIND = "" if __cpu_features__.get("AVX512_SKX") else "_avx2"
 FILE = Path(__file__).resolve().parent.parent / "docs" / f"benchmarks{_KIND}.json"
 ROUNDS, BEST_OF, AGAIN = 5, 3, 2
-# How many times as much as committed a ratio may be. Ten short runs beside other work were at most 10 % off
+# How many times as much as committed a ratio may be. Ten short runs next to other work were at most 10 % off
 # their median, but for single ones of 20 to 30 %.
 BOUND = 1.25
-# Frames of a bake; of one of many chains; and those that nla.bake does of the first beside heavy meshes.
+# Frames of a bake; of one of many chains; and those that nla.bake does of the first next to heavy meshes.
 FRAMES, FEW_FRAMES, HEAVY_FRAMES = 1000, 20, 4
 # That of frames of a fraction of a millisecond, in which threads wait for one another.
 FRAMES_BOUND = 1.5
@@ -97,7 +97,7 @@ def _round(ours: Task, theirs: Task, best_of: int) -> float:
 
 
 def compared(ratios: Sequence[Ratio], now: Mapping[str, float], before: Mapping[str, float]) -> list[Found]:
-    """Return what was measured beside what is committed."""
+    """Return what was measured next to what is committed."""
     return [Found(r.name, now[r.name], before.get(r.name), r.bound) for r in ratios if r.name in now]
 
 
@@ -268,7 +268,7 @@ RATIOS = (
     Ratio("bake of 200 chains of two bones, 20 frames : nla.bake", lambda: _bake(200, 2, FEW_FRAMES)),
     Ratio("bake of 20 armatures of four chains, 100 frames : nla.bake", lambda: _crowd(20, 4, 100)),
     Ratio(
-        "bake beside 10 heavy meshes : nla.bake of 4 frames",
+        "bake next to 10 heavy meshes : nla.bake of 4 frames",
         lambda: _bake(1, 2, theirs=HEAVY_FRAMES, meshes=MESHES),
     ),
     *(

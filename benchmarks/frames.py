@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames of rigs with many chains, and moves of a drag: live and native chains beside IK constraints."""
+"""Frames of rigs with many chains, and moves of a drag: live and native chains next to IK constraints."""
 
 import bpy
 import numpy as np

@@ -77,7 +77,7 @@ def measure(bones: tuple[int, ...], frames: int, rounds: int) -> Table:
         " the next one."
         " Slow for live too: chains with hands, stretch or slides, and targets that constraints, drivers"
         " or NLA strips move, wait for the evaluation, so that Blender does two: four adopted limbs of a"
-        " Rigify human, which stretch, took 8.6 ms a frame beside 2.2 ms with Rigify's own IK, of which"
+        " Rigify human, which stretch, took 8.6 ms a frame, next to 2.2 ms with Rigify's own IK, of which"
         " 1.1 ms are IK 2D's; and one bone, 4.6 times its IK constraint (14 µs) in the"
         " rig of `make bench-check`."
     )

@@ -23,7 +23,7 @@ _U = np.linspace(0.0, 2.0 * np.pi, FRAMES + 1)[:-1]
 _CIRCLE = np.stack([np.cos(_U), np.sin(_U)], axis=-1)
 LOOPS = {
     "round the root": 0.6 * _CIRCLE,
-    "beside it": [0.65, 0.0] + 0.2 * _CIRCLE,
+    "next to it": [0.65, 0.0] + 0.2 * _CIRCLE,
     "eight": np.stack([0.3 + 0.4 * np.sin(_U), 0.35 * np.sin(2.0 * _U)], axis=-1),
     "walk": np.stack([0.3 * np.cos(_U), -0.75 + 0.15 * np.maximum(np.sin(_U), 0.0)], axis=-1),
 }
@@ -110,7 +110,7 @@ def closing(bones: tuple[int, ...] = BONES, rounds: int = 20) -> Table:
                     ]
                 )
     note = (
-        f"Four loops of {FRAMES} frames (round the root, beside it, an eight round it, a walk; with limits"
+        f"Four loops of {FRAMES} frames (round the root, next to it, an eight round it, a walk; with limits"
         f" those in reach), {rounds} times, from Even's pose on: how far the second loop is from the first,"
         " and the last from the one before (degrees), the largest inner angle in the last, its bend over"
         " Even's, and the largest turn in a frame."

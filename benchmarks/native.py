@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Native chains beside Blender's IK constraint: how exact they are, and what a frame costs.
+"""Native chains next to Blender's IK constraint: how exact they are, and what a frame costs.
 
 `make bench` measures this in its Blender, and keeps the rows that docs/benchmarks.md has of others. They
 come from `python -m benchmarks.native` with the module bpy of their version, or in Blender itself:

@@ -116,7 +116,9 @@ def growth(growth: Growth, path: Path) -> None:
 def bakes(speedups: Sequence[Speedup], curves: dict[str, tuple[list[int], list[float]]], path: Path) -> None:
     """Plot how many times faster than nla.bake we are, and how a bake grows."""
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.0), width_ratios=(3, 2))
-    names = [speedup.name.replace(" of ", "\nof ", 1).replace(" beside", ",\nbeside") for speedup in speedups]
+    names = [
+        speedup.name.replace(" of ", "\nof ", 1).replace(" next to", ",\nnext to") for speedup in speedups
+    ]
     factors = [speedup.factor for speedup in speedups]
     bars = axes[0].barh(names[::-1], factors[::-1], color="#d95f02", log=True)
     axes[0].bar_label(

@@ -52,7 +52,7 @@ def limited(n: int, count: int) -> Problems:
 def paths(n: int, frames: int) -> list[Problems]:
     """Return circles that a target walks round once, of one chain of equal bones.
 
-    Round the root; beside it, between 0.2 and 0.9 of the reach; and close to full reach.
+    Round the root; next to it, between 0.2 and 0.9 of the reach; and close to full reach.
     """
     lengths, starts = np.full(n, 1.0 / n), np.full((frames + 1, n), SLIGHT_BEND)
     turn = np.linspace(0.0, 2.0 * np.pi, frames + 1)

@@ -100,7 +100,7 @@ class ChainReport:
     uneven: bool = (
         False  # whether something is scaled unevenly, so that bones change their length as they turn
     )
-    ruled: bool = False  # whether a warning names other controls of the bones
+    other_controls: bool = False  # whether a warning names other controls of the bones
     hands: tuple[str, ...] = ()  # bones on the tip that have a rotation of their own
     hands_off: Floats | None = None  # (frames,) degrees that they are off it; NaN where not known; None: none
     hands_between: Floats | None = None  # (m,) the same at the times between, as played back
@@ -176,7 +176,7 @@ class ChainReport:
         Unknown until played back between keys more than a frame apart and under other controls, and after
         a forced bake, since the target may not be where it should.
         """
-        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.ruled
+        known = self.verified != VERIFIED_NOTHING or bool(self.keyed.all()) and not self.other_controls
         return known and not self.forced and not self.misses
 
     @property
@@ -255,7 +255,7 @@ class ChainReport:
             )
         if self.forced:
             return say("{subject} reached, if it is where it should be", subject=subject)
-        if self.ruled and self.keyed.all():
+        if self.other_controls and self.keyed.all():
             return say(
                 "{subject} reached by the keys alone, not verified with the bones' other controls",
                 subject=subject,

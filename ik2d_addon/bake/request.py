@@ -242,8 +242,8 @@ def read_rigs(
     if faults and (names is not None or not rigs):
         raise IK2DError(faults[0])
     reaching = reaching_of(armature)
-    ruled = [with_other_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
-    return ruled, [say("Left out: {fault}", fault=fault) for fault in faults]
+    noted = [with_other_controls(rig, frames[0], frames[-1], reaching) for rig in rigs]
+    return noted, [say("Left out: {fault}", fault=fault) for fault in faults]
 
 
 def check(

@@ -104,11 +104,11 @@ def _chain_report(keyed: KeyedChain, plan: KeyPlan, played: Played, verified: st
         blended=chain.influence < 1.0,
         locked=rig.joints.fixed,
         uneven=bool(chain.uneven_scale),
-        ruled=rig.ruled,
+        other_controls=rig.other_controls,
         hands=() if rig.hands is None else rig.hands.bones,
         hands_off=_hands_off(keyed, plan, played),
         hands_between=None if played.hands_off is None else np.degrees(played.hands_off[~on_frames]),
-        angles=_angles(keyed, plan, played, certain=not rig.ruled and excess[0] <= chain.tolerance),
+        angles=_angles(keyed, plan, played, certain=not rig.other_controls and excess[0] <= chain.tolerance),
         rest_directions=rest_directions(rig),
         plane_axes=np.array((rig.plane.x, rig.plane.y)),
         angle_error=chain.angle_errors,
@@ -166,10 +166,10 @@ def _chain_warnings(
     yield from _jumps(chain, frames)
     yield from flip_notes(chain, frames)
     yield from stray_note(keyed, plan.times, units)
-    yield from _astray_hands(keyed, plan, played)
+    yield from _missing_hands(keyed, plan, played)
     excess, time = worst_excess
     if excess > chain.tolerance:
-        if rig.ruled:
+        if rig.other_controls:
             way_out = say("mute constraints, drivers or other animation on its bones")
         else:
             way_out = say("look for constraints, drivers or other animation on its bones")
@@ -223,7 +223,7 @@ def _angles(keyed: KeyedChain, plan: KeyPlan, played: Played, certain: bool) -> 
     return angles
 
 
-def _astray_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
+def _missing_hands(keyed: KeyedChain, plan: KeyPlan, played: Played) -> Iterator[str]:
     """Yield a sentence for each hand held by locks, and for hands turned by something else than keys."""
     hands, rig = keyed.hands, keyed.solved.rig
     if hands is None or rig.hands is None:

@@ -286,7 +286,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="OUT.json",
-        help="also write what came of each frame, {name} being the scene's name: a table if it ends in .csv,"
+        help="also write each frame's result, {name} being the scene's name: a table if it ends in .csv,"
         " else JSON; -: on stdout",
     )
 

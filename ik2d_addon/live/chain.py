@@ -47,7 +47,7 @@ from .writing import (
 )
 
 # A tip further than this from where it was solved, as a part of the reach, is moved by something else.
-_ASTRAY = 1e-4
+_MISSED = 1e-4
 # Places within this part of the reach, and of their distance from the origin, are the same in 32 bits.
 _SAME = 1e-6
 
@@ -203,7 +203,7 @@ class LiveChain:
             return False
         off = (world @ bones[rig.bones[-1]].tail - goal).length
         # Where limits or the reach stop the chain, its tip is not aimed at again.
-        near = _SAME if outcome.status == Status.REACHED else _ASTRAY
+        near = _SAME if outcome.status == Status.REACHED else _MISSED
         return abs(off - hypot(*outcome.lengths())) <= near * reach + fine
 
     def _shows_foot(self, values: Sequence[float], depsgraph: bpy.types.Depsgraph) -> bool:
@@ -403,7 +403,7 @@ class LiveChain:
             return
         distance = (frame.world @ frame.own[-1].tail - goal).length
         solved = hypot(*self.outcome.lengths())
-        if abs(distance - solved) > _ASTRAY * shown_reach(frame.world, frame.own):
+        if abs(distance - solved) > _MISSED * shown_reach(frame.world, frame.own):
             self._refreshed = list(turns)
             self.armature.update_tag(refresh={'OBJECT', 'DATA'})
 

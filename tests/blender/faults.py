@@ -100,7 +100,7 @@ def uneven_body():
     return armature, chain
 
 
-def ruled():
+def other_controls():
     """Add a leg with an IK constraint."""
     armature, chain = leg()
     constraint = armature.pose.bones["shin"].constraints.new('IK')
@@ -310,7 +310,7 @@ FAULTS = (
     Fault("rest position", rest_position, 'REST_POSITION', 'SHOW_POSE', "rest position", True),
     Fault("locked curve", locked_curve, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
     Fault("locked group", locked_group, 'LOCKED', 'UNLOCK_CHANNELS', "is locked; unlock it to bake", True),
-    Fault("ruled", ruled, 'RULED', 'MUTE_CONSTRAINTS', "moved by the IK constraint 'IK'"),
+    Fault("other_controls", other_controls, 'RULED', 'MUTE_CONSTRAINTS', "moved by the IK constraint 'IK'"),
     Fault("muted", muted_curves, 'MUTED', 'UNMUTE_CHANNELS', "do not play; unmute it, and 1 more like it"),
     Fault("modified", modified, 'MODIFIED', 'MUTE_MODIFIERS', "F-Curve modifiers"),
     Fault("shared action", shared_action, 'SHARED', 'SINGLE_USER', "'Other' plays the same action"),

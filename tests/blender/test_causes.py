@@ -75,5 +75,5 @@ def test_with_other_controls_nothing_is_reached_until_it_is_played_back(verify, 
     constraint.use_limit_x, constraint.min_x, constraint.max_x = True, -3.1, 3.1
     constraint.owner_space = 'LOCAL'
     report = bake(armature, None, 1, 40, options=BakeOptions(verify=verify))
-    assert report.chains[0].ruled and report.all_reached == reached
+    assert report.chains[0].other_controls and report.all_reached == reached
     assert ("not verified" in report.sentence()) != reached

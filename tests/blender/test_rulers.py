@@ -66,7 +66,7 @@ def errors(armature, chain, frames):
 
 
 @pytest.mark.parametrize(
-    "count, tail, ruled",
+    "count, tail, other_controls",
     [
         (0, True, ("thigh", "shin")),
         (1, True, ()),
@@ -77,11 +77,13 @@ def errors(armature, chain, frames):
         (9, True, ("thigh", "shin")),
     ],
 )
-def test_ik_below_the_chain_rules_the_bones_that_its_length_reaches(count, tail, ruled):
+def test_ik_below_the_chain_rules_the_bones_that_its_length_reaches(count, tail, other_controls):
     """And those are the bones that Blender turns: measured on the evaluated pose."""
     armature, _chain = leg_with_foot()
     constraint = add_ik(armature, "foot", count, tail)
-    assert [ruler.bones for ruler in other_controls_of(armature)] == ([ruled] if ruled else [])
+    assert [ruler.bones for ruler in other_controls_of(armature)] == (
+        [other_controls] if other_controls else []
+    )
     turned = []
     for name in ("thigh", "shin"):
         turns = []
@@ -92,7 +94,7 @@ def test_ik_below_the_chain_rules_the_bones_that_its_length_reaches(count, tail,
             turns.append(above.to_quaternion())
         if turns[0].rotation_difference(turns[1]).angle > 1e-3:
             turned.append(name)
-    assert tuple(turned) == ruled
+    assert tuple(turned) == other_controls
 
 
 def test_the_warning_names_constraint_and_bone_in_one_line_before_and_after_the_bake():

@@ -82,7 +82,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "ground": "",
         "locked": None,
         "uneven": False,
-        "ruled": False,
+        "other_controls": False,
     }
     assert defaults(BakeReport) == {
         "verb": "Baked",
@@ -107,7 +107,7 @@ def test_defaults_say_that_nothing_special_is_known():
         "foot": None,
         "aims": False,
         "notes": (),
-        "ruled": False,
+        "other_controls": False,
         "forced": (),
         "starts_from_rest": False,
         "root_turns_freely": True,

@@ -135,7 +135,7 @@ class Cubics:
         self._slopes = np.gradient(played.channels, played.times, axis=0)
         self._turning = np.flatnonzero(np.ptp(played.channels, axis=0) > _STILL)
         steps = _STEP * np.eye(played.channels.shape[1])[self._turning]
-        moved = [self._astray(step, slice(None)) / _STEP for step in steps]
+        moved = [self._misses(step, slice(None)) / _STEP for step in steps]
         self._rates = np.stack(moved, axis=2) if moved else np.zeros((len(played.times), 3, 0))
         reach = np.sqrt((self._rates**2).sum(axis=1).max(initial=0.0))
         self._swings = JOINTS * reach * _swings(rotations)[:, self._turning]
@@ -160,23 +160,23 @@ class Cubics:
         best, error, weights = slopes, np.inf, np.ones(len(at_slopes))
         for more in range(PASSES, -1, -1):
             off = unsloped + at_slopes @ slopes
-            astray = self._astray(off, rows)
-            distances = np.maximum(np.sqrt((astray * astray).sum(axis=1)), self._turned_off(off, rows))
+            missed = self._misses(off, rows)
+            distances = np.maximum(np.sqrt((missed * missed).sum(axis=1)), self._turned_off(off, rows))
             worst = float(distances.max(initial=0.0))
             if worst < error:
                 best, error = slopes, worst
             if not (more and worst and len(self._turning)):
                 break
             slopes = slopes.copy()
-            slopes[:, self._turning] -= self._correction(rows, at_slopes, off, astray, weights)
+            slopes[:, self._turning] -= self._correction(rows, at_slopes, off, missed, weights)
             weights = weights * (distances / worst + _LEAST_WEIGHT)
         return best, error
 
-    def _astray(self, off: Floats, rows: slice) -> Floats:
+    def _misses(self, off: Floats, rows: slice) -> Floats:
         """Return the misses of the tips (m, 3) in the world, for channels that are off by (m, c)."""
         offsets = self.played.tips(self.played.channels[rows] + off, rows) - self._all_tips[rows]
-        astray: Floats = (self.played.to_world[rows, :3, :3] @ offsets[..., None])[..., 0]
-        return astray
+        missed: Floats = (self.played.to_world[rows, :3, :3] @ offsets[..., None])[..., 0]
+        return missed
 
     def _turned_off(self, off: Floats, rows: slice) -> Floats:
         """Return the misses of the marks (m,) in the world, for channels that are off by (m, c)."""
@@ -185,7 +185,7 @@ class Cubics:
         return found
 
     def _correction(
-        self, rows: slice, at_slopes: Floats, off: Floats, astray: Floats, weights: Floats
+        self, rows: slice, at_slopes: Floats, off: Floats, missed: Floats, weights: Floats
     ) -> Floats:
         """Return the correction to subtract from the slopes (2, v) of the channels that turn.
 
@@ -195,20 +195,20 @@ class Cubics:
 
             sum_mk w_m (a_mk - sum_ej r_mkj b_me s_ej)^2  +  sum_m w_m |g_m(o_m - sum_e b_me s_e)|^2
 
-        for the tip's distances a (astray), the channels' o (off), the samples' weights w, and g: the
+        for the tip's distances a (missed), the channels' o (off), the samples' weights w, and g: the
         channels' changes as the turns of their bones, swing_mj o_mj added up over the channels of one
         bone. With J = sqrt(w) r b, a row for each (m, k) and a column for each (e, j), the first sum's
         normal equations are J^T J s = J^T sqrt(w) a, and the second's alike.
 
-        off: (m, c) and astray: (m, 3) as in `_astray`. weights: (m,).
+        off: (m, c) and missed: (m, 3) as in `_misses`. weights: (m,).
         """
         root = np.sqrt(weights)[:, None]
         basis = root * at_slopes
-        tip = (self._rates[rows][:, :, None] * basis[:, None, :, None]).reshape(astray.size, -1)
+        tip = (self._rates[rows][:, :, None] * basis[:, None, :, None]).reshape(missed.size, -1)
         joint = (self._swings[rows][:, None] * basis[..., None]).reshape(len(off), -1)
         turned = (self._swings[rows] * off[:, self._turning]) @ self._same_bone
         normal = tip.T @ tip + (joint.T @ joint) * np.tile(self._same_bone, (2, 2))
-        wanted = tip.T @ (root * astray).ravel() + (joint * np.tile(root * turned, 2)).sum(axis=0)
+        wanted = tip.T @ (root * missed).ravel() + (joint * np.tile(root * turned, 2)).sum(axis=0)
         return solved_normal(normal, wanted).reshape(2, -1)
 
 

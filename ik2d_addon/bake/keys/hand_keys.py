@@ -19,7 +19,7 @@ from .keying import KeyedChain, KeyPlan, keyed_at
 from .quarters import QUARTERS, at_quarters, local_rotations, turned_at_quarters, turning_bones, woven
 
 # Where a hand would be further off its rotation than this between frames, in radians, its handles are shaped.
-ASTRAY = 8e-4
+ANGLE_MISSED = 8e-4
 
 
 def with_hands(
@@ -103,14 +103,14 @@ def _with_handles(
     count, mode = len(QUARTERS) + 1, armature.pose.bones[rotation.bone].rotation_mode
     wanted = [matrices(mode, rotation.values[i::count]) for i in range(1, count)]
 
-    def astray(played: BoneRotation) -> Floats:
+    def missed(played: BoneRotation) -> Floats:
         shown = (matrices(mode, played_between(played, part)) for part in QUARTERS)
         off: Floats = np.max([angles_between(*each) for each in zip(shown, wanted, strict=True)], axis=0)
         return off
 
     on_frames = np.arange(0, len(rotation.values), count)
     automatic = replace(rotation, values=rotation.values[on_frames])
-    gaps = np.flatnonzero(good & (astray(automatic) > ASTRAY))
+    gaps = np.flatnonzero(good & (missed(automatic) > ANGLE_MISSED))
     if not len(gaps):
         return automatic
     after = np.repeat(gaps, len(QUARTERS))
@@ -118,7 +118,7 @@ def _with_handles(
     cubics = shaped(rotation, on_frames, inside, after)
     # Near no rotation at all, an axis turns about faster than a cubic does.
     parabolas = shaped(rotation, on_frames, count * gaps + count // 2, gaps)
-    nearer = gaps[(astray(parabolas) < astray(cubics))[gaps]]
+    nearer = gaps[(missed(parabolas) < missed(cubics))[gaps]]
     assert cubics.handles is not None and parabolas.handles is not None
     cubics.handles[1, nearer] = parabolas.handles[1, nearer]
     cubics.handles[0, nearer + 1] = parabolas.handles[0, nearer + 1]

@@ -172,15 +172,15 @@ class Sheet:
         least = np.full(points.shape[1], np.inf)
         np.minimum.at(least, rows, bends)
         strayed = ~done | (turned > STRAYED * self.apart)
-        astray = np.flatnonzero(strayed & reached[rows] & (GUESSED * tried.guess < least[rows]))
-        if astray.size == 0:
+        worse = np.flatnonzero(strayed & reached[rows] & (GUESSED * tried.guess < least[rows]))
+        if worse.size == 0:
             return
-        found = self.nearest(tried.start[astray], points[:, rows[astray]], FAILURES)
+        found = self.nearest(tried.start[worse], points[:, rows[worse]], FAILURES)
         bent = self.springs.bend(found.poses.rows)
-        tried.steps[astray] += found.steps
-        less = found.done & (bent < bends[astray])
-        tried.poses.put(astray[less], found.poses[less])
-        bends[astray[less]], done[astray[less]] = bent[less], True
+        tried.steps[worse] += found.steps
+        less = found.done & (bent < bends[worse])
+        tried.poses.put(worse[less], found.poses[less])
+        bends[worse[less]], done[worse[less]] = bent[less], True
 
     def _candidates(self, points: Floats) -> tuple[Rows, Poses, Floats]:
         """Return rows (k,) of points, poses that may lead to the least for each, and their bends, about."""

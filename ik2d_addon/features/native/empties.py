@@ -85,7 +85,7 @@ def _empty(rig: RigChain, what: str) -> bpy.types.Object:
 
 
 def remove_native(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> None:
-    """Remove a native chain's drivers, constraints and empties, as far as they still exist, and nothing else.
+    """Remove a native chain's drivers, constraints and empties, as far as they still exist.
 
     Nothing happens to a chain that is not native. If the armature was duplicated without its empties, they
     belong to the original and stay. Raises IK2DError, with nothing changed, for names that are no text.

@@ -51,7 +51,7 @@ class RigChain:
     starts_from_rest: bool = False  # with CCD: each frame, not from the one before
     root_turns_freely: bool = True  # with Even: the root's turn costs nothing
     notes: tuple[str, ...] = ()  # other warnings
-    ruled: bool = False  # whether a warning names other controls of the bones
+    other_controls: bool = False  # whether a warning names other controls of the bones
     forced: tuple[str, ...] = ()  # problems refused without force: inputs that are missing or do not run
     stretching: Stretching | None = None  # None where no bone changes its length
     slides: Slides | None = None  # None where all bones are rigid

@@ -132,10 +132,10 @@ def is_held(bone: bpy.types.PoseBone) -> bool:
     if not any(locked):
         return False
     four = bone.rotation_mode in ('QUATERNION', 'AXIS_ANGLE')
-    return all(bone.lock_rotation) or (four and locked[0]) or _astray(bone)
+    return all(bone.lock_rotation) or (four and locked[0]) or _off_rest(bone)
 
 
-def _astray(bone: bpy.types.PoseBone) -> bool:
+def _off_rest(bone: bpy.types.PoseBone) -> bool:
     """Return whether a locked rotation channel is off its rest, or may be at another frame."""
     locks = locked_channels(bone)
     if bone.rotation_mode == 'AXIS_ANGLE' and not bone.lock_rotations_4d:

@@ -153,7 +153,7 @@ def with_other_controls(
 ) -> RigChain:
     """Return a chain with a warning for each other control on some frames; see `other_controls`."""
     lines = sentences(rig.name, other_controls(rig, first, last, reaching))
-    return replace(rig, notes=(*rig.notes, *lines), ruled=bool(lines))
+    return replace(rig, notes=(*rig.notes, *lines), other_controls=bool(lines))
 
 
 def sentences(chain_name: str, rulers: Sequence[OtherControl]) -> list[str]:
@@ -225,15 +225,15 @@ def _candidates(
         if constraint.name in native:
             continue
         if constraint.type in _REACHING:
-            ruled = _reached(rig, bone, constraint)
+            moved = _reached(rig, bone, constraint)
         else:
-            ruled = (bone.name,) if _can_act(rig, i, constraint) else ()
-        if ruled:
-            yield bone, constraint, ruled
+            moved = (bone.name,) if _can_act(rig, i, constraint) else ()
+        if moved:
+            yield bone, constraint, moved
     for bone, constraint in reaching:
-        ruled = () if bone.name in rig.bones else _reached(rig, bone, constraint)
-        if ruled:
-            yield bone, constraint, ruled
+        moved = () if bone.name in rig.bones else _reached(rig, bone, constraint)
+        if moved:
+            yield bone, constraint, moved
 
 
 def _reached(rig: RigChain, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> tuple[str, ...]:

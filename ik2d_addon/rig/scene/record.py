@@ -164,9 +164,9 @@ def difference_of(
     in_world = reach * np.linalg.norm(np.nan_to_num(seen.world[:, :3, :3]), axis=(1, 2)).min() / np.sqrt(3.0)
     places_off = _rounding(seen.world[:, None, :3, 3], seen.places)
     poses_off = _rounding(seen.poses[..., :3, 3])
-    astray = ~_near(worked_out.places, seen.places, in_world, places_off).all(axis=(0, 2))
-    if astray.any():
-        return f"'{targets[int(np.argmax(astray))][0].name}'"
+    unlike = ~_near(worked_out.places, seen.places, in_world, places_off).all(axis=(0, 2))
+    if unlike.any():
+        return f"'{targets[int(np.argmax(unlike))][0].name}'"
     if not _near(worked_out.aims, seen.aims, 1.0).all():
         return "the axes of a target"
     if not _near_matrices(worked_out.world[:, None], seen.world[:, None], in_world, places_off).all():

@@ -508,11 +508,9 @@ class IK2D_PG_chain(PoleSettings, TipAngleSettings, PropertyGroup):
         **NOTE,
     )
     last_solve: StringProperty(
-        name="Last Solve", description="What came of the last solve of this chain", **NOTE
+        name="Last Solve", description="Result of the last solve of this chain", **NOTE
     )
-    last_bake: StringProperty(
-        name="Last Bake", description="What came of the last bake of this chain", **NOTE
-    )
+    last_bake: StringProperty(name="Last Bake", description="Result of the last bake of this chain", **NOTE)
     bake_reached: BoolProperty(
         name="Reached",
         description="Whether the last bake brought the tip to its target on every frame",

@@ -146,7 +146,7 @@ class IK2D_PG_settings(PropertyGroup):
         default='SAMPLE',
         **STORED,
     )
-    last_bake: StringProperty(name="Last Bake", description="What came of the last bake", **NOTE)
+    last_bake: StringProperty(name="Last Bake", description="Result of the last bake", **NOTE)
     last_bake_alert: BoolProperty(
         name="Last Bake Alert",
         description="Whether the last bake missed a target or gave a warning",
@@ -158,7 +158,7 @@ class IK2D_PG_settings(PropertyGroup):
         description="Range and options of the last bake, to see whether it still holds",
         **NOTE,
     )
-    last_solve: StringProperty(name="Last Solve", description="What came of the last solve", **NOTE)
+    last_solve: StringProperty(name="Last Solve", description="Result of the last solve", **NOTE)
     last_solve_alert: BoolProperty(
         name="Last Solve Alert",
         description="Whether the last solve missed a target or gave a warning",

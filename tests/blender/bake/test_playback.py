@@ -127,7 +127,7 @@ def test_some_fifty_times_are_looked_at_where_more_than_keys_turns_bones(monkeyp
     assert 26 <= looked.sum() <= 28 and looked[0] and looked[-1]
     assert chain.between_times[0] == 1.5 and chain.between_times[-1] == 599.5
     assert (chain.between_times % 1 == 0.5).all()
-    # The target moves for forty frames: beside the sample, what may go astray then is looked at.
+    # The target moves for forty frames: beside the sample, what may go off then is looked at.
     assert (chain.between_times > 40.0).sum() == 24 and 26 <= len(chain.between) <= 26 + 40
 
 

@@ -232,10 +232,10 @@ def test_what_rules_the_bones_on_the_frames_is_a_warning():
     for frame, influence in ((1, 0.0), (20, 0.0), (21, 1.0), (40, 1.0)):
         ik.influence = influence
         ik.keyframe_insert("influence", frame=frame)
-    for frames, ruled in (([1, 5, 20], False), ([1, 5, 21], True), ([30], True)):
+    for frames, other_controls in (([1, 5, 20], False), ([1, 5, 21], True), ([30], True)):
         ((rig,), _) = read_rigs(armature, None, frames)
-        assert rig.ruled is ruled
-        assert any("moved by" in warning for warning in rig.warnings) is ruled
+        assert rig.other_controls is other_controls
+        assert any("moved by" in warning for warning in rig.warnings) is other_controls
 
 
 # --- What would stop a bake -----------------------------------------------------------------------

@@ -38,7 +38,7 @@ def rig(**changes):
         "subtarget": "",
         "warnings": (),
         "plane_taken": "the plane of its bend",
-        "ruled": False,
+        "other_controls": False,
         "hands": None,
         "swing": None,
         "joints": SimpleNamespace(askew=False, slants=np.zeros(2), fixed=np.zeros(2, bool)),
@@ -323,7 +323,7 @@ def test_playing_back_worse_than_solved(part, warned, off_plane):
 
 
 def test_what_rules_the_bones_is_to_be_muted_where_it_was_named():
-    (warning,) = told(keyed(chain=rig(ruled=True)), played=played([10], [0.5]))[2]
+    (warning,) = told(keyed(chain=rig(other_controls=True)), played=played([10], [0.5]))[2]
     assert warning.endswith("(frame 10); mute constraints, drivers or other animation on its bones")
 
 
@@ -399,14 +399,14 @@ def test_angles_are_as_played_back_where_measured_with_the_whole_turns_of_the_so
     assert chain.plane_axes.tolist() == [[0, 1, 0], [0, 0, 1]]
 
 
-@pytest.mark.parametrize("how", ["ruled", "worse", "sparse"])
+@pytest.mark.parametrize("how", ["other_controls", "worse", "sparse"])
 def test_angles_are_unknown_where_other_things_than_keys_may_turn_the_bones(how):
     plan, off = KeyPlan.every(FRAMES), 0.0
     if how == "sparse":
         plan = KeyPlan(FRAMES, FRAMES, own={"leg": []})
     if how == "worse":
         off = 0.1
-    one = with_angles(chain=rig(ruled=how == "ruled"))
+    one = with_angles(chain=rig(other_controls=how == "other_controls"))
     _, chain, _ = told(one, plan=plan, played=measured([12], [[0.7, 0.3]], off))
     assert np.isnan(chain.angles).all(axis=1).tolist() == [True, False, True, True]
 

@@ -28,7 +28,7 @@ def test_without_the_pull_a_chain_winds_up():
     (eight,) = (loop for loop in loops_of(5, False) if loop.name == "eight")
     found = walked(eight, 3, posture_gain=0.0)
     assert found.open > 90.0 and found.bend > 10.0
-    assert set(LOOPS) == {"round the root", "beside it", "eight", "walk"} and isinstance(eight, Loop)
+    assert set(LOOPS) == {"round the root", "next to it", "eight", "walk"} and isinstance(eight, Loop)
 
 
 @pytest.mark.parametrize(

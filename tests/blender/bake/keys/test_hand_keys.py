@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from rigs import add_leg
 
-from ik2d_addon.bake.keys.hand_keys import ASTRAY, _with_handles
+from ik2d_addon.bake.keys.hand_keys import ANGLE_MISSED, _with_handles
 from ik2d_addon.bake.keys.handles import halves, played_between
 from ik2d_addon.rig.animation.bone_channels import BoneRotation
 
 
-def test_handles_lead_through_what_lies_between_only_where_it_is_known_and_astray():
+def test_handles_lead_through_what_lies_between_only_where_it_is_known_and_off_by_more():
     armature = add_leg()
     armature.pose.bones["shin"].rotation_mode = 'XYZ'
     values = np.zeros((17, 3))  # frames, and quarters between them
-    for middle, most in ((6, 0.1), (10, 0.5 * ASTRAY), (14, 0.1)):
+    for middle, most in ((6, 0.1), (10, 0.5 * ANGLE_MISSED), (14, 0.1)):
         values[middle - 1 : middle + 2, 0] = 0.75 * most, most, 0.75 * most
     rotation = BoneRotation("shin", "rotation_euler", values)
     found = _with_handles(armature, rotation, np.array([True, True, True, False]))

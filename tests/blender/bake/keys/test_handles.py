@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between two frames: where automatic handles lead the tip astray, and the handles that do not."""
+"""Between two frames: where automatic handles lead the tip off, and the handles that do not."""
 
 import math
 from dataclasses import replace
@@ -94,7 +94,7 @@ def gaps(monkeypatch):
     return found
 
 
-# --- Where they would lead astray -----------------------------------------------------------------
+# --- Where they would lead off -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_new_f_curves_smooth_over_no_neighbours():
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("keys", [FAST, STEP], ids=["fast", "step"])
-def test_gaps_are_doubtful_where_blender_would_have_the_tip_astray(monkeypatch, mode, keys):
+def test_gaps_are_doubtful_where_blender_would_have_the_tip_off(monkeypatch, mode, keys):
     armature, last = leg(keys, mode), max(keys)
     found = doubtful_gaps(*solved(armature, last))
     monkeypatch.setattr(keying, "doubtful_gaps", lambda *_: np.empty(0, np.intp))

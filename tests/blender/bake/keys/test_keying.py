@@ -200,7 +200,7 @@ def test_without_more_every_time_is_keyed(choosing):
     assert asked == ["doubtful"] and keyed.doubtful.tolist() == []
 
 
-def test_where_automatic_handles_would_lead_astray_they_are_shaped(choosing):
+def test_where_automatic_handles_would_lead_off_they_are_shaped(choosing):
     keyed, asked, _, shaped = choosing(KeyPlan.every([1, 2, 3, 4, 5]), gaps=[1, 3])
     assert keyed.rotations == shaped and keyed.doubtful.tolist() == [1, 3]
     assert asked == ["doubtful", "shaped"]

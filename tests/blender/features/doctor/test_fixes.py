@@ -14,7 +14,7 @@ from faults import (
     keyed_leg,
     leg,
     locked_curve,
-    ruled,
+    other_controls,
     shared_action,
     straight,
     stuck,
@@ -102,7 +102,7 @@ def test_the_click_mends_it_and_the_tip_is_on_its_target(fault, mode):
 
 
 def test_ik_that_rules_the_chain_can_be_adopted_instead():
-    armature, chain = ruled()
+    armature, chain = other_controls()
     (finding,) = examine(armature, chain, 1, 40)
     assert [one.way for one in finding.fixes] == ['MUTE_CONSTRAINTS', 'ADOPT']
     assert bpy.ops.ik2d.adopt(all=True) == {'FINISHED'}

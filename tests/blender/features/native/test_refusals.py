@@ -63,7 +63,7 @@ def slow_flip(armature, chain):
     chain.keyframe_insert("turn_over", frame=1)
 
 
-def ruled(armature, chain):
+def other_controls(armature, chain):
     armature.pose.bones["shin"].constraints.new('IK').target = chain.target
 
 
@@ -91,7 +91,7 @@ def below(armature, chain):
         (slides, "bones that slide cannot be; turn Slide off"),
         (limits_and_stretch, "limits and stretches.*turn off the limits, or Stretch"),
         (slow_flip, "turns over slowly.*key Bend instead"),
-        (ruled, "moved by the IK constraint 'IK' of bone 'shin'.*mute it"),
+        (other_controls, "moved by the IK constraint 'IK' of bone 'shin'.*mute it"),
         (shared, "bone 'thigh' is turned by chain 'other' on drivers already; make"),
         (below, "its target 'Target' is moved by the chain itself.*choose a target that does not"),
     ],

@@ -42,7 +42,7 @@ def test_every_setting_reaches_the_chain():
     assert (rig.bend, rig.iterations, rig.tolerance, rig.softness) == (-1, 17, 0.125, 0.25)
     assert rig.influence == 0.5
     assert armature.path_resolve(rig.path) == chain
-    assert rig.plane_taken == "rest pose's bend" and not rig.ruled
+    assert rig.plane_taken == "rest pose's bend" and not rig.other_controls
     assert rig.warnings == ()
 
 

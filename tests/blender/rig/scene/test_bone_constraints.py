@@ -115,11 +115,11 @@ def test_a_chain_gets_its_lines_as_notes_and_is_ruled():
     armature, chain = leg()
     rig = read_chain(armature, chain)
     plain = with_other_controls(rig, FIRST, LAST)
-    assert plain.notes == () and not plain.ruled
+    assert plain.notes == () and not plain.other_controls
     give(armature, 'COPY_ROTATION', target=add_target({}, "Other"))
-    ruled = with_other_controls(with_other_controls(rig, FIRST, LAST), FIRST, LAST)
-    assert len(ruled.notes) == 2 and ruled.ruled
-    assert ruled.notes[0] == sentences("shin", found(armature))[0]
+    noted = with_other_controls(with_other_controls(rig, FIRST, LAST), FIRST, LAST)
+    assert len(noted.notes) == 2 and noted.other_controls
+    assert noted.notes[0] == sentences("shin", found(armature))[0]
 
 
 def test_what_reaches_up_is_the_same_looked_up_for_one_chain_or_for_all():
@@ -158,7 +158,7 @@ def test_rulers_say_who_they_are():
 def test_ik_reaches_as_far_as_its_length():
     armature, _ = leg()
     constraint = give(armature, 'IK', "foot", target=add_target({}, "Other"))
-    for count, tail, ruled in (
+    for count, tail, moved in (
         (0, True, 2),
         (1, True, 0),
         (2, True, 1),
@@ -168,7 +168,7 @@ def test_ik_reaches_as_far_as_its_length():
         (0, False, 2),
     ):
         constraint.chain_count, constraint.use_tail = count, tail
-        assert [r.bones for r in found(armature)] == ([("thigh", "shin")[-ruled:]] if ruled else [])
+        assert [r.bones for r in found(armature)] == ([("thigh", "shin")[-moved:]] if moved else [])
 
 
 @pytest.mark.parametrize("kind, acts", [('LIMIT_SCALE', 0), ('MAINTAIN_VOLUME', 0), ('LIMIT_DISTANCE', 1)])
