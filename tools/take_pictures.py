@@ -23,11 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 # Script -> the sample scene that it starts from, and the size of the window.
 SCRIPTS = {
-    "cutout": ("08_cutout", "1280x1060"),
-    "live": ("03_tentacle", "1280x800"),
-    "panel": ("02_excavator", "1440x980"),
-    "riggers": ("01_walking_leg", "1280x1060"),
-    "walk": ("01_walking_leg", "1280x860"),
+    "cutout": ("08_cutout", "1600x1800"),
+    "live": ("03_tentacle", "1600x1200"),
+    "panel": ("02_excavator", "1600x1760"),
+    "riggers": ("01_walking_leg", "1600x1800"),
+    "walk": ("01_walking_leg", "1600x1620"),
 }
 # Moving picture -> the beginning of its frames' names, its width in pixels, milliseconds a frame.
 MOVING = {"live": ("live_", 840, 60), "walk_cycle": ("cycle_", 640, 42)}

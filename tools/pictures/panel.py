@@ -19,7 +19,7 @@ def test():
     rig.data.bones.active = rig.data.bones["stick"]
     for name in ("boom", "stick"):
         (rig.pose.bones[name] if bpy.app.version >= (5, 0) else rig.data.bones[name]).select = True
-    rig.ik2d.use_custom_range, rig.ik2d.frame_end = True, 60
+    bpy.context.scene.frame_end = 60
     yield from ui.click_button(area, sidebar, "ik2d.bake")
     yield from ui.wait_until(lambda: rig.ik2d.chains[0].bake_mark, "the bake", 60)
     bpy.context.scene.frame_set(14)

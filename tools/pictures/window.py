@@ -15,6 +15,7 @@ from arm_steps import at, click_sub_panel, ui  # noqa: E402
 __all__ = ["at", "calm", "click_sub_panel", "in_front", "look_at", "named", "picture", "scroll", "ui"]
 
 SHOTS = Path(os.environ["IK2D_SHOTS"])
+SCALE = 1.6  # of the interface: its text is legible at half the picture's size
 REST = (12, 12)  # where the mouse hides nothing and asks for no tooltip
 
 
@@ -44,7 +45,13 @@ def look_at(x: float, z: float, distance: float) -> None:
 
 
 def in_front(name: str):
-    """Show a tab of the sidebar; return its area and region."""
+    """Leave viewport and timeline in the window, large, and show a tab of the sidebar; return its area and region."""
+    bpy.context.preferences.view.ui_scale = SCALE
+    for kind in ('OUTLINER', 'PROPERTIES'):
+        for area in [area for area in ui.window().screen.areas if area.type == kind]:
+            with bpy.context.temp_override(window=ui.window(), area=area):
+                bpy.ops.screen.area_close()
+    yield 1.0
     area, sidebar = yield from ui.sidebar(name)
     return area, sidebar
 

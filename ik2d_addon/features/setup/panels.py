@@ -55,7 +55,7 @@ class IK2D_PT_main(Sidebar, Panel):
             return
         settings = armature.ik2d
         row = layout.row()
-        rows = 5 if len(settings.chains) > 1 else 2
+        rows = min(max(len(settings.chains), 5), 8) if len(settings.chains) > 1 else 2
         row.template_list("IK2D_UL_chains", "", settings, "chains", settings, "active_index", rows=rows)
         self._draw_list_buttons(row.column(align=True), len(settings.chains))
         chain = shown_chain(context)
