@@ -4,6 +4,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
+from inspect import get_annotations
 
 import bpy
 
@@ -24,7 +25,7 @@ def _translate_apart(cls: type) -> None:
     """Have Blender look up a class's labels, and those of its properties, in our own context."""
     cls.bl_translation_context = CONTEXT
     for base in cls.__mro__:
-        for declared in base.__dict__.get("__annotations__", {}).values():
+        for declared in get_annotations(base).values():
             if isinstance(declared, bpy.props._PropertyDeferred):
                 declared.keywords["translation_context"] = CONTEXT
 
