@@ -9,6 +9,7 @@ A text that is new is left empty in each .po, to be translated; one that is gone
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -60,9 +61,12 @@ def labels() -> Iterator[Message]:
     structs += [
         cls.bl_rna for kind in (bpy.types.PropertyGroup, bpy.types.AddonPreferences) for cls in ours(kind)
     ]
+    files = (path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    drawn = {name for text in files for name in re.findall(r'(?:\.prop\w*|\bfield)\([^()]*?"(\w+)"', text)}
     for rna in sorted(structs, key=lambda rna: rna.identifier):
         for found in rna.properties:
-            if found.is_hidden or found.translation_context != CONTEXT:
+            is_shown = not found.is_hidden or found.identifier in drawn  # a panel may show what F3 hides
+            if found.translation_context != CONTEXT or not is_shown:
                 continue
             yield found.name, CONTEXT, rna.identifier
             yield found.description, None, rna.identifier

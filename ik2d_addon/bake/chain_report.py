@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core import Status
 from ..core.inputs import Floats
 from ..core.solution import is_reached
-from ..core.words import listed, number_of, say
+from ..core.words import listed, noted, number_of, say
 from .causes import (
     BETWEEN_KEYS,
     BLENDED,
@@ -291,7 +291,7 @@ class ChainReport:
         at = (
             say("most at frame {frame:g}", frame=self.frames[worst])
             if count > 1
-            else f"at {self.frames[worst]:g}"
+            else say("at frame {frame:g}", frame=self.frames[worst])
         )
         return say(
             "; its foot lifted above '{ground}' by up to {length} on {frames}, {at}",
@@ -310,8 +310,10 @@ class ChainReport:
         more = (
             say(" and on {runs}", runs=number_of(edges.size // 2 - 1, "other run")) if edges.size > 2 else ""
         )
-        to = f"s {first:g} to {last:g}" if last > first else f" {first:g}"
-        return say("; live shows another pose at frame{to}{more}", to=to, more=more)
+        if last > first:
+            words = noted("; live shows another pose at frames {first:g} to {last:g}{more}")
+            return say(words, first=first, last=last, more=more)
+        return say("; live shows another pose at frame {first:g}{more}", first=first, more=more)
 
     @property
     def worst_missed(self) -> int:

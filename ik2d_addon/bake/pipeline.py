@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..core import IK2DError
+from ..core.words import noted
 from ..rig.animation import key_faults, keys
 from ..rig.animation.bone_channels import BoneChannels, BoneRotation, posed
 from ..rig.animation.times import animation_times, pace_of
@@ -228,7 +229,7 @@ def _bake_rigs(
         solved,
         plan,
         shown,
-        verb="Snapped" if by_hand else "Baked",
+        verb=noted("Snapped") if by_hand else noted("Baked"),
         verified=options.verify,
         full_scene=full_scene,
         stepped=stepped,
@@ -274,7 +275,14 @@ def solve(
         solved = _as_given(solved, rigs)
         shown = _look_now(scene, solved)
     return report_of(
-        armature_object, scene, solved, plan, shown, verb="Solved", verified=VERIFY_ALL, left_out=left_out
+        armature_object,
+        scene,
+        solved,
+        plan,
+        shown,
+        verb=noted("Solved"),
+        verified=VERIFY_ALL,
+        left_out=left_out,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.words import number_of, say
+from ..core.words import noted, number_of, say
 from .chain_report import ChainReport
 
 
@@ -15,7 +15,7 @@ class BakeReport:
 
     armature: str  # of several, their names
     chains: tuple[ChainReport, ...]
-    verb: str = "Baked"
+    verb: str = noted("Baked")
     full_scene: str = ""  # why the whole scene had to be evaluated for the samples; "" if it had not
     rig_warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # the fault of each chain that was asked for and could not be solved
@@ -78,7 +78,14 @@ class BakeReport:
         """Return one sentence with the numbers that matter, for the status bar and the terminal."""
         frames, chains = len(self.chains[0].frames), len(self.chains)
         rigs = say(" of {count} armatures", count=len(self.parts)) if self.parts else ""
-        done = f"{self.verb} {number_of(frames, 'frame')} on {number_of(chains, 'chain')}{rigs}{self._keys()}"
+        done = say(
+            "{verb} {frames} on {chains}{rigs}{keys}",
+            verb=self.verb,
+            frames=number_of(frames, "frame"),
+            chains=number_of(chains, "chain"),
+            rigs=rigs,
+            keys=self._keys(),
+        )
         forced = sum(bool(chain.forced) for chain in self.chains)
         by_force = (
             say("; {chains} by force, see the warnings", chains=number_of(forced, "chain")) if forced else ""
@@ -100,8 +107,8 @@ class BakeReport:
             )
             return f"{reached}{worst.unverified_words()}{worst.between_words()}"
         worst = max(bad, key=lambda chain: (chain.missed.any(), chain.max_error))
-        named = f" of '{worst.name}'" if len(self.chains) > 1 else ""
-        named += f" on '{worst.armature}'" if self.parts else ""
+        named = say(" of '{chain}'", chain=worst.name) if len(self.chains) > 1 else ""
+        named += say(" on '{armature}'", armature=worst.armature) if self.parts else ""
         if worst.missed.any():
             return f"{worst.missed_words()}{named}"
         return f"{worst.doubt_words('target')}{named}"

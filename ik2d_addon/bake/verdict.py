@@ -286,7 +286,7 @@ def _turnings(chain: SolvedChain, frames: Sequence[float], units: str) -> Iterat
     edges = np.flatnonzero(np.diff(np.concatenate(([0], chain.turning.astype(np.int8), [0]))))
     for first, end in zip(edges[::2], edges[1::2], strict=True):
         worst = first + int(np.argmax(chain.distance[first:end]))
-        last = f" to {frames[end - 1]:g}" if end - first > 1 else ""
+        last = say(" to {frame:g}", frame=frames[end - 1]) if end - first > 1 else ""
         yield (
             say(
                 "Chain '{chain}': it turns over to its other side on frame {frame:g}{last}; its tip "

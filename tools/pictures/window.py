@@ -45,7 +45,7 @@ def look_at(x: float, z: float, distance: float) -> None:
 
 
 def in_front(name: str):
-    """Leave viewport and timeline in the window, large, and show a tab of the sidebar; return its area and region."""
+    """Show a tab of the sidebar, large, next to viewport and timeline alone; return its area and region."""
     bpy.context.preferences.view.ui_scale = SCALE
     for kind in ('OUTLINER', 'PROPERTIES'):
         for area in [area for area in ui.window().screen.areas if area.type == kind]:

@@ -33,7 +33,7 @@ from .limbs import limbs_meant, limbs_of
 from .muting import why_not_silence
 from .plan import Plan, read_plan
 from .poses import FEW_FRAMES, MOST_FRAMES, Watched, frames_of, watched
-from .words import in_words
+from .words import in_words, of_bones
 
 # Ways to solve a chain of more than two bones, in words. Each has to be nearer to the IK's pose than those
 # before it by a part of the limb, to be chosen.
@@ -181,7 +181,7 @@ def plan_in_words(adoption: Adoption, i: int, unit_system: str, carried: str = "
     """
     plan = adoption.plans[i]
     if i in adoption.takers:
-        own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.limb.constraints)
+        own = of_bones(plan.limb.constraints)
         return [
             say(
                 "{taker}: is a chain already, and stays as it is; mutes {own}",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a chain takes over from an IK constraint, and what it cannot, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -31,11 +31,23 @@ def in_words(plan: Plan) -> Plan:
     return replace(plan, carried=tuple(_carried_over(plan)), lost=tuple(lost))
 
 
+def of_bones(constraints: Iterable[tuple[str, str]]) -> str:
+    """Return constraints, each a bone and a name, in words: "'IK' of 'shin.L', 'Copy' of 'thigh.L'"."""
+    return ", ".join(
+        say("'{constraint}' of '{bone}'", constraint=name, bone=bone) for bone, name in constraints
+    )
+
+
 def _carried_over(plan: Plan) -> Iterator[str]:
     """Yield a line for each thing that a chain takes over."""
     limb, main = plan.limb, plan.limb.main
     follows = plan.subtarget or plan.target.name
-    yield f"{number_of(len(limb.bones), 'bone')} ({', '.join(limb.bones)}) to '{follows}'"
+    yield say(
+        "{count} ({bones}) to '{target}'",
+        count=number_of(len(limb.bones), "bone"),
+        bones=", ".join(limb.bones),
+        target=follows,
+    )
     if limb.cut:
         yield say("it begins below '{cut}', which another chain moves", cut=limb.cut)
     if main.pole_target is not None:
@@ -71,10 +83,10 @@ def _carried_over(plan: Plan) -> Iterator[str]:
             part=say(", by the last bone alone") if plan.stretches_last else "",
         )
     if limb.idle:
-        own = ", ".join(f"'{name}' of '{bone}'" for bone, name in limb.idle)
+        own = of_bones(limb.idle)
         yield say("it also mutes {own}: IK of bones that this limb shares, which it overrides", own=own)
     if plan.turning:
-        own = ", ".join(f"'{name}' of '{bone}'" for bone, name in plan.turning)
+        own = of_bones(plan.turning)
         yield say("it also mutes {own}, which acted before the IK", own=own)
 
 
@@ -136,7 +148,7 @@ def _lost_settings(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Seque
 def _others(plan: Plan, bones: Sequence[bpy.types.PoseBone], times: Sequence[float]) -> list[str]:
     """Return the other constraints that act on the bones, without limits: "'Child Of' of 'thigh'"."""
     return [
-        f"'{constraint.name}' of '{bone.name}'"
+        say("'{constraint}' of '{bone}'", constraint=constraint.name, bone=bone.name)
         for bone in bones
         for constraint in bone.constraints
         if constraint.type not in _CARRIED

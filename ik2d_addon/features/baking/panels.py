@@ -93,8 +93,9 @@ class IK2D_PT_bake_options(RigSidebar, Panel):
 
 def clear_label(settings: PropertyGroup) -> str:
     """Return the label of Clear Bake, with the range that it clears if it is not all frames."""
-    frames = f", {settings.frame_start} to {settings.frame_end}" if settings.use_custom_range else ""
-    return say("Clear Bake{frames}", frames=frames)
+    if not settings.use_custom_range:
+        return say("Clear Bake")
+    return say("Clear Bake, {start} to {end}", start=settings.frame_start, end=settings.frame_end)
 
 
 def draw_results(layout: UILayout, context: Context, armature: Object) -> None:

@@ -158,7 +158,7 @@ def _first_change(
         for chain in chains:
             before = getattr(chain, mark)
             if before and (what := changed_since(before, fingerprint(chain, animated))):
-                return f"{what} of '{chain.name}'" if len(chains) > 1 else what
+                return say("{what} of '{chain}'", what=what, chain=chain.name) if len(chains) > 1 else what
         return ""
 
     frame = (scene.session_uid, scene.frame_current_final) if scene is not None else None

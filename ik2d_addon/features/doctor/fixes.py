@@ -241,23 +241,25 @@ def _unlock_bones(rig: RigChain, which: Sequence[int], what: str) -> str:
 @fix("Unlock Channels")
 def unlock_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unlock the F-Curves, and groups, that a bake of the chain writes."""
-    return _switched_off(armature, settings, "lock", "locked")
+    found = _switched_off(armature, settings, "lock", say("channel is locked"))
+    return say("Unlocked {channels}", channels=number_of(found, "channel"))
 
 
 @fix("Unmute Channels")
 def unmute_channels(armature: bpy.types.Object, settings: Settings) -> str:
     """Unmute the F-Curves, and groups, that a bake of the chain writes."""
-    return _switched_off(armature, settings, "mute", "muted")
+    found = _switched_off(armature, settings, "mute", say("channel is muted"))
+    return say("Unmuted {channels}", channels=number_of(found, "channel"))
 
 
-def _switched_off(armature: bpy.types.Object, settings: Settings, switch: str, state: str) -> str:
-    """Switch off "lock" or "mute" of a chain's F-Curves and their groups."""
+def _switched_off(armature: bpy.types.Object, settings: Settings, switch: str, what: str) -> int:
+    """Switch off "lock" or "mute" of a chain's F-Curves and their groups; return how many had it on."""
     groups = key_faults.groups_of(armature, channels_at_rest(read_chain(armature, settings)))
     found = [one for one in (*_curves(armature, settings), *groups.values()) if getattr(one, switch)]
-    _refuse_nothing(settings, found, say("channel is {state}", state=state))
+    _refuse_nothing(settings, found, what)
     for one in found:
         setattr(one, switch, False)
-    return f"Un{state} {number_of(len(found), 'channel')}"
+    return len(found)
 
 
 @fix("Mute Modifiers")

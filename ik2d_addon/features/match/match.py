@@ -15,7 +15,7 @@ from ...bake.request import frame_range, read_rigs, scene_of
 from ...bake.solving.frames import SolvedChain
 from ...core import IK2DError
 from ...core.inputs import Floats
-from ...core.words import quoted, say
+from ...core.words import noted, quoted, say
 from ...rig.animation import keys, versions
 from ...rig.animation.auto_keying import Moved
 from ...rig.animation.bone_channels import ROTATIONS, matrices, rotation_property
@@ -218,7 +218,7 @@ def snap_fk(
     scene = scene_of(armature)
     frames = _frames(scene, frame_start, frame_end, switch)
     if not frames:
-        return replace(solve(armature, chains, fully=True), verb="Snapped")
+        return replace(solve(armature, chains, fully=True), verb=noted("Snapped"))
     if not switch:
         return key_as_by_hand(armature, chains, frames[0], frames[-1])
     rigs, _ = read_rigs(armature, chains, frames)

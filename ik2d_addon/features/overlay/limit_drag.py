@@ -143,7 +143,9 @@ class IK2D_OT_limit_set(ChainOperator, Operator):
     def _tell(self, context: Context) -> None:
         joint = self._joint(context)
         low, high = math.degrees(joint.limit_min), math.degrees(joint.limit_max)
-        context.area.header_text_set(f"{joint.name}: {low:.1f}° to {high:.1f}°")
+        context.area.header_text_set(
+            say("{joint}: {low:.1f}° to {high:.1f}°", joint=joint.name, low=low, high=high)
+        )
         context.workspace.status_text_set(
             say("Release: confirm   Esc, right click: cancel   Ctrl: 5° steps   Shift: precise")
         )

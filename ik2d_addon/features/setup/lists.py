@@ -58,9 +58,11 @@ class IK2D_UL_joints(UIList):
         row = layout.row(align=True)
         row.prop(item, "use_limit", text="")
         row.label(text=item.name)
-        limits = f"{degrees(item.limit_min):.0f}° to {degrees(item.limit_max):.0f}°" if item.use_limit else ""
-        if item.use_slide:
-            limits = say("{limits}, slides", limits=limits) if limits else "slides"
+        limits = say("slides") if item.use_slide else ""
+        if item.use_limit:
+            low, high = degrees(item.limit_min), degrees(item.limit_max)
+            limits = say("{low:.0f}° to {high:.0f}°", low=low, high=high)
+            limits = say("{limits}, slides", limits=limits) if item.use_slide else limits
         if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
             right = row.row()
             right.alignment = 'RIGHT'

@@ -105,7 +105,7 @@ def plan_in_words(context: Context, whole_branch: bool = False) -> str:
     bones = chosen_bones(context, whole_branch)
     chosen = choose_target(active_armature(context), bones, target_candidates(context))
     target = say("a new target") if chosen is None else chosen[1] or chosen[0].name
-    return f"{', '.join(_told(bones))} to {target}"
+    return say("{bones} to {target}", bones=", ".join(_told(bones)), target=target)
 
 
 def _told(bones: list[str]) -> Iterator[str]:
