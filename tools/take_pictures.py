@@ -24,6 +24,7 @@ DOCS = ROOT / "docs"
 # Script -> the sample scene that it starts from, and the size of the window.
 SCRIPTS = {
     "cutout": ("08_cutout", "1600x1800"),
+    "languages": ("02_excavator", "1600x1760"),
     "live": ("03_tentacle", "1600x1200"),
     "panel": ("02_excavator", "1600x1760"),
     "riggers": ("01_walking_leg", "1600x1800"),

@@ -30,21 +30,24 @@ class IK2D_AP_preferences(AddonPreferences):
     def draw(self, context):
         self.layout.prop(self, "live_at_once")
         self._draw_shortcuts(context)
-        self.layout.prop(self.overlay, "show", text=say("Show the Overlay in the Viewport"))
+        self.layout.prop(self.overlay, "show", text=say("Show the Overlay in the Viewport"), translate=False)
         columns = self.layout.split(factor=0.5)
         draw_parts(columns.column(), self.overlay)
         draw_colors(columns.column(), self.overlay)
 
     def _draw_shortcuts(self, context):
         column = self.layout.column()
-        column.label(text=say("Shortcuts in {mode} Mode", mode=KEYMAP))
+        column.label(text=say("Shortcuts in {mode} Mode", mode=KEYMAP), translate=False)
         keyconfig = context.window_manager.keyconfigs.user
         items = list(shown_items())
         for keymap, item in items:
             column.context_pointer_set("keymap", keymap)
             rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, column, 0)
         if len(items) < len(SHORTCUTS):
-            column.label(text=say("Some are removed; Restore in Preferences > Keymap brings them back"))
+            column.label(
+                text=say("Some are removed; Restore in Preferences > Keymap brings them back"),
+                translate=False,
+            )
 
 
 def is_live_at_once() -> bool:

@@ -40,7 +40,7 @@ def draw_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
     for paragraph in text.splitlines():
         sign = icon
         for line in wrapped(paragraph, max(width, 3.0 * button), lambda line: text_width(context, line)):
-            column.label(text=line, icon=sign)
+            column.label(text=line, translate=False, icon=sign)
             if icon != 'NONE':
                 sign = 'BLANK1'  # below an icon the text keeps its left edge
 
@@ -79,9 +79,9 @@ def field(
         draw_text(layout, context, label, 'NONE')
         label = ""
     if search[0] is None:
-        layout.prop(owner, name, text=label, **options)
+        layout.prop(owner, name, text=label, translate=False, **options)
     else:
-        layout.prop_search(owner, name, *search, text=label, **options)
+        layout.prop_search(owner, name, *search, text=label, translate=False, **options)
 
 
 def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str, label: str) -> None:
@@ -89,7 +89,7 @@ def _draw_tick(layout: UILayout, context: Context, owner: bpy_struct, name: str,
     row = layout.row(align=True)
     row.use_property_split = False
     if text_width(context, label) <= content_width(context) - 2.0 * _ICON * button_height(context):
-        row.prop(owner, name, text=label)
+        row.prop(owner, name, text=label, translate=False)
     else:
         row.prop(owner, name, text="")
         draw_text(row, context, label, 'NONE')

@@ -28,7 +28,11 @@ class IK2D_TL_drag(WorkSpaceTool):
     @staticmethod
     def draw_settings(_context, layout, _tool):
         """Say what a drag takes hold of."""
-        layout.label(text=say("Drag a chain's tip; elsewhere, that of the active bone's chain"), icon='INFO')
+        layout.label(
+            text=say("Drag a chain's tip; elsewhere, that of the active bone's chain"),
+            translate=False,
+            icon='INFO',
+        )
 
 
 def register() -> None:

@@ -80,3 +80,13 @@ def test_blender_shows_our_words(name, compress):
     finally:
         translate_by()
         view.language = 'en_US'
+
+
+def test_blender_translates_no_text_a_second_time():
+    """A sentence's last word alone on a line, or a bone's name, may be a label of Blender's own."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+                if given.get("text", "''") != "''" and not isinstance(node.func.value, ast.Call):
+                    assert given.get("translate") == "False", f"{path.name}:{node.lineno}"

@@ -80,7 +80,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
-    package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ik2d_addon").rglob("*.py")}
+    files = [path for path in (ROOT / "ik2d_addon").rglob("*.*") if path.suffix in (".py", ".json")]
+    package = {path.relative_to(ROOT).as_posix() for path in files}
     held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
     assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE", "manual.html"}
 

@@ -180,7 +180,7 @@ def _looked(adoption: "Adoption") -> list[str]:
 def _draw_lines(layout: UILayout, context: Context, text: str, icon: str, width: float) -> None:
     """Draw a text in lines that fit the dialog's width."""
     for line in wrapped(text, width, lambda line: text_width(context, line)):
-        layout.label(text=line, icon=icon)
+        layout.label(text=line, translate=False, icon=icon)
         icon = 'BLANK1'
 
 
@@ -241,7 +241,14 @@ def draw_adopt(layout: UILayout, context: Context) -> None:
     row.alignment = 'LEFT'
     is_open = adopted.show_notes
     label = say("Changes: {count} not carried over", count=len(lost)) if lost else say("Changes")
-    row.prop(adopted, "show_notes", text=label, icon='TRIA_DOWN' if is_open else 'TRIA_RIGHT', emboss=False)
+    row.prop(
+        adopted,
+        "show_notes",
+        text=label,
+        translate=False,
+        icon='TRIA_DOWN' if is_open else 'TRIA_RIGHT',
+        emboss=False,
+    )
     if not is_open:
         return
     if adopted.apart:

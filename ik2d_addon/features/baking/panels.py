@@ -49,15 +49,17 @@ class IK2D_PT_bake(RigSidebar, Panel):
         active = several and settings.chains_to_bake == 'ACTIVE'
         first, last, _step = chosen_range(armature, context.scene)
         label = say("Bake {first} to {last}", first=first, last=last)
-        button.operator("ik2d.bake", text=label, icon=fitting_icon(context, label, 'KEY_HLT')).chain = (
-            chain.name if active else ""
-        )
+        button.operator(
+            "ik2d.bake", text=label, translate=False, icon=fitting_icon(context, label, 'KEY_HLT')
+        ).chain = chain.name if active else ""
         if other_selected(context):
             row = column.row()
             row.use_property_split = False
             row.prop(settings, "bake_selected")
         label = clear_label(settings)
-        column.operator("ik2d.clear_bake", text=label, icon=fitting_icon(context, label, 'X'))
+        column.operator(
+            "ik2d.clear_bake", text=label, translate=False, icon=fitting_icon(context, label, 'X')
+        )
 
     @staticmethod
     def _draw_range(column: UILayout, context: Context, settings: PropertyGroup) -> None:
@@ -130,17 +132,18 @@ def _draw_missed(column: UILayout, context: Context, missed: list) -> None:
     """Draw the buttons that jump to missed frames, for each chain that has any."""
     for chain in missed[:_MISSED_ROWS]:
         if len(chain.id_data.ik2d.chains) > 1:
-            column.label(text=chain.name)
+            column.label(text=chain.name, translate=False)
         labels = [say("Frame {frame}", frame=chain.worst_frame), say("Mark in Timeline")]
         row = row_or_column(column, context, labels)
-        row.operator("ik2d.worst_frame", text=labels[0], icon='TIME').chain = chain.name
+        row.operator("ik2d.worst_frame", text=labels[0], translate=False, icon='TIME').chain = chain.name
         row.operator(
             "ik2d.mark_frames",
             text=labels[1],
+            translate=False,
             icon=fitting_icon(context, labels[1], 'MARKER_HLT', in_box=True),
         ).chain = chain.name
     if len(missed) > _MISSED_ROWS:
-        column.label(text=say("and {count} more", count=len(missed) - _MISSED_ROWS))
+        column.label(text=say("and {count} more", count=len(missed) - _MISSED_ROWS), translate=False)
 
 
 classes = (IK2D_PT_bake, IK2D_PT_bake_options)

@@ -98,7 +98,7 @@ def draw_findings(layout: UILayout, context: Context, armature: Object, chain: P
         draw_text(column.box(), context, shown(finding), 'INFO' if finding.note else 'ERROR')
         _draw_fixes(column, context, chain, finding)
     if len(found) > _ROWS:
-        layout.label(text=say("and {count} more", count=len(found) - _ROWS))
+        layout.label(text=say("and {count} more", count=len(found) - _ROWS), translate=False)
     return next((finding.sentence for finding in found if finding.kind in _UNSOLVABLE), "")
 
 
@@ -118,7 +118,7 @@ def _draw_fixes(column: UILayout, context: Context, chain: PropertyGroup, findin
     row = row_or_column(column, context, [one.label for one in fixes])
     for one in fixes:
         icon = fitting_icon(context, one.label, one.icon)
-        button = row.operator(one.operator, text=say(one.label), icon=icon)
+        button = row.operator(one.operator, text=say(one.label), translate=False, icon=icon)
         if hasattr(button, "chain"):
             button.chain = chain.name
         if one.work is not None:

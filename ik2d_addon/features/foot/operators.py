@@ -69,7 +69,7 @@ def draw_foot(
     if foot.ground is not None:
         layout.prop(foot, "use_ground")
     header, body = layout.panel("ik2d_pivots", default_closed=True)
-    header.label(text=say("Pivots"))
+    header.label(text=say("Pivots"), translate=False)
     if body is not None:
         for name in ("heel", "ball", "toe_tip"):
             body.prop(foot, name)

@@ -140,7 +140,7 @@ def draw_match(layout: UILayout, context: Context) -> None:
     labels = [say(label) for label in _SWITCHES]
     row = row_or_column(layout, context, labels)
     for operator, label in zip(classes, labels, strict=True):
-        row.operator(operator.bl_idname, text=label).switch = True
+        row.operator(operator.bl_idname, text=label, translate=False).switch = True
 
 
 def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> None:
@@ -149,11 +149,11 @@ def draw_match_menu(layout: UILayout, chain: str = "", ranges: bool = True) -> N
         layout.operator(operator.bl_idname, icon=icon).chain = chain
         if ranges:
             entry = layout.operator(
-                operator.bl_idname, text=say("{label} over Range", label=operator.bl_label)
+                operator.bl_idname, text=say("{label} over Range", label=operator.bl_label), translate=False
             )
             entry.chain, entry.over_range = chain, True
     for operator, label, icon in zip(classes, _SWITCHES, ('CON_KINEMATIC', 'BLANK1'), strict=True):
-        entry = layout.operator(operator.bl_idname, text=say(label), icon=icon)
+        entry = layout.operator(operator.bl_idname, text=say(label), translate=False, icon=icon)
         entry.chain, entry.switch = chain, True
 
 

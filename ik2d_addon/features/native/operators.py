@@ -24,11 +24,11 @@ def draw_native(layout: UILayout, context: Context) -> None:
     chain = shown_chain(context)
     native = chain is not None and is_native(chain)
     if native and not acts_as_set(chain):
-        layout.operator("ik2d.make_native", text=say("Convert Again"), icon='DRIVER')
+        layout.operator("ik2d.make_native", text=say("Convert Again"), translate=False, icon='DRIVER')
     label = say("On Drivers: Revert") if native else IK2D_OT_make_native.bl_label
     operator = "ik2d.remove_native" if native else "ik2d.make_native"
     icon = fitting_icon(context, label, 'DRIVER', in_box=True)
-    layout.operator(operator, text=label, icon=icon, depress=native)
+    layout.operator(operator, text=label, translate=False, icon=icon, depress=native)
 
 
 def draw_setting(

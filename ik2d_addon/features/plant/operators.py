@@ -112,7 +112,7 @@ class IK2D_OT_plant_clear(ChainOperator, Operator):
 def draw_plant(layout: UILayout, context: Context, chain: PropertyGroup) -> None:
     """Draw the contacts of a chain with the buttons that find and hold them, folded at first."""
     header, body = layout.panel("ik2d_contacts", default_closed=True)
-    header.label(text=say("Contacts"))
+    header.label(text=say("Contacts"), translate=False)
     if body is None:
         return
     column = body.column(align=True)

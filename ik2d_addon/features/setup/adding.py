@@ -31,13 +31,18 @@ def draw_add(layout: UILayout, context: Context) -> None:
         return
     limb = limb_here(context)
     if limb is not None:
-        column.operator("ik2d.adopt", text=say("Adopt IK: {limb}", limb=limb.title), icon='CON_KINEMATIC')
+        column.operator(
+            "ik2d.adopt", text=say("Adopt IK: {limb}", limb=limb.title), translate=False, icon='CON_KINEMATIC'
+        )
         return
     draw_text(column, context, say("New chain: {chain}", chain=plan_in_words(context)), 'BONE_DATA')
     column.operator("ik2d.chain_add", icon='ADD')
     branch = chosen_bones(context, whole_branch=True)
     if len(branch) > len(chosen_bones(context)):
         button = column.operator(
-            "ik2d.chain_add", text=say("Whole Branch ({count})", count=len(branch)), icon='BONE_DATA'
+            "ik2d.chain_add",
+            text=say("Whole Branch ({count})", count=len(branch)),
+            translate=False,
+            icon='BONE_DATA',
         )
         button.whole_branch = True

@@ -32,7 +32,9 @@ class IK2D_UL_chains(UIList):
             row.label(text="", icon=sign)
         if is_native(item):
             label = say("Drivers")
-            row.label(text=label if fits_as_name(context, label + item.name) else "", icon='DRIVER')
+            row.label(
+                text=label if fits_as_name(context, label + item.name) else "", translate=False, icon='DRIVER'
+            )
         else:
             draw_toggle(row, item)
 
@@ -57,7 +59,7 @@ class IK2D_UL_joints(UIList):
         layout.use_property_split = False
         row = layout.row(align=True)
         row.prop(item, "use_limit", text="")
-        row.label(text=item.name)
+        row.label(text=item.name, translate=False)
         limits = say("slides") if item.use_slide else ""
         if item.use_limit:
             low, high = degrees(item.limit_min), degrees(item.limit_max)
@@ -66,7 +68,7 @@ class IK2D_UL_joints(UIList):
         if limits and fits_as_name(context, limits) and fits_as_name(context, item.name):
             right = row.row()
             right.alignment = 'RIGHT'
-            right.label(text=limits)
+            right.label(text=limits, translate=False)
 
 
 classes = (IK2D_UL_chains, IK2D_UL_joints)

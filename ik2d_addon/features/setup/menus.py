@@ -181,20 +181,28 @@ class IK2D_MT_list(Menu):
         layout.operator("ik2d.solve", icon='POSE_HLT')
         layout.separator()
         layout.operator(
-            "ik2d.copy_settings", text=say("Copy Settings to Enabled"), icon='COPYDOWN'
+            "ik2d.copy_settings", text=say("Copy Settings to Enabled"), translate=False, icon='COPYDOWN'
         ).to = 'ENABLED'
         layout.operator(
-            "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains")
+            "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains"), translate=False
         ).to = 'SELECTED'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        layout.operator("ik2d.enable_chains", text=say("Enable All"), icon='CHECKBOX_HLT').which = 'ALL'
-        layout.operator("ik2d.enable_chains", text=say("Enable Only the Active One")).which = 'ACTIVE'
+        layout.operator(
+            "ik2d.enable_chains", text=say("Enable All"), translate=False, icon='CHECKBOX_HLT'
+        ).which = 'ALL'
+        layout.operator(
+            "ik2d.enable_chains", text=say("Enable Only the Active One"), translate=False
+        ).which = 'ACTIVE'
         layout.separator()
-        layout.operator("ik2d.chain_move", text=say("Move Up"), icon='TRIA_UP').direction = 'UP'
-        layout.operator("ik2d.chain_move", text=say("Move Down"), icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator(
+            "ik2d.chain_move", text=say("Move Up"), translate=False, icon='TRIA_UP'
+        ).direction = 'UP'
+        layout.operator(
+            "ik2d.chain_move", text=say("Move Down"), translate=False, icon='TRIA_DOWN'
+        ).direction = 'DOWN'
 
 
 class IK2D_MT_bone(Menu):
@@ -207,7 +215,7 @@ class IK2D_MT_bone(Menu):
     def draw(self, context):
         layout, chain = self.layout, chain_here(context)
         if chain is not None:
-            layout.label(text=say("Chain '{chain}'", chain=chain.name))
+            layout.label(text=say("Chain '{chain}'", chain=chain.name), translate=False)
             if chain != active_chain(chain.id_data):
                 layout.operator("ik2d.chain_activate", icon='RESTRICT_SELECT_OFF').chain = chain.name
             layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
@@ -218,7 +226,7 @@ class IK2D_MT_bone(Menu):
             draw_match_menu(layout, chain.name, ranges=False)
             layout.separator()
         layout.operator("ik2d.chain_add", icon='ADD')
-        layout.prop(overlay_settings(), "show", text=say("Show Overlay"))
+        layout.prop(overlay_settings(), "show", text=say("Show Overlay"), translate=False)
 
 
 def draw_bone_menu(menu: Menu, context: Context) -> None:
@@ -249,14 +257,22 @@ class IK2D_MT_menu(Menu):
         layout.separator()
         layout.operator("ik2d.chain_add", icon='ADD')
         layout.operator("ik2d.chain_remove", icon='REMOVE')
-        layout.operator("ik2d.chain_move", text=say("Move Chain Up"), icon='TRIA_UP').direction = 'UP'
-        layout.operator("ik2d.chain_move", text=say("Move Chain Down"), icon='TRIA_DOWN').direction = 'DOWN'
+        layout.operator(
+            "ik2d.chain_move", text=say("Move Chain Up"), translate=False, icon='TRIA_UP'
+        ).direction = 'UP'
+        layout.operator(
+            "ik2d.chain_move", text=say("Move Chain Down"), translate=False, icon='TRIA_DOWN'
+        ).direction = 'DOWN'
         layout.operator("ik2d.mirror", icon='MOD_MIRROR')
         layout.operator("ik2d.adopt", icon='CON_KINEMATIC')
-        layout.operator("ik2d.adopt", text=say("Adopt All IK"), icon='CON_KINEMATIC').all = True
+        layout.operator(
+            "ik2d.adopt", text=say("Adopt All IK"), translate=False, icon='CON_KINEMATIC'
+        ).all = True
         layout.operator("ik2d.release", icon='LOOP_BACK')
         layout.operator("ik2d.flip", icon='MOD_MIRROR')
-        layout.operator("ik2d.flip", text=say("Flip Over 10 Frames"), icon='MOD_MIRROR').frames = 10
+        layout.operator(
+            "ik2d.flip", text=say("Flip Over 10 Frames"), translate=False, icon='MOD_MIRROR'
+        ).frames = 10
         layout.operator("ik2d.drag", icon='VIEW_PAN')
         layout.operator("ik2d.ccd_step", icon='CON_ROTLIKE')
         layout.separator()

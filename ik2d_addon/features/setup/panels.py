@@ -42,7 +42,7 @@ class IK2D_PT_main(Sidebar, Panel):
     def draw_header_preset(self, context):
         row, armature = self.layout.row(align=True), active_armature(context)
         if armature is not None and text_width(context, armature.name) < 0.5 * context.region.width:
-            row.label(text=armature.name, icon='ARMATURE_DATA')
+            row.label(text=armature.name, translate=False, icon='ARMATURE_DATA')
         row.operator("wm.url_open", text="", icon='HELP', emboss=False).url = manual.address()
 
     def draw(self, context):
@@ -275,7 +275,7 @@ class IK2D_PT_rig(Sidebar, Panel):
     def draw(self, context):
         for label, draw_box in BOXES.items():
             box = self.layout.box().column()
-            box.label(text=say(label))
+            box.label(text=say(label), translate=False)
             draw_box(box, context)
 
 

@@ -119,7 +119,7 @@ def draw_straight(layout: UILayout, context: Context, chain: PropertyGroup) -> N
     draw_text(column, context, straight_in_words(chain), 'ORIENTATION_NORMAL')
     row = column.row(align=True)
     row.operator("ik2d.turn_plane").chain = chain.name
-    row.operator("ik2d.flip", text=say("Flip"), icon='MOD_MIRROR').chain = chain.name
+    row.operator("ik2d.flip", text=say("Flip"), translate=False, icon='MOD_MIRROR').chain = chain.name
 
 
 classes = (IK2D_OT_turn_plane,)
