@@ -28,7 +28,7 @@ class Layout:
         assert name in owner.bl_rna.properties
         self.drawn.append(SimpleNamespace(prop=name, owner=owner, layout=self, **settings))
 
-    def label(self, *, text="", icon='NONE'):
+    def label(self, *, text="", icon='NONE', translate=True):
         self.drawn.append(SimpleNamespace(prop=None, text=text, icon=icon, layout=self))
 
 
