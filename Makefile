@@ -92,9 +92,9 @@ docs:  ## Build a searchable site of README.md and docs/ into build/site; a link
 	@echo
 	@echo "The site: build/site/index.html (to search it: $(PYTHON) -m http.server --directory build/site)"
 
-build:  ## Build and validate the extension: dist/ik2d-VERSION.zip
+build:  ## Build and validate the extension: dist/ik2d-VERSION.zip (ARGS=--release for what is to be published)
 	@$(ENVIRONMENT) manual
-	"$(PYTHON)" tools/build_extension.py dist
+	"$(PYTHON)" tools/build_extension.py dist $(ARGS)
 
 samples: BPY = 4.2.*
 samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version opens them
@@ -108,6 +108,7 @@ translations:  ## Bring the texts to translate up to date, and say which are not
 pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_GUI=/path/to/blender-gui
 	@$(ENVIRONMENT) pictures
 	"$(PYTHON)" tools/render_pictures.py
+	"$(PYTHON)" tools/platform_pictures.py docs/publishing
 	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made

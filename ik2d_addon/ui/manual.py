@@ -7,11 +7,12 @@ manual that the zip holds is opened, and in a checkout docs/manual.md itself.
 
 import tomllib
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import bpy
 
-_EXTENSION = Path(__file__).resolve().parents[2]
+_EXTENSION = Path(str(files(__package__))).parents[1]
 # The manual below the website, in the zip, and in a checkout.
 ON_SITE = "docs/manual.html"
 IN_ZIP = "manual.html"

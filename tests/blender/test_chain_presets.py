@@ -52,6 +52,8 @@ def test_a_preset_of_ones_own_is_written_and_comes_back(monkeypatch, tmp_path) -
         return str(made)
 
     monkeypatch.setattr(bpy.utils, "user_resource", folder)
+    panel = chain_presets.IK2D_PT_presets
+    monkeypatch.setattr(panel, "bl_label", panel.bl_label)  # Blender puts the preset's name there
     armature, _ = leg_with_target(softness=0.25, solver='EVEN')
     chain = armature.ik2d.chains[0]
     assert bpy.ops.ik2d.preset_add(name="My Own") == {'FINISHED'}

@@ -77,7 +77,7 @@ def test_keys_beside_the_frames_are_not_joined_and_told(beside, reduce, value, s
     report = bake(armature, frame_start=10, frame_end=20, options=BakeOptions(reduce=reduce))
     assert report.all_reached, report.sentence()
     assert report.warnings == (
-        f"Chain 'shin': the keys next to these frames, at frame {beside}, hold no usable numbers and are not"
+        f"Chain 'shin': the keys next to these frames, at frame {beside}, have no finite values and are not"
         " joined; delete them",
     )
     assert np.isfinite(played(armature, 10, 20)).all()

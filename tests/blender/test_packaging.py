@@ -121,6 +121,16 @@ def test_builder_refuses_a_reason_that_is_long_or_ends_in_a_full_stop(reason: st
     assert "permissions" in result.stdout + result.stderr
 
 
+@pytest.mark.slow
+def test_builder_calls_nothing_a_release_without_a_website() -> None:
+    result = run_python("tools/build_extension.py", "dist", "--release", cwd=ROOT)
+    if MANIFEST.get("website"):
+        assert result.returncode == 0, result.stderr
+    else:
+        assert result.returncode == 1
+        assert "website" in result.stderr and "blender_manifest.toml" in result.stderr
+
+
 def test_manifest_asks_for_blender_4_2() -> None:
     assert MANIFEST["blender_version_min"] == "4.2.0"
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
@@ -147,6 +157,11 @@ def test_version_is_written_in_the_manifest_alone() -> None:
 @pytest.mark.slow
 def test_installed_zip_bakes(archive: Path, tmp_path: Path) -> None:
     assert "works" in use(INSTALL, tmp_path, archive).splitlines()
+    held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
+    (installed,) = tmp_path.rglob("extensions/user_default/ik2d")
+    there = {path.relative_to(installed) for path in installed.rglob("*") if path.is_file()}
+    there = {path.as_posix() for path in there if path.suffix != ".pyc"}
+    assert there == held  # nothing was written there
 
 
 @pytest.mark.slow

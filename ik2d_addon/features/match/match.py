@@ -268,14 +268,13 @@ def _refuse_tweak_mode(owner: bpy.types.Object) -> None:
 def _refuse_lengths(rig: RigChain) -> None:
     """Raise IK2DError for a chain that slides or stretches, which the influence would undo at once."""
     if rig.slides is not None and rig.slides.any or rig.stretching and not rig.stretching.limits.is_off:
-        what = "slide" if rig.slides is not None and rig.slides.any else "stretch"
+        slides = rig.slides is not None and rig.slides.any
         raise IK2DError(
             say(
-                "Chain '{chain}': its bones {what}, and without influence they would go back to "
+                "Chain '{chain}': its bones change their length, and without influence they would go back to "
                 "their own lengths at once; turn {setting} off to switch",
                 chain=rig.name,
-                what=what,
-                setting=what.capitalize(),
+                setting=noted("Slide") if slides else noted("Stretch"),
             )
         )
 

@@ -544,7 +544,7 @@ def test_a_driven_influence_is_no_way_to_switch():
 
 def test_bones_that_slide_cannot_switch_to_fk():
     armature, _ = crane_with_target()
-    refused("its bones slide", armature, snap_fk, switch=True)
+    refused("change their length.*turn Slide off", armature, snap_fk, switch=True)
 
 
 def test_a_locked_curve_is_refused_and_settings_go_back():
