@@ -3,8 +3,8 @@
 
     python tools/build_extension.py FOLDER [--release]
 
-Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path. --release: refuse where a
-person still has to fill something in.
+Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path. --release: refuse where
+a person still has to fill something in.
 """
 
 import os

@@ -311,14 +311,15 @@ def _used_up(chain: SolvedChain, frames: Sequence[float]) -> Iterator[str]:
     ):
         if factor != 1.0 and there.any():
             count, first = int(there.sum()), frames[int(np.argmax(there))]
-            on = say("on {count} frames, first at", count=count) if count > 1 else "at"
+            at = say("at frame {frame:g}", frame=first)
+            if count > 1:
+                at = say("on {frames}, first {at}", frames=number_of(count, "frame"), at=at)
             yield say(
-                "Chain '{chain}': {word}, {factor:.3g} times, {on} frame {first:g}",
+                "Chain '{chain}': {word}, {factor:.3g} times, {at}",
                 chain=chain.rig.name,
                 word=word,
                 factor=factor,
-                on=on,
-                first=first,
+                at=at,
             )
 
 

@@ -14,10 +14,11 @@ from typing import Any
 from .parent import is_orphan
 
 _HANGUP = getattr(signal, "SIGHUP", None)  # not on Windows
-# A terminal that is closed asks as SIGTERM does.
 _MEANT = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM}
-if _HANGUP is not None:
-    _MEANT[_HANGUP] = signal.SIGTERM
+# A terminal that is closed asks as SIGTERM does, and so does Ctrl-Break, which Windows has in its place.
+for _also in (_HANGUP, getattr(signal, "SIGBREAK", None)):
+    if _also is not None:
+        _MEANT[_also] = signal.SIGTERM
 
 _noted: list[int] = []
 

@@ -16,7 +16,7 @@ from ...core.chain import DEFAULT_TOLERANCE, going_on
 from ...core.inputs import Floats, wrapped
 from ...core.path import turned_over
 from ...core.plain.bones import CORRECTIONS, FINE
-from ...core.words import say
+from ...core.words import noted, say
 from ...rig.chain.chain import RigChain
 from ...rig.pose.hand_rotations import angles_between
 from ...rig.pose.keyed_pose import NeighborPoses, OwnPose
@@ -506,7 +506,10 @@ def _jumps(rig: RigChain, turns: Floats, times: Sequence[float], neighbors: Neig
         )
     if not rig.goes_on:  # the pose there depends on the target alone
         return
-    for side, at, keyed_pose in (("before", 0, neighbors.before), ("after", -1, neighbors.after)):
+    for side, at, keyed_pose in (
+        (noted("before"), 0, neighbors.before),
+        (noted("after"), -1, neighbors.after),
+    ):
         if keyed_pose is None:
             continue
         apart = np.degrees(np.abs(wrapped(keyed_pose.turns - turns[at])))

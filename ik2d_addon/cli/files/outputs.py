@@ -3,6 +3,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -105,5 +106,6 @@ def _identity(path: str) -> object:
     try:
         found = os.stat(path)
     except OSError:
-        return os.path.normcase(path)
+        path = os.path.normcase(path)
+        return path.casefold() if sys.platform == "darwin" else path  # whose folders know no case, as a rule
     return found.st_dev, found.st_ino

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import bpy
 
-from ...core.words import say
+from ...core.words import noted
 from ...rig.animation import actions, keys, versions
 from ...rig.animation.times import action_time
 from ...rig.animation.value_keys import curve_of, driver_of
@@ -25,12 +25,12 @@ def animation_of(limb: Limb, name: str) -> str:
     path = limb.main.path_from_id(name)
     driver = animation.drivers.find(path)
     if driver is not None and not driver.mute:
-        return "driven"
+        return noted("driven")
     curve = curve_of(limb.armature, path)
     if curve is not None and versions.plays(limb.armature, curve):
-        return "keyed"
+        return noted("keyed")
     holders = map(versions.strip_channels, versions.playing_strips(animation))
-    return say("in NLA strips") if any(holder and holder.fcurves.find(path) for holder in holders) else ""
+    return noted("in NLA strips") if any(holder and holder.fcurves.find(path) for holder in holders) else ""
 
 
 def levels_of(armature: bpy.types.Object) -> set[str]:

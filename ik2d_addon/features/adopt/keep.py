@@ -6,7 +6,7 @@ from math import isfinite
 
 from bpy.types import Constraint, PoseBone, PropertyGroup
 
-from ...core.words import listed, say
+from ...core.words import listed, noted, say
 from ...rig.animation.remembered import plain
 from ...rig.chain.hands import REST, hanging_bones, posed_hands, unkeyed_bones
 from ...rig.chain.renames import bones_of, found_bone, remember, straighten
@@ -104,7 +104,7 @@ def _give_back_constraint(chain: PropertyGroup, taken: PropertyGroup) -> Unresto
     if not names[0]:
         own = bones_of(data, chain.tip, chain.bone_count)
         names = [*reversed(own), *(one.name for name in own[-1:] for one in bones[name].children_recursive)]
-    kind, what = taken.kind, say("IK constraint") if taken.kind == 'IK' else "constraint"
+    kind, what = taken.kind, noted("IK constraint") if taken.kind == 'IK' else noted("constraint")
     which = say(
         "The {what} '{constraint}' of bone '{bone}'", what=what, constraint=taken.constraint, bone=taken.bone
     )

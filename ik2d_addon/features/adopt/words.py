@@ -76,7 +76,9 @@ def _carried_over(plan: Plan) -> Iterator[str]:
         yield say("its target's rotation in the plane as the angle of the last bone")
     kind = animation_of(limb, "influence")
     if "strips" not in kind and (kind or plan.influence < 1.0):
-        yield say("the influence{part}", part=f", {kind}" if kind else f" {plan.influence:.3g}")
+        yield say(
+            "the influence{part}", part=say(", {kind}", kind=kind) if kind else f" {plan.influence:.3g}"
+        )
     if plan.stretch > 1.0:
         yield say(
             "stretch, as far as it takes{part}",
