@@ -10,6 +10,7 @@ from .ccd import solve_ccd
 from .chain import Chain, forward
 from .errors import IK2DError
 from .even import solve_even
+from .jacobian import jacobian
 from .path import path_steps as path_steps
 from .path import posture_of as posture_of
 from .path import solve_ccd_path, solve_even_path
@@ -22,6 +23,8 @@ from .stretch import stretched_status as stretched_status
 from .tip_angle import solve_pose
 from .two_bone import solve_two_bone
 
+__version__ = "0.1.0"
+
 # The face; what else is imported above can be had from here too.
 __all__ = [
     "Chain",
@@ -32,6 +35,7 @@ __all__ = [
     "Status",
     "Stretch",
     "forward",
+    "jacobian",
     "reachable",
     "solve_arc",
     "solve_ccd",

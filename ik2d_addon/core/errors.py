@@ -10,5 +10,5 @@ class IK2DError(ValueError):
     >>> Chain([1.0, -2.0])
     Traceback (most recent call last):
         ...
-    ik2d_addon.core.errors.IK2DError: lengths must not be negative; bone 1 is -2.0
+    IK2DError: lengths must not be negative; bone 1 is -2.0
     """

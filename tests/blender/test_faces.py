@@ -13,6 +13,7 @@ FACES = {
     core: {
         "Chain",
         "forward",
+        "jacobian",
         "Solution",
         "Status",
         "IK2DError",

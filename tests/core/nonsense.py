@@ -16,6 +16,7 @@ from ik2d_addon.core import (
     ccd_step,
     ccd_steps,
     forward,
+    jacobian,
     path_steps,
     posture_of,
     reachable,
@@ -60,6 +61,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "tolerance": (CHAIN.tolerance_or_default, {"tolerance": 0.1}),
     "forward": (forward, {"chain": SLIDING, "angles": ZEROS, "slides": ZEROS}),
+    "jacobian": (jacobian, {"chain": SLIDING, "angles": ZEROS, "slides": ZEROS, "orientation": True}),
     "solve_two_bone": (
         solve_two_bone,
         {"chain": CHAIN, "target": TARGETS, "bend": 1, "start": ZEROS, "tolerance": 0.01, "softness": 0.1},
