@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build samples translations pictures clean
+.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build package samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -48,7 +48,7 @@ check:  ## Check style and run the quick tests of solvers, rig and bake: the fir
 	"$(PYTHON)" -m pytest -q -n auto -m "not slow" tests/core tests/blender/rig tests/blender/bake $(ARGS)
 
 test:  ## Run every test that needs no screen (BPY=4.2.* for another Blender, ARGS=--thorough for all cases)
-	@$(ENVIRONMENT) dev bench farm manual
+	@$(ENVIRONMENT) dev bench farm manual package
 	"$(PYTHON)" -m pytest $(ARGS)
 
 test-gui:  ## Run the tests in a real Blender window (BLENDER=/path/to/blender)
@@ -96,6 +96,10 @@ build:  ## Build and validate the extension: dist/ik2d-VERSION.zip (ARGS=--relea
 	@$(ENVIRONMENT) manual
 	"$(PYTHON)" tools/build_extension.py dist $(ARGS)
 
+package:  ## Build the solvers as a Python package: dist/ik2d_core-VERSION, a wheel and its source
+	@$(ENVIRONMENT) package
+	"$(PYTHON)" -m build --no-isolation --outdir dist .
+
 samples: BPY = 4.2.*
 samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version opens them
 	@$(ENVIRONMENT)
@@ -106,9 +110,10 @@ translations:  ## Bring the texts to translate up to date, and say which are not
 	"$(PYTHON)" tools/translations.py
 
 pictures:  ## Renew the sample scenes' pictures, and the window's where BLENDER_GUI=/path/to/blender-gui
-	@$(ENVIRONMENT) pictures
+	@$(ENVIRONMENT) bench pictures
 	"$(PYTHON)" tools/render_pictures.py
 	"$(PYTHON)" tools/platform_pictures.py docs/publishing
+	"$(PYTHON)" -m ik2d_addon.core.demo --save docs/core_demo.png
 	$(if $(BLENDER_GUI),"$(PYTHON)" tools/take_pictures.py --gui "$(BLENDER_GUI)")
 
 clean:  ## Remove everything that these targets made

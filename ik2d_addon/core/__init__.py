@@ -7,10 +7,9 @@ from .ccd import ccd_slide_step as ccd_slide_step
 from .ccd import ccd_step as ccd_step
 from .ccd import ccd_steps as ccd_steps
 from .ccd import solve_ccd
-from .chain import Chain, forward
+from .chain import Chain, forward, jacobian
 from .errors import IK2DError
 from .even import solve_even
-from .jacobian import jacobian
 from .path import path_steps as path_steps
 from .path import posture_of as posture_of
 from .path import solve_ccd_path, solve_even_path

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ik2d_addon import core
 from tools.manual_page import manual_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -80,7 +81,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_zip_holds_the_runtime_and_nothing_else(archive: Path) -> None:
+    demo = ROOT / "ik2d_addon" / "core" / "demo"  # of the package for Python
     files = [path for path in (ROOT / "ik2d_addon").rglob("*.*") if path.suffix in (".py", ".json")]
+    files = [path for path in files if not path.is_relative_to(demo)]
     package = {path.relative_to(ROOT).as_posix() for path in files}
     held = {name for name in zipfile.ZipFile(archive).namelist() if not name.endswith("/")}
     assert held == package | {"blender_manifest.toml", "__init__.py", "LICENSE", "manual.html"}
@@ -148,10 +151,12 @@ def test_manifest_asks_for_what_the_code_does_and_no_more() -> None:
 
 
 @pytest.mark.slow
-def test_version_is_written_in_the_manifest_alone() -> None:
+def test_version_is_written_in_the_manifest_and_the_solvers_package_alone() -> None:
+    face = ROOT / "ik2d_addon" / "core" / "__init__.py"
     sources = [ROOT / "__init__.py", ROOT / "pyproject.toml", *(ROOT / "ik2d_addon").rglob("*.py")]
     statement = re.compile(r"bl_info|__version__|^version\b", re.MULTILINE)
-    assert [path for path in sources if statement.search(path.read_text(encoding="utf-8"))] == []
+    found = [path for path in sources if statement.search(path.read_text(encoding="utf-8"))]
+    assert found == [face] and core.__version__ == MANIFEST["version"]
 
 
 @pytest.mark.slow

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arm of the demo: its bones, limits, target and pose, and its solver."""
+
+import numpy as np
+
+from ..arc import solve_arc
+from ..ccd import CCDResult, ccd_step, solve_ccd
+from ..chain import Chain, forward
+from ..even import solve_even
+from ..inputs import Floats
+from ..region import Region, reachable
+from ..solution import Solution, Status
+from ..two_bone import solve_two_bone
+
+TWO_BONE, EVEN, ARC, CCD, STEPS = "Two-bone", "Even", "Arc", "CCD", "CCD, step by step"
+SOLVERS = (TWO_BONE, EVEN, ARC, CCD, STEPS)
+TOLERANCE = 1e-4  # of a step by step solve, as a part of the reach
+HALF_TURN = 180.0
+MOST_BONES = 5
+# The limits that an arm begins with, joint by joint.
+LIMITS = ((-90.0, 90.0), (0.0, 135.0), (-90.0, 90.0))
+# The result of each status, for the line below the arm.
+WORDS = {
+    Status.REACHED: "Target reached",
+    Status.TOO_FAR: "Too far away",
+    Status.TOO_CLOSE: "Too close",
+    Status.LIMITED: "Out of reach of the limits: this is proven",
+    Status.STALLED: "Not reached: the solver stopped before",
+}
+STEP_WORDS = {
+    CCDResult.SUCCESS: "Target reached",
+    CCDResult.PROCESSING: "Nearer, not there yet",
+    CCDResult.FAILURE: "Stuck: no joint brings the tip nearer",
+}
+
+
+class DemoArm:
+    """An arm, one long in all, posed by one of SOLVERS. Angles are radians, limits degrees."""
+
+    def __init__(self, bones: int) -> None:
+        self.solver, self.bend = EVEN, 1
+        self.result = ""
+        self.steps = 0
+        self.set_bones(bones)
+
+    def set_bones(self, bones: int) -> None:
+        """Take another number of bones: all joints free, the target where it was, or half-way out."""
+        lengths = np.linspace(1.2, 0.8, bones)
+        self.chain = Chain(lengths / lengths.sum())
+        self.angles: Floats = np.full(bones, 0.3)
+        self.target: Floats = getattr(self, "target", np.array([0.45, 0.35]))
+        if not self.offers(self.solver):
+            self.solver = EVEN
+        self.solve()
+
+    def offers(self, solver: str) -> bool:
+        """Return whether a solver takes this arm: two-bone two bones, and arc no limits."""
+        if solver == TWO_BONE:
+            return len(self.chain) == 2
+        return solver != ARC or not self.chain.is_limited
+
+    def set_limits(self, joint: int, low: float, high: float) -> None:
+        """Limit a joint, in degrees; half a turn to both sides frees it."""
+        ranges = self.chain.ranges.copy()
+        is_free = low <= -HALF_TURN and high >= HALF_TURN
+        ranges[joint] = (-np.inf, np.inf) if is_free else np.radians([low, high])
+        self.chain = Chain(self.chain.lengths, limits=ranges)
+        self.angles = np.clip(self.angles, *ranges.T)
+        if not self.offers(self.solver):
+            self.solver = EVEN
+        self.solve()
+
+    def set_solver(self, solver: str) -> bool:
+        """Take another solver; return whether this arm can have it."""
+        if not self.offers(solver):
+            return False
+        self.solver = solver
+        self.solve()
+        return True
+
+    def flip(self) -> None:
+        """Bend to the other side."""
+        self.bend = -self.bend
+        self.angles = np.clip(-self.angles, *self.chain.ranges.T)
+        self.solve()
+
+    def aim(self, x: float, y: float) -> None:
+        """Move the target and solve for it; step by step only the target moves."""
+        self.target = np.array([x, y])
+        self.solve()
+
+    def solve(self) -> None:
+        """Pose the arm with its solver."""
+        self.steps = 0
+        if self.solver == STEPS:
+            self.result = "Press CCD Step"
+            return
+        solution = self._solution()
+        self.angles = solution.angles
+        self.result = WORDS[Status(int(solution.status))]
+        if self.solver == CCD:
+            self.result += f" ({int(solution.iterations)} iterations)"
+
+    def _solution(self) -> Solution:
+        if self.solver == TWO_BONE:
+            return solve_two_bone(self.chain, self.target, bend=self.bend)
+        if self.solver == ARC:
+            return solve_arc(self.chain, self.target, bend=self.bend)
+        if self.solver == CCD:
+            return solve_ccd(self.chain, self.target, start=self.angles, bend=self.bend)
+        return solve_even(self.chain, self.target, bend=self.bend)
+
+    def step(self) -> None:
+        """Do one iteration of CCD from the present pose."""
+        self.solver = STEPS
+        tolerance = TOLERANCE * self.chain.reach[1]
+        self.angles, result = ccd_step(self.chain, self.angles, self.target, tolerance=tolerance)
+        self.steps += 1
+        self.result = f"{STEP_WORDS[result]} (step {self.steps})"
+
+    def joints(self) -> Floats:
+        """Return the joints (n + 1, 2), root first and tip last."""
+        return forward(self.chain, self.angles)
+
+    def distance(self) -> float:
+        """Return the distance from the tip to the target."""
+        return float(np.hypot(*(self.joints()[-1] - self.target)))
+
+    def region(self) -> Region:
+        """Return what the tip reaches."""
+        return reachable(self.chain)

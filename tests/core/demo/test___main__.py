@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m ik2d_core.demo`, here as a module of the checkout."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ik2d_addon.core.demo.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[3]
+RUN = "import runpy; runpy.run_module('ik2d_addon.core.demo', run_name='__main__')"
+
+pytestmark = pytest.mark.slow
+
+
+def run(before, *arguments):
+    """Run the demo in a Python of its own, after some lines; return code and what it said."""
+    code = f"import sys; sys.argv[1:] = {list(map(str, arguments))!r}\n{before}\n{RUN}"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_missing_matplotlib_is_named():
+    result = run("sys.modules['matplotlib'] = None")
+    assert result.returncode == 1 and "pip install matplotlib" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_picture_is_saved(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert main(["--bones", "4", "--save", str(tmp_path / "demo.png")]) == 0
+    assert (tmp_path / "demo.png").stat().st_size > 20_000
+
+
+def test_no_window_system_is_named():
+    pytest.importorskip("matplotlib")
+    result = run("import os; os.environ['MPLBACKEND'] = 'agg'")
+    assert result.returncode == 1 and "--save" in result.stderr
+
+
+def test_an_odd_number_of_bones_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--bones", "9"])
+    assert stop.value.code == 2 and "invalid choice" in capsys.readouterr().err
