@@ -17,7 +17,7 @@ NO_311 = Python 3.11 was not found, and Blender's module bpy $(BPY) runs on no o
 ENVIRONMENT = "$(or $(PYTHON311),$(error $(NO_311)))" tools/environment.py "$(VENV)" "$(BPY)"
 DEMO := build/02_excavator
 
-.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build package samples translations pictures clean
+.PHONY: help demo farm farm-slurm check test test-gui test-processors bench bench-check mutants fuzz soak lint docs build package release samples translations pictures clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 26
@@ -92,13 +92,17 @@ docs:  ## Build a searchable site of README.md and docs/ into build/site; a link
 	@echo
 	@echo "The site: build/site/index.html (to search it: $(PYTHON) -m http.server --directory build/site)"
 
-build:  ## Build and validate the extension: dist/ik2d-VERSION.zip (ARGS=--release for what is to be published)
+build:  ## Build and validate the extension: dist/ik2d-VERSION.zip
 	@$(ENVIRONMENT) manual
-	"$(PYTHON)" tools/build_extension.py dist $(ARGS)
+	"$(PYTHON)" tools/build_extension.py dist
 
 package:  ## Build the solvers as a Python package: dist/ik2d_core-VERSION, a wheel and its source
 	@$(ENVIRONMENT) package
 	"$(PYTHON)" -m build --no-isolation --outdir dist .
+
+release:  ## Check everything and build what is published: build/release (ARGS=--tested leaves out the tests)
+	@$(ENVIRONMENT) dev bench farm manual package docs pictures
+	"$(PYTHON)" tools/release.py build/release $(ARGS)
 
 samples: BPY = 4.2.*
 samples:  ## Build the sample scenes anew, in Blender 4.2 so that every version opens them

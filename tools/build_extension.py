@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Build and validate the extension's zip with Blender's own builder, as found in the bpy module.
 
-    python tools/build_extension.py FOLDER [--release]
+    python tools/build_extension.py FOLDER
 
-Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path. --release: refuse where
-a person still has to fill something in.
+Writes FOLDER/ik2d-VERSION.zip, with the manual as a page in it, and prints its path.
 """
 
 import os
@@ -36,17 +35,6 @@ def build(folder: Path) -> Path:
     return archive
 
 
-def missing_for_a_release() -> list[str]:
-    """Return a sentence for each thing that a release needs, and that a person has to fill in."""
-    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
-    words = []
-    if not manifest.get("website"):
-        words.append('write website = "https://..." into blender_manifest.toml: manual and issues')
-    if "@" not in manifest["maintainer"]:
-        words.append('write maintainer = "Name <name@example.org>" into blender_manifest.toml')
-    return words
-
-
 def run(bl_pkg: ModuleType, *arguments: str) -> None:
     """Run a command of Blender's extension tool; exit where it fails."""
     if code := bl_pkg.cli_extension(list(arguments)):
@@ -55,9 +43,6 @@ def run(bl_pkg: ModuleType, *arguments: str) -> None:
 
 def main() -> int:
     """Build into the folder that the command line names."""
-    if "--release" in sys.argv and (missing := missing_for_a_release()):
-        print("This is no release yet:", *missing, sep="\n  ", file=sys.stderr)
-        return 1
     try:
         print(f"Built {os.path.relpath(build(Path(sys.argv[1])))}")
     except SystemExit as stop:

@@ -124,16 +124,6 @@ def test_builder_refuses_a_reason_that_is_long_or_ends_in_a_full_stop(reason: st
     assert "permissions" in result.stdout + result.stderr
 
 
-@pytest.mark.slow
-def test_builder_calls_nothing_a_release_without_a_website() -> None:
-    result = run_python("tools/build_extension.py", "dist", "--release", cwd=ROOT)
-    if MANIFEST.get("website"):
-        assert result.returncode == 0, result.stderr
-    else:
-        assert result.returncode == 1
-        assert "website" in result.stderr and "blender_manifest.toml" in result.stderr
-
-
 def test_manifest_asks_for_blender_4_2() -> None:
     assert MANIFEST["blender_version_min"] == "4.2.0"
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
@@ -157,6 +147,16 @@ def test_version_is_written_in_the_manifest_and_the_solvers_package_alone() -> N
     statement = re.compile(r"bl_info|__version__|^version\b", re.MULTILINE)
     found = [path for path in sources if statement.search(path.read_text(encoding="utf-8"))]
     assert found == [face] and core.__version__ == MANIFEST["version"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/animators.md"])
+def test_pages_name_the_zip_of_this_version(page: str) -> None:
+    names = set(re.findall(r"ik2d-[\d.]+\.zip", (ROOT / page).read_text(encoding="utf-8")))
+    assert names == {f"ik2d-{MANIFEST['version']}.zip"}
+
+
+def test_the_changelog_has_this_version() -> None:
+    assert f"\n## [{MANIFEST['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
