@@ -12,7 +12,7 @@ from ..region import Region, reachable
 from ..solution import Solution, Status
 from ..two_bone import solve_two_bone
 
-TWO_BONE, EVEN, ARC, CCD, STEPS = "Two-bone", "Even", "Arc", "CCD", "CCD, step by step"
+TWO_BONE, EVEN, ARC, CCD, STEPS = "Two-bone", "Smooth (Even)", "Circle (Arc)", "CCD", "CCD, step by step"
 SOLVERS = (TWO_BONE, EVEN, ARC, CCD, STEPS)
 TOLERANCE = 1e-4  # of a step by step solve, as a part of the reach
 HALF_TURN = 180.0
