@@ -35,7 +35,7 @@ def refuse_driven(rig: RigChain) -> None:
 def refuse_native(rig: RigChain) -> None:
     """Raise IK2DError for a chain with a bone that a native chain turns."""
     for other in rig.armature.ik2d.chains:
-        shared = {bone.name for bone, _ in constraints_of(other)}.intersection(rig.bones)
+        shared = {bone.name for bone, _ in constraints_of(other, rig.bones)}
         if shared and acts(other):
             raise IK2DError(
                 say(

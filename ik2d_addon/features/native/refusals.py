@@ -224,16 +224,13 @@ def is_animated(owner: bpy.types.Object, path: str) -> bool:
 def _of_natives(rig: RigChain) -> Iterator[str]:
     """Yield a reason for each bone that another native chain turns."""
     for other in rig.armature.ik2d.chains:
-        for bone, _ in constraints_of(other):
-            if bone.name in rig.bones:
-                yield (
-                    say(
-                        "its bone '{bone}' is turned by chain '{other}' on drivers already; make that one "
-                        "active and press Revert",
-                        bone=bone.name,
-                        other=other.name,
-                    )
-                )
+        for bone, _ in constraints_of(other, rig.bones):
+            yield say(
+                "its bone '{bone}' is turned by chain '{other}' on drivers already; make that one "
+                "active and press Revert",
+                bone=bone.name,
+                other=other.name,
+            )
 
 
 def _of_other_controls(rig: RigChain, scene: bpy.types.Scene) -> Iterator[str]:

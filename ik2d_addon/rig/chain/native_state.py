@@ -76,31 +76,53 @@ def own_constraints(armature: bpy.types.Object) -> set[str]:
 
 
 def constraints_of(
-    settings: bpy.types.PropertyGroup,
+    settings: bpy.types.PropertyGroup, among: Collection[str] | None = None
 ) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """Yield the constraints of a native chain, each with its bone, on any bone of the armature.
 
     They are those whose drivers read the chain's controls, or that copy an empty which hangs on these,
-    whatever their names. Where there are no such
-    drivers, the names count; of controls that two chains name, only constraints on the chain's own bones.
+    whatever their names. Where there are no such drivers, the names count; of controls that two chains name,
+    only constraints on the chain's own bones. among: the bones to look at, by name; None takes all.
     """
     armature = settings.id_data
     if armature.pose is None or not is_native(settings):
         return
+    bones = armature.pose.bones
+    looked_at = bones if among is None else [bones[name] for name in among if name in bones]
+    found = [
+        (bone, constraint)
+        for bone in looked_at
+        for constraint in bone.constraints
+        if constraint.type in _KINDS
+    ]
+    if not found:
+        return
     own = bones_of(armature.data, settings.tip, settings.bone_count)
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type in _KINDS and _is_of(settings, constraint, bone.name in own):
-                yield bone, constraint
+    others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
+    drivers = _drivers_of(armature)
+    for bone, constraint in found:
+        if _is_of(settings, constraint, bone.name in own, others, drivers):
+            yield bone, constraint
 
 
-def _is_of(settings: bpy.types.PropertyGroup, constraint: bpy.types.Constraint, on_own_bone: bool) -> bool:
-    armature, path = settings.id_data, constraint.path_from_id()
-    animation = armature.animation_data
-    found = [animation.drivers.find(f"{path}.{name}") for name in _DRIVEN] if animation else []
+def _drivers_of(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
+    """Return the drivers of an armature by their paths: to find each by itself takes their number squared."""
+    curves = armature.animation_data.drivers if armature.animation_data else ()
+    return {curve.data_path: curve for curve in curves if curve.array_index == 0}
+
+
+def _is_of(
+    settings: bpy.types.PropertyGroup,
+    constraint: bpy.types.Constraint,
+    on_own_bone: bool,
+    others: set[bpy.types.Object | None],
+    drivers_by_path: dict[str, bpy.types.FCurve],
+) -> bool:
+    """Return whether a constraint is a native chain's. others: controls of the armature's other chains."""
+    path = constraint.path_from_id()
+    found = [drivers_by_path.get(f"{path}.{name}") for name in _DRIVEN]
     drivers = [driver for driver in found if driver is not None]
     read = {ob for driver in drivers for ob in objects_read(driver)}
-    others = {chain.native_stand for chain in armature.ik2d.chains if chain != settings}
     controls, name = controls_of(settings), settings.native_constraint
     copied = constraint.target if constraint.type == 'COPY_TRANSFORMS' else None
     if copied is not None:

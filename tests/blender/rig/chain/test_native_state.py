@@ -6,6 +6,7 @@ from native_rigs import two_legs
 from rigs import leg_with_target
 
 from ik2d_addon.features.native import make_native
+from ik2d_addon.rig.chain import native_state
 from ik2d_addon.rig.chain.native_state import (
     acts,
     constraints_of,
@@ -71,3 +72,18 @@ def test_they_act_again_where_it_fails():
     with pytest.raises(KeyError), natives_muted(armature, ["left", "right"], for_good=True):
         raise KeyError
     assert muted(armature) == [False, False, False, True]
+
+
+def test_asked_among_some_bones_it_looks_at_no_others(monkeypatch):
+    armature = two_legs()
+    chains = armature.ik2d.chains
+    for chain in chains:
+        make_native(armature, chain)
+    looked_at = []
+    monkeypatch.setattr(native_state, "_is_of", lambda *given: looked_at.append(given[1].name) or True)
+    own = [bone.name for bone, _ in constraints_of(chains[0])]
+    assert len(looked_at) == len(own) >= 4
+    looked_at.clear()
+    (one,) = constraints_of(chains[0], own[:1])
+    assert one[0].name == own[0] and len(looked_at) == 1
+    assert list(constraints_of(chains[0], ["gone"])) == []
