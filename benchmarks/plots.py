@@ -68,7 +68,7 @@ def smooth(curves: dict[str, Floats], path: Path) -> None:
     figure, ax = plt.subplots(figsize=(9.0, 2.8))
     for name, style in (
         ("IK constraint, locked to the plane", "IK constraint, locked to the plane"),
-        ("IK 2D, path", "IK 2D"),
+        ("IK 2D, CCD path", "IK 2D"),
     ):
         colour, _, _ = STYLES[style]
         label = _LABELS.get(style, style)

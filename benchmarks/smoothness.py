@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ik2d_addon.core import Chain, solve_ccd_path, solve_two_bone
+from ik2d_addon.core import Chain, solve_ccd_path, solve_even, solve_two_bone
 
 from . import ik_constraint, plain_ccd
 from .contestants import TOLERANCE
@@ -23,7 +23,12 @@ def two_bone(path: Problems) -> tuple[Floats, Floats]:
     return _of_angles(solve_two_bone(Chain(path.lengths), path.targets).angles)
 
 
-def ours(path: Problems) -> tuple[Floats, Floats]:
+def smooth(path: Problems) -> tuple[Floats, Floats]:
+    """Walk with solve_even, which Automatic takes: each frame by itself."""
+    return _of_angles(solve_even(Chain(path.lengths), path.targets).angles)
+
+
+def along_path(path: Problems) -> tuple[Floats, Floats]:
     """Walk with solve_ccd_path."""
     return _of_angles(solve_ccd_path(Chain(path.lengths), path.targets, start=path.starts[0]).angles)
 
@@ -59,7 +64,8 @@ def blender(locked: bool) -> Walker:
 
 WALKERS: dict[str, Walker] = {
     "IK 2D, two-bone": two_bone,
-    "IK 2D, path": ours,
+    "IK 2D, Smooth": smooth,
+    "IK 2D, CCD path": along_path,
     "plain CCD, 100 iterations": plain,
     "IK constraint": blender(locked=False),
     "IK constraint, locked to the plane": blender(locked=True),
@@ -92,8 +98,9 @@ _NOTE = (
     "The target walks once round each of three circles in {frames} frames: round the root at 0.6 of the"
     " reach; between 0.2 and 0.9 of it; between 0.55 and 0.95. Bones of equal length, bent by 3 degrees a"
     " joint at first. The number is the furthest that any joint turned from one frame to the next, in"
-    " degrees. *Elbow flips*: how often the second bone changed its side, on each circle. IK 2D and plain"
-    " CCD start each frame from the one before; the IK constraint starts from the bones' own pose."
+    " degrees. *Elbow flips*: how often the second bone changed its side, on each circle. CCD, ours and the"
+    " plain one, starts each frame from the one before; ours is drawn from that first pose to Smooth's, which"
+    " makes its largest turns. The IK constraint starts from the bones' own pose."
 )
 
 
