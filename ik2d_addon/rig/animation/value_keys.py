@@ -71,7 +71,7 @@ def check_values(channels: Sequence[ValueKeys]) -> list[str]:
     """
     found: dict[str, None] = {}
     for one in channels:
-        if driver_of(one.owner, one.path, one.index) is not None:
+        if acting_driver(one.owner, one.path, one.index) is not None:
             raise IK2DError(say("{one} has a driver, which overrides keys; remove it first", one=one.name))
         curve = curve_of(one.owner, one.path, one.index)
         holder = versions.existing_channels(one.owner)

@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from ...core.inputs import Floats
 from ...core.words import say
+from ..animation.value_keys import acting_driver
 
 
 def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = False) -> str:
@@ -27,9 +28,8 @@ def why_fixed(target: bpy.types.Object, subtarget: str, constrained: bool = Fals
         return say("{name} has constraints", name=name)
     if subtarget and holder.parent is not None and holder.bone.use_connect:
         return say("bone {name} is connected to its parent", name=name)
-    animation = target.animation_data
     path = holder.path_from_id("location")
-    if animation is not None and any(curve.data_path == path for curve in animation.drivers):
+    if any(acting_driver(target, path, channel) for channel in range(3)):
         return say("the location of {name} has a driver", name=name)
     return ""
 

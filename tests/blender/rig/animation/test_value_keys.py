@@ -98,3 +98,5 @@ def test_what_cannot_be_keyed_is_refused_and_what_would_not_play_is_told():
     target.driver_add("location", 2)
     with pytest.raises(IK2DError, match="has a driver"):
         check_values([keys_of(target)])
+    target.animation_data.drivers[0].mute = True  # keys play
+    check_values([keys_of(target)])

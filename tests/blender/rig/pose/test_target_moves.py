@@ -61,3 +61,13 @@ def test_a_connected_bone_says_that_it_cannot_be_moved():
     )
     assert "connected" in why_fixed(armature, "next")
     assert not why_fixed(armature, "root")
+
+
+def test_a_driver_keeps_a_target_where_it_is_unless_it_is_muted():
+    target = add_target({})
+    target.driver_add("rotation_euler", 2)
+    assert not why_fixed(target, "")
+    driver = target.driver_add("location", 2)
+    assert why_fixed(target, "") == "the location of 'Target' has a driver"
+    driver.mute = True
+    assert not why_fixed(target, "")
