@@ -8,9 +8,9 @@ from math import radians
 import bpy
 from rigs import add_armature, add_chain, add_target, leg_with_target, stored_settings
 
-from ik2d_addon.features.doctor.findings import Finding, findings, reading
+from ik2d_addon.features.doctor.findings import Finding, findings
 from ik2d_addon.rig.animation.versions import existing_fcurves
-from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.chain import read_chain, reading
 
 
 @dataclass(frozen=True)

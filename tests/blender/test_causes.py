@@ -7,7 +7,8 @@ from rigs import add_chain, add_leg, add_target, errors_on, leg_with_target
 
 from ik2d_addon.bake import BakeOptions, bake
 from ik2d_addon.core import Status
-from ik2d_addon.features.doctor.findings import findings, reading
+from ik2d_addon.features.doctor.findings import findings
+from ik2d_addon.rig.chain.chain import reading
 
 FRAMES = range(1, 41)
 ALL = BakeOptions(verify='ALL')

@@ -316,7 +316,8 @@ def test_limits_can_be_taken_before_there_is_a_target_but_not_without_bones():
 
 def test_the_function_below_gives_plain_numbers():
     armature, chain = bone_about('X')
-    from ik2d_addon.rig.chain.chain import bend_plane, rest_joints
+    from ik2d_addon.rig.chain.chain import rest_joints
+    from ik2d_addon.rig.chain.planes import bend_plane
 
     bones = [armature.pose.bones[name] for name in "ab"]
     bones[0].use_ik_limit_x, bones[0].ik_min_x, bones[0].ik_max_x = True, -0.5, 0.75

@@ -13,7 +13,7 @@ from ...bake import check
 from ...bake.request import frame_range, scene_of
 from ...core import IK2DError
 from ...core.swing import POLE
-from ...rig.chain.chain import chain_bones, problem_of, read_chain
+from ...rig.chain.chain import reading
 from ...rig.chain.native_state import acts
 from ...rig.scene.bone_constraints import other_controls, sentences
 from ..console import complain, say, stdout_to_stderr
@@ -103,26 +103,23 @@ def _chain(
     armature: bpy.types.Object, chain: bpy.types.PropertyGroup, first: float, last: float
 ) -> dict[str, Any]:
     """Return a chain, with the other controls of its bones on the frames from `first` to `last`."""
-    solver, controls = chain.solver, list[str]()
-    try:
-        bones = [bone.name for bone in chain_bones(armature, chain.tip, chain.bone_count, chain.name)]
-        rig = read_chain(armature, chain)
-        solver = rig.solver
+    rig, problem, controls = reading(armature, chain), None, list[str]()
+    if isinstance(rig, str):
+        rig, problem = None, rig
+    else:
         controls = sentences(rig.name, other_controls(rig, first, last, carrying=acts(chain)))
-    except IK2DError:  # the problems say it
-        bones = []
     pole = _named(chain.pole, chain.pole_subtarget) if chain.plane == POLE else None
     return {
         "name": chain.name,
         "enabled": chain.enabled,
         "tip": chain.tip,
-        "bones": bones,
-        "solver": solver,
+        "bones": list(rig.bones) if rig else [],
+        "solver": rig.solver if rig else chain.solver,
         "target": _named(chain.target, chain.subtarget),
         "plane": chain.plane,
         "pole": pole,
         "other_controls": controls,
-        "problem": problem_of(armature, chain) or None,
+        "problem": problem,
     }
 
 

@@ -18,7 +18,6 @@ from ...rig.chain.chain import (
     follows_itself,
     held_note,
     pole_problem,
-    read_chain,
     rest_joints,
 )
 from ...rig.chain.joints import normal_in_bone, turning_axis
@@ -58,14 +57,6 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     blocks: bool = False  # whether it keeps the chain from being solved or baked
     note: bool = False  # whether it may be on purpose
-
-
-def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
-    """Return the chain that settings describe, or the error message."""
-    try:
-        return read_chain(armature, settings)
-    except IK2DError as error:
-        return str(error)
 
 
 def findings(

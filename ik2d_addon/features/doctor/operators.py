@@ -14,7 +14,7 @@ from ...bake.request import chosen_range
 from ...core.words import say
 from ...live.registry import Key, key_of
 from ...rig.animation.versions import existing_fcurves
-from ...rig.chain.chain import RigChain
+from ...rig.chain.chain import RigChain, reading
 from ...rig.chain.fingerprint import fingerprint, key_places
 from ...rig.chain.native_state import controls_of
 from ...ui.context import active_armature, named_chain
@@ -22,7 +22,7 @@ from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from ...ui.settings.joint_list import joints_wanted
 from ...ui.text import draw_text, fitting_icon, row_or_column
-from .findings import Finding, findings, reading
+from .findings import Finding, findings
 from .fixes import FIXES, mend
 
 # A chain with more findings than these gets a word instead of more rows.

@@ -12,9 +12,10 @@ from mathutils import Matrix, Vector
 from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import say
-from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
+from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.foot.bones import children_of
 from ...rig.chain.hands import hanging_bones
+from ...rig.chain.planes import bend_plane
 
 # A direction nearer to the plane's normal than this cosine of its angle to the plane is not up in it.
 _CLEARLY_UP = 0.5

@@ -12,8 +12,8 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.swing import ARC, SWING
 from ...core.words import say
-from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
-from ...rig.chain.planes import FOLLOWING
+from ...rig.chain.chain import chain_bones, rest_joints
+from ...rig.chain.planes import FOLLOWING, bend_plane
 from ...rig.pose.straight_plane import is_straight, line_from_root
 from ...ui.context import named_chain, shown_chain, why_no_chain
 from ...ui.operator import ChainOperator, chain_name

@@ -12,20 +12,21 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.inputs import Floats
 from ...core.swing import POLE, Swing
-from ...core.words import listed, number_of, say
+from ...core.words import listed, noted, number_of, say
 from .dependencies import Node, parents, walk
 from .foot.foot import Foot, foot_values, ground_of, read_foot
 from .hands import Hands, read_hands
-from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_limits, read_tip_angle
+from .joints import Joints, TipAngle, normal_in_bone, read_joints, read_tip_angle
 from .native_state import controls_of, is_native, sampled_controls, with_foot_controls
-from .planes import bend_plane as bend_plane
 from .planes import choose_plane, read_swing, swing_note
 from .slides import Slides, read_slides
 from .stored_values import refuse_broken_rest, refuse_damaged
-from .stretch import Stretching, carried_note, read_stretching, refuse_unstretchable
+from .stretch import Stretching, carried_note, read_stretching
 
 # Joints further off the plane than this part of the reach get a warning.
 FAR_OFF_PLANE = 0.01
+# What a chain follows.
+_TARGET, _POLE, _GROUND = noted("target"), noted("pole"), noted("ground")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,9 @@ class RigChain:
     def roles(self) -> dict[str, Node]:
         """What it follows by role: "target", "pole", "ground"; each an object with its bone or ""."""
         ground = self.foot.ground if self.foot is not None else None
-        others = {"pole": self.pole, "ground": (ground, "") if ground is not None else None}
+        others = {_POLE: self.pole, _GROUND: (ground, "") if ground is not None else None}
         found = {role: node for role, node in others.items() if node is not None}
-        return {"target": (self.target, self.subtarget), **found}
+        return {_TARGET: (self.target, self.subtarget), **found}
 
     @property
     def followed(self) -> list[Node]:
@@ -237,30 +238,18 @@ def held_note(rig: RigChain) -> Iterator[str]:
             )
 
 
-def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
-    """Return the error that `read_chain` would raise; "" for a good chain.
-
-    Cheap enough for drawing: it reads no F-Curve.
-    """
+def reading(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> RigChain | str:
+    """Return the chain that `read_chain` reads, or the error that it raises, in words."""
     try:
-        bones = chain_bones(armature, settings.tip, settings.bone_count, settings.name)
-        refuse_damaged(settings, [bone.name for bone in bones])
-        refuse_broken_rest(settings.name, bones)
-        _solver(settings, len(bones))
-        _check_target(armature, settings, bones)
-        joints = rest_joints(bones)
-        plane = bend_plane(settings, bones, joints)
-        locked = np.array([all(bone.lock_rotation) for bone in bones])
-        _refuse_on_arc(settings, bones, *read_limits(settings, bones), locked)
-        refuse_unstretchable(settings, bones)
-        slides = read_slides(settings, bones, normal_in_bone(plane, bones[-1]), joints)
-        _solver(settings, len(bones), slides)
-        read_tip_angle(settings, len(bones), slides=slides is not None and slides.any)
-        read_swing(settings, bones, joints, plane)
-        read_foot(settings, plane, bones[-1])
+        return read_chain(armature, settings)
     except IK2DError as error:
         return str(error)
-    return ""
+
+
+def problem_of(armature: bpy.types.Object, settings: bpy.types.PropertyGroup) -> str:
+    """Return the error that `read_chain` raises; "" for a good chain."""
+    found = reading(armature, settings)
+    return found if isinstance(found, str) else ""
 
 
 def chain_bones(
@@ -362,7 +351,7 @@ def _solver(settings: bpy.types.PropertyGroup, bone_count: int, slides: Slides |
     if bone_count == 2 and is_native(settings):
         return 'TWO_BONE'
     is_sliding = slides is not None and slides.any
-    rigid = {'TWO_BONE': "Two-Bone", 'ARC': "Circle"}.get(settings.solver)
+    rigid = {'TWO_BONE': noted("Two-Bone"), 'ARC': noted("Circle")}.get(settings.solver)
     if rigid and is_sliding:
         raise IK2DError(
             say(
@@ -432,14 +421,14 @@ def _check_target(
                 path=lost.filepath,
             )
         )
-    _refuse_lost_bone(settings.name, "target", target, subtarget)
+    _refuse_lost_bone(settings.name, _TARGET, target, subtarget)
     names = [bone.name for bone in bones]
     refuse_own_target(settings.name, armature, names, _above_target(settings))
     if settings.plane == POLE:
         _check_pole(armature, settings, names)
     ground = ground_of(settings)
     if ground is not None:
-        refuse_own_target(settings.name, armature, names, walk([ground], parents), "ground")
+        refuse_own_target(settings.name, armature, names, walk([ground], parents), _GROUND)
 
 
 def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, bones: Sequence[str]) -> None:
@@ -453,8 +442,8 @@ def _check_pole(armature: bpy.types.Object, settings: bpy.types.PropertyGroup, b
                 chain=settings.name,
             )
         )
-    _refuse_lost_bone(settings.name, say("its pole"), pole, bone)
-    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), "pole")
+    _refuse_lost_bone(settings.name, noted("its pole"), pole, bone)
+    refuse_own_target(settings.name, armature, bones, walk([(pole, bone)], parents), _POLE)
 
 
 def _refuse_lost_bone(chain_name: str, role: str, followed: bpy.types.Object, bone: str) -> None:
@@ -501,7 +490,7 @@ def refuse_own_target(
     armature: bpy.types.Object,
     bones: Sequence[str],
     moved_by: Sequence[Node],
-    role: str = "target",
+    role: str = _TARGET,
 ) -> None:
     """Raise IK2DError where a bone of the chain is among the movers of its target, itself the first.
 

@@ -11,8 +11,9 @@ from ...core import IK2DError
 from ...core.inputs import Floats
 from ...core.words import quoted, say
 from ...rig.chain.bone_limits import limits_elsewhere, limits_of_bones, slides_of_bones
-from ...rig.chain.chain import bend_plane, chain_bones, rest_joints
+from ...rig.chain.chain import chain_bones, rest_joints
 from ...rig.chain.native_state import controls_of
+from ...rig.chain.planes import bend_plane
 from ...rig.chain.slides import slide_directions
 from ...rig.scene.slide_locations import base_of
 from ..context import active_chain

@@ -7,7 +7,7 @@ from foot_rigs import plain_leg
 from rigs import add_target
 
 from ik2d_addon.core import IK2DError
-from ik2d_addon.rig.chain.chain import read_chain
+from ik2d_addon.rig.chain.chain import problem_of, read_chain
 from ik2d_addon.rig.chain.foot.foot import FOOT_NAMES, foot_values, ground_of
 
 
@@ -53,3 +53,4 @@ def test_a_foot_whose_bones_are_all_left_alone_is_refused():
     leg.armature.pose.bones["foot"].constraints.new('COPY_ROTATION').target = leg.control
     with pytest.raises(IK2DError, match="its constraint 'Copy Rotation' turns it.*remove the foot"):
         read_chain(leg.armature, leg.chain)
+    assert "remove the foot" in problem_of(leg.armature, leg.chain)
