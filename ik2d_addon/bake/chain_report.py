@@ -218,7 +218,7 @@ class ChainReport:
             return f"{self.missed_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
         count = number_of(len(self.frames), "frame")
         if not self.reached:
-            return f"{count}, {self.doubt_words('target')}{self.hands_words()}{self.lifted_words()}{by_force}"
+            return f"{count}, {self.doubt_words()}{self.hands_words()}{self.lifted_words()}{by_force}"
         on_all = say(" on all") * (len(self.frames) > 1)
         told = (
             *(self.unverified_words(), self.between_words(), self.hands_words()),
@@ -243,24 +243,22 @@ class ChainReport:
             words += say(", and by {length} half-way between two", length=self._length(self.max_between))
         return words
 
-    def doubt_words(self, subject: str) -> str:
+    def doubt_words(self) -> str:
         """Return why no missed frame is known, but the target does not count as reached."""
         if self.strays:
             at = self.between_times[int(np.argmax(self.between))]
             return say(
-                "{subject} reached on the frames, but up to {length} off half-way between two (frame {at:g})",
-                subject=subject,
+                "target reached on the frames, but up to {length} off half-way between two (frame {at:g})",
                 length=self._length(self.max_between),
                 at=at,
             )
         if self.forced:
-            return say("{subject} reached, if it is where it should be", subject=subject)
+            return say("target reached, if it is where it should be")
         if self.other_controls and self.keyed.all():
             return say(
-                "{subject} reached by the keys alone, not verified with the bones' other controls",
-                subject=subject,
+                "target reached by the keys alone, not verified with the bones' other controls",
             )
-        return say("{subject} reached on the keys, not verified between them", subject=subject)
+        return say("target reached on the keys, not verified between them")
 
     def unverified_words(self) -> str:
         """Return " as solved, not verified" where nothing was played back, else ""."""

@@ -111,7 +111,7 @@ class BakeReport:
         named += say(" on '{armature}'", armature=worst.armature) if self.parts else ""
         if worst.missed.any():
             return f"{worst.missed_words()}{named}"
-        return f"{worst.doubt_words('target')}{named}"
+        return f"{worst.doubt_words()}{named}"
 
     def _hands(self) -> str:
         """Return how far hands are off their rotation, where that is worth a word, in words."""

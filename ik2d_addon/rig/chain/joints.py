@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core import IK2DError, Plane
 from ...core.affine import crossed
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import noted, say
 from ..animation.bone_channels import locked_channels, rotation_property
 from ..animation.fcurves import column
 from ..animation.value_keys import curve_of
@@ -237,7 +237,7 @@ def read_tip_angle(
 
 def _refuse_angle(settings: bpy.types.PropertyGroup, bone_count: int, slides: bool, askew: bool) -> None:
     """Raise IK2DError for settings of a chain that its last bone's angle cannot be had with."""
-    solver = {'ARC': "Circle", 'CCD': 'CCD'}.get(settings.solver)
+    solver = {'ARC': noted("Circle"), 'CCD': 'CCD'}.get(settings.solver)
     shares = bone_count >= _SHARING and not settings.root_turns_freely
     stretches = settings.stretch != 1.0 or settings.compress != 1.0
     causes = (

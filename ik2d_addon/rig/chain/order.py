@@ -7,7 +7,7 @@ from typing import TypeVar
 import bpy
 
 from ...core import IK2DError
-from ...core.words import say
+from ...core.words import noted, quoted, say
 from .chain import RigChain, refuse_own_target
 from .dependencies import Movers, Node, walk
 
@@ -44,7 +44,7 @@ def in_order(chains: Sequence[RigChain]) -> list[list[RigChain]]:
     for chain in chains:
         refuse_moved_target(chain, movers)
     rounds, circle = in_rounds(chains, movers)
-    _refuse_circle("chains", [chain.name for chain in circle])
+    _refuse_circle(noted("chains"), [chain.name for chain in circle])
     return rounds
 
 
@@ -58,7 +58,7 @@ def armatures_in_order(chains: Sequence[RigChain]) -> list[bpy.types.Object]:
     for chain in chains:
         needed[chain.armature].update(other.armature for other in movers_of(chain))
     rounds, circle = rounds_of(needed, needed.__getitem__)
-    _refuse_circle(say("chains of the armatures"), [armature.name for armature in circle])
+    _refuse_circle(noted("chains of the armatures"), [armature.name for armature in circle])
     return [armature for ready in rounds for armature in ready]
 
 
@@ -85,12 +85,11 @@ def _movers_among(chains: Sequence[RigChain], movers: Movers) -> Callable[[RigCh
 
 def _refuse_circle(what: str, names: Sequence[str]) -> None:
     if names:
-        circle = ", ".join(f"'{name}'" for name in names)
         raise IK2DError(
             say(
                 "The {what} {circle} depend on one another in a circle; disable one of them",
                 what=what,
-                circle=circle,
+                circle=quoted(names),
             )
         )
 

@@ -219,15 +219,22 @@ def _check_carrier(
 ) -> None:
     """Raise IK2DError where a bone's location cannot carry a slide."""
     what = say("Chain '{chain}': bone '{sliding}' cannot slide", chain=chain, sliding=sliding.name)
-    carried = "it" if carrier == sliding else say("bone '{carrier}', which it carries,", carrier=carrier.name)
     data = carrier.bone
     if data.use_connect and data.parent:
+        if carrier == sliding:
+            raise IK2DError(
+                say(
+                    "{what}: it is connected to its parent and has no location; disconnect it in Edit Mode "
+                    "(Alt P)",
+                    what=what,
+                )
+            )
         raise IK2DError(
             say(
-                "{what}: {carried} is connected to its parent and has no location; disconnect it in "
-                "Edit Mode (Alt P)",
+                "{what}: bone '{carrier}', which it carries, is connected to its parent and has no location; "
+                "disconnect it in Edit Mode (Alt P)",
                 what=what,
-                carried=carried,
+                carrier=carrier.name,
             )
         )
     if not data.use_local_location:

@@ -84,7 +84,7 @@ def refuse_unstretchable(settings: bpy.types.PropertyGroup, bones: Sequence[bpy.
         how = bone.bone.inherit_scale
         if how not in (*_TAKES_NONE, _TAKES_ALIGNED):
             label = bone.bone.bl_rna.properties["inherit_scale"].enum_items[how].name
-            does = say("grow thicker") if how == 'AVERAGE' else "shear"
+            does = say("grow thicker") if how == 'AVERAGE' else say("shear")
             raise IK2DError(
                 say(
                     "Chain '{name}': stretched, the bone '{bone}' would {effect}, since it inherits "

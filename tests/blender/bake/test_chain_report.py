@@ -118,7 +118,7 @@ def test_doubts_are_told_where_no_frame_missed():
     assert strayed(0.5).sentence() == (
         "4 frames, target reached on the frames, but up to 50 cm off half-way between two (frame 11.5)"
     )
-    assert strayed(0.5, 1234567.0).doubt_words("all").endswith("(frame 1.23457e+06)")
+    assert strayed(0.5, 1234567.0).doubt_words().endswith("(frame 1.23457e+06)")
     sparse = chain(2, verified='NONE', keyed=np.array([True, False]))
     assert sparse.sentence() == "2 frames, target reached on the keys, not verified between them"
 
