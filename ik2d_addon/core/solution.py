@@ -35,7 +35,7 @@ class Status(IntEnum):
     EASED = 5
     """The target lies within reach, but softness leaves the tip behind it by more than the tolerance."""
     ANGLE = 6
-    """The tip is on its target; its bone cannot have the angle asked for there, but the nearest to it."""
+    """The tip is on its target, the last bone at the nearest angle found to the one asked for."""
 
 
 # As arrays hold them: to compare an array with an IntEnum takes six times as long.

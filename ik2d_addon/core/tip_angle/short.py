@@ -37,8 +37,10 @@ def poses_of(arm: Arm, points: Floats, wanted: Floats, angle_first: bool) -> Ite
     yield from (_aims if angle_first else _triangles)(arm, points, wanted, wrists)
 
 
-def _triangles_of_two(arm: Arm, points: Floats, _wanted: Floats) -> Iterator[Floats]:
+def _triangles_of_two(arm: Arm, points: Floats, wanted: Floats) -> Iterator[Floats]:
     first, second = arm.chain.lengths.tolist()
+    if second <= ZERO_LENGTH:  # a wrist: its heading moves no tip
+        yield _stacked(direction(points), wanted - direction(points))
     for side in SIDES:
         yield _stacked(*_triangle(first, second, points, side))
 

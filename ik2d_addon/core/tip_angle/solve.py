@@ -4,8 +4,9 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ..ccd.solve import solve_ccd
 from ..chain import (
     MOST_BONES,
     Chain,
@@ -16,7 +17,7 @@ from ..chain import (
 )
 from ..errors import IK2DError
 from ..even import solve_even
-from ..inputs import LARGEST_ANGLE, Floats, checked_bend, common_shape, floats_within
+from ..inputs import LARGEST_ANGLE, Floats, checked_bend, checked_kind, common_shape, floats_within
 from ..softness import checked_softness, soft_targets
 from ..solution import Solution, Status, annulus_status, distances_to, eased_status
 from .arm import ALIKE, ON_TARGET, Arm, headings_off, unit
@@ -26,6 +27,8 @@ from .short import poses_of
 
 # A heading further off (radians) is not the one asked for.
 ANGLE_TOLERANCE = 1e-6
+# Where a root with limits is in the way, poses are sought from so many starts, for so many rows at once.
+STARTS, AT_ONCE = 16, 64
 # Joints in a row that are tried at both ends of their range; those after at the nearer end alone.
 BOTH_ENDS = 3
 
@@ -46,9 +49,9 @@ def solve_pose(
     The chain is walked backwards from its last bone (backwards.py): exact, and a proof, where the first
     joint turns freely. Two bones, and two with a hand, are a list of triangles (short.py), with limits on
     any joint. In a longer chain whose first joint has limits, it is held at an end of its range where the
-    least bend would leave it, and led on by small steps (clamped.py): then neither the bend nor the angle
-    is proven to be the best.
-    Where both cannot be had the tip comes first, and the last bone is at the nearest angle that it may have
+    least bend would leave it, and led on by small steps (clamped.py), at last from starts all over the
+    ranges: then the bend is not proven to be the least, nor the angle to be impossible.
+    Where both cannot be had the tip comes first, and the last bone is at the nearest angle found for it
     there: ANGLE. angle_first: the angle comes first, and the tip as near to its target as that allows.
 
     target: (..., 2) relative to the root. angle: (...) radians, the last bone's heading from the x axis.
@@ -63,6 +66,7 @@ def solve_pose(
     (array([  82. ,  -51.3, -120.7]), True)
     """
     checked_chain(chain)
+    checked_kind(angle_first, bool, "angle_first")
     n = len(chain)
     if not 2 <= n <= MOST_BONES:
         raise IK2DError(f"a tip with an angle takes chains of 2 to {MOST_BONES} bones, not {n}")
@@ -84,10 +88,7 @@ def solve_pose(
     missed = np.flatnonzero(residual > limit)
     if missed.size:
         # The tip comes nearest without the angle; where it reaches so, the angle is what keeps it off.
-        held = chain.weights is not None and chain.weights[0] == 0.0
-        free = solve_even(
-            chain, aims[missed], bend=side[missed], rest=own_rest, root_weight=0.0 if held else None
-        )
+        free = solve_even(chain, aims[missed], bend=side[missed], rest=own_rest)
         if not angle_first:
             angles[missed] = free.angles
         within = status[missed] == Status.REACHED
@@ -127,6 +128,50 @@ def _best(
     if held.size:
         own = points[held], wanted[held], sides[held]
         poses[held] = _held(arm, poses[held], *own, angle_first, depth)
+    if depth == 0:
+        # Without limits of the root there is a pose; so there may be one with them.
+        lost = held[_lacks(arm, poses[held], points[held], wanted[held])]
+        lost = lost[~_lacks(arm, free[lost], points[lost], wanted[lost])]
+        if lost.size:
+            poses[lost] = _sought(arm, poses[lost], points[lost], wanted[lost], sides[lost], angle_first)
+    return poses
+
+
+def _lacks(arm: Arm, poses: Floats, points: Floats, wanted: Floats) -> NDArray[np.bool_]:
+    """Return which poses (m, n) lack the tip on its point, or the heading."""
+    return np.maximum(arm.misses(poses, points), headings_off(poses, wanted)) > ON_TARGET
+
+
+def _sought(
+    arm: Arm, poses: Floats, points: Floats, wanted: Floats, sides: Floats, angle_first: bool
+) -> Floats:
+    """Return poses (m, n), those with tip and heading to which starts all over the joints' ranges lead."""
+    starts, best = _spread(arm), poses.copy()
+    for first in range(0, len(poses), AT_ONCE):
+        rows = slice(first, first + AT_ONCE)
+        own = points[rows], wanted[rows]
+        every, headings = (np.repeat(each, len(starts), axis=0) for each in own)
+        from_all = np.tile(starts, (len(own[0]), 1))
+        tips = solve_ccd(arm.chain, every, start=from_all, tolerance=ON_TARGET).angles
+        tried = Clamped(arm, every).turned(tips, headings)
+        good = np.flatnonzero(~_lacks(arm, tried, every, headings))
+        tried[good] = Clamped(arm, every[good]).with_less_bend(tried[good])
+        found = [poses[rows], *tried.reshape(-1, len(starts), len(arm)).swapaxes(0, 1)]
+        best[rows] = _chosen(arm, found, *own, sides[rows], angle_first)
+    return best
+
+
+def _spread(arm: Arm) -> Floats:
+    """Return STARTS poses (STARTS, n) that are spread evenly over the ranges of the joints.
+
+    Each joint advances by another power of the root of x^(n + 1) = x + 1, modulo its range.
+    """
+    n, root = len(arm), 2.0
+    for _ in range(64):
+        root = (1.0 + root) ** (1.0 / (n + 1.0))
+    parts = (0.5 + np.arange(1, STARTS + 1)[:, np.newaxis] * root ** -np.arange(1.0, n + 1.0)) % 1.0
+    low, high = np.clip(arm.chain.ranges.T, -np.pi, np.pi)
+    poses: Floats = low + parts * (high - low)
     return poses
 
 
