@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 from chains import targets_in_annulus
 
-from ik2d_addon.core import Chain, Status, forward, solve_ccd, solve_ccd_path, solve_two_bone
+from ik2d_addon.core import (
+    Chain,
+    Status,
+    forward,
+    reachable,
+    solve_ccd,
+    solve_ccd_path,
+    solve_even,
+    solve_even_path,
+    solve_two_bone,
+)
 
 
 @pytest.mark.parametrize("weight", (0.3, 1e-2, 1e-4, 1e-5))
@@ -108,6 +118,20 @@ def test_two_rigid_joints_keep_the_start():
     solution = solve_two_bone(chain, [[0.5, 0.5], [5.0, 0.0]], start=[0.3, 0.4])
     assert (solution.angles == [0.3, 0.4]).all()
     assert solution.status.tolist() == [Status.LIMITED, Status.TOO_FAR]
+
+
+@pytest.mark.parametrize("limits", (None, [[-2.0, 2.5]] * 4))
+@pytest.mark.parametrize("solve", (solve_even, solve_even_path))
+def test_a_rigid_first_joint_stays_at_rest_and_what_that_forbids_is_limited(solve, limits):
+    rest = [0.4, 0.2, -0.1, 0.3]
+    chain = Chain([1.0, 0.8, 0.7, 0.4], limits, [0.0, 1.0, 1.0, 0.5])
+    targets = targets_in_annulus(np.random.default_rng(4), chain, 200)
+    solution = solve(chain, targets, rest=rest)
+    assert (solution.angles[:, 0] == 0.4).all()
+    off = reachable(chain, rest).nearest(targets)[1]
+    assert np.allclose(solution.residual, off, rtol=0.0, atol=1e-6)
+    assert (solution.reached == (off <= 1e-6)).all() and 50 < solution.reached.sum() < 150
+    assert set(solution.status[~solution.reached]) == {Status.LIMITED}
 
 
 @pytest.mark.parametrize("limits", (None, [[-1.5, 1.5], [0.0, 2.0]]))

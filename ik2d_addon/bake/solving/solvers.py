@@ -93,6 +93,7 @@ def _block(rig: RigChain, chain: Chain) -> int:
 
 
 def _root_weight(rig: RigChain, chain: Chain) -> float | None:
-    """Return the weight of the root's turn in Even; None where it turns freely."""
-    weight = 1.0 if chain.weights is None else float(chain.weights[0])
-    return None if rig.root_turns_freely and weight > 0.0 else weight
+    """Return the weight of the root's turn in Even; None where its turn costs nothing."""
+    if rig.root_turns_freely:
+        return None
+    return 1.0 if chain.weights is None else float(chain.weights[0])

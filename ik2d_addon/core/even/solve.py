@@ -68,8 +68,9 @@ def solve_even(
     The least sum of (angle_i - rest_i)^2 / w_i, w the chain's weights; a joint of weight 0 stays at rest.
     With a root that turns freely (root_weight None) only the target's distance decides about the shape:
     the chain's family of such poses, from stretched to closed, is found once and kept (family.py). A
-    root_weight counts the root's turn like the others', as near as that leads from there (rooted.py). The
-    chain's own weight of the root is not asked. Nothing depends on other targets, nor on their order.
+    root_weight counts the root's turn like the others', as near as that leads from there (rooted.py). Of the
+    chain's own weight of the root only 0 counts: it stays at rest. Nothing depends on other targets, nor on
+    their order.
     Where bones slide, the sum has (slide_i / reach)^2 / slide_weight as well, reach the outer one
     (sliding.py): with 1, a slide of one reach counts as a turn of one radian, with more, bones slide more
     willingly.
@@ -136,6 +137,8 @@ class Even:
         angles = checked_angles(chain, np.zeros(n) if rest is None else rest, "rest")
         if angles.ndim != 1:
             raise IK2DError(f"rest must be {n} angles, one a bone, not of shape {angles.shape}")
+        if root_weight is None and chain.weights is not None and chain.weights[0] == 0.0:
+            root_weight = 0.0
         if root_weight is not None:
             root_weight = number(root_weight, "root_weight")
             if not 0.0 <= root_weight <= 1.0:

@@ -155,8 +155,9 @@ def even_path_steps(
     own_rows = list(changed)
     angles[own_rows], slides[own_rows] = path.bones(list(changed.values()))
     parted = np.abs(np.sin(0.5 * (angles - least.angles))).max(axis=1) > 0.5 * SAME
+    residual = distances_to(chain, angles, points, slides)
     limited = at_limits(chain, angles)
-    return replace(least, angles=angles, slides=slides, limited=limited, parted=parted)
+    return replace(least, angles=angles, slides=slides, residual=residual, limited=limited, parted=parted)
 
 
 def _starts(

@@ -53,13 +53,11 @@ class Posture:
         Lengths and slides are in reaches.
         """
         far = np.maximum(np.hypot(*points.T) / FAR, 1.0)
-        is_rooted = self.chain.weights is not None and self.chain.weights[0] == 0.0
         found = solve_even(
             self.chain,
             points / far[:, np.newaxis] * self.chain.reach[1],
             bend=bend,
             rest=self.rest,
-            root_weight=0.0 if is_rooted else None,
         )
         return coordinates(self.chain, found.angles + self.offset, found.slides)
 
