@@ -34,11 +34,11 @@ class Stretch:
     last_only: bool = False
 
     def __post_init__(self) -> None:
-        most, least = number(self.most, "stretch"), number(self.least, "compress")
+        most, least = number(self.most, "most"), number(self.least, "least")
         if not 1.0 <= most <= MOST:
-            raise IK2DError(f"stretch must be a factor of 1 to {MOST:g}, not {most}")
+            raise IK2DError(f"most must be a factor of 1 to {MOST:g}, not {most}")
         if not 1.0 / MOST <= least <= MOST:
-            raise IK2DError(f"compress must be a factor of {1.0 / MOST:g} to {MOST:g}, not {least}")
+            raise IK2DError(f"least must be a factor of {1.0 / MOST:g} to {MOST:g}, not {least}")
         checked_kind(self.last_only, bool, "last_only")
         object.__setattr__(self, "most", most)
         object.__setattr__(self, "least", min(least, 1.0 / least))

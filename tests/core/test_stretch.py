@@ -125,7 +125,7 @@ def test_a_factor_above_one_compresses_as_its_reciprocal():
 
 
 @pytest.mark.parametrize(
-    "settings, words", (((0.9,), "stretch must be"), ((float("nan"),), "stretch"), ((1.0, 0.0), "compress"))
+    "settings, words", (((0.9,), "most must be"), ((float("nan"),), "most"), ((1.0, 0.0), "least"))
 )
 def test_factors_out_of_range_are_refused(settings, words):
     with pytest.raises(IK2DError, match=words):

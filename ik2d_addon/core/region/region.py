@@ -40,7 +40,7 @@ class Posed(NamedTuple):
     away: Floats  # (b,) in reaches; 0.0 where the point is in the set
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """The set of points that the tip of a chain reaches, relative to the root, and poses for them.
 
@@ -65,6 +65,9 @@ class Region:
         ends = [floats(getattr(self, name), name) for name in ("low", "high", "least", "most")]
         if {end.shape for end in ends} != {(ends[0].size,)} or np.isnan(ends).any():
             raise IK2DError("low, high, least and most must be numbers, one a bone, and as many of each")
+
+    def __repr__(self) -> str:
+        return f"<Region of {len(self.low)} bones, reach {self.scale:g}>"
 
     def contains(self, points: ArrayLike) -> Flags:
         """Return which points (..., 2) the tip reaches, to within BORDER of the reach.
