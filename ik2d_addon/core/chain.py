@@ -4,6 +4,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,6 +61,16 @@ class Chain:
     weights: Floats | None = None  # (n,)
     slides: Floats | None = None  # (n, 2)
 
+    if TYPE_CHECKING:  # what may be handed in, where the fields say what is kept
+
+        def __init__(
+            self,
+            lengths: ArrayLike,
+            limits: ArrayLike | None = None,
+            weights: ArrayLike | None = None,
+            slides: ArrayLike | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "lengths", frozen(_checked_lengths(self.lengths)))
         if self.limits is not None:
@@ -71,6 +82,9 @@ class Chain:
 
     def __len__(self) -> int:
         return self.lengths.size
+
+    def __reduce__(self) -> tuple[type["Chain"], tuple[Floats | None, ...]]:
+        return Chain, (self.lengths, self.limits, self.weights, self.slides)  # pickled arrays are not frozen
 
     @cached_property
     def reach(self) -> tuple[float, float]:

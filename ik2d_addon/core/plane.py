@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from math import frexp, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,10 @@ class Plane:
     x: Floats  # (3,)
     y: Floats  # (3,)
     normal: Floats  # (3,)
+
+    if TYPE_CHECKING:  # what may be handed in, where the fields say what is kept
+
+        def __init__(self, origin: ArrayLike, x: ArrayLike, y: ArrayLike, normal: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("origin", "x", "y", "normal"):

@@ -2,6 +2,7 @@
 """Chains: what they accept, how far they reach, where their joints are, what their limits allow."""
 
 import cmath
+import pickle
 
 import numpy as np
 import pytest
@@ -172,6 +173,8 @@ def test_a_chain_cannot_be_changed_and_does_not_follow_its_input():
             array[0] = 5.0
     with pytest.raises(AttributeError):
         chain.lengths = given[0]
+    copied = pickle.loads(pickle.dumps(chain))
+    assert copied.limits.tolist() == chain.limits.tolist() and not copied.lengths.flags.writeable
 
 
 def test_the_tolerance_is_a_millionth_of_the_reach_where_none_is_named():

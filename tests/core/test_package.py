@@ -4,6 +4,7 @@
 Each installation is an environment of its own, with numpy from the package index and nothing of Blender.
 """
 
+import doctest
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from use_package import arm_examples
 
 pytest.importorskip("build")  # in the environment of `make test`
 
@@ -121,12 +123,15 @@ def test_the_wheel_holds_the_solvers_and_nothing_else(built):
 def test_types_reach_its_users(built, tmp_path):
     (wheel,) = built.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path)
-    code = "from ik2d_core import Chain, solve_even\nreveal_type(solve_even(Chain([1.0]), [1.0, 0.0]))\n"
-    (tmp_path / "user.py").write_text(code + "solve_even([1.0], [1.0, 0.0])\n", encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "user.py"]
+    page = arm_examples((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+    code = "".join(example.source for example in doctest.DocTestParser().get_examples(page))
+    code += "reveal_type(solve_even(Chain([1.0], weights=[1]), [1.0, 0.0]))\nsolve_even([1.0], [1.0, 0.0])\n"
+    (tmp_path / "user.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "user.py"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "ik2d_core.solution.Solution" in result.stdout
-    assert re.search(r"user.py:3: error: .*expected \"Chain\"", result.stdout), result.stdout
+    (error,) = re.findall(r"user.py:(\d+): error: (.*)", result.stdout)  # the last line, which is wrong
+    assert error[0] == str(code.count("\n")) and 'expected "Chain"' in error[1]
 
 
 def test_the_readme_of_the_package_runs(built, tmp_path):
