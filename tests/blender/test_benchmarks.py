@@ -257,13 +257,13 @@ def test_each_side_of_a_ratio_runs(monkeypatch, one):
 
 @pytest.mark.slow
 def test_the_robot_arm_needs_no_blender_and_prints_its_table():
-    code = "import runpy, sys; sys.modules['bpy'] = None; sys.argv[1:] = ['20']\n"
+    code = "import runpy, sys; sys.modules['bpy'] = None; sys.argv[1:] = ['--targets', '20']\n"
     code += "runpy.run_module('benchmarks.robot_arm', run_name='__main__')"
     command = [sys.executable, "-c", code]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert said.returncode == 0, said.stderr
     rows = [line.split("|")[1:-1] for line in said.stdout.splitlines() if line.startswith("| ik")]
     ours = [row for row in rows if "ik2d_core" in row[0]]
-    assert len(rows) == 6 and len(ours) == 4
+    assert len(rows) == 8 and len(ours) == 4
     assert all(row[2].strip() == "100.0 %" and float(row[3]) < 1e-6 for row in ours)
     assert "'REACHED': 20" in said.stdout
