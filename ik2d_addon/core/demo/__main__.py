@@ -4,6 +4,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .arm import MOST_BONES
 
@@ -12,8 +13,8 @@ NO_MATPLOTLIB = (
     " and start it again."
 )
 NO_WINDOW = (
-    "matplotlib found no window system to open a window with: install one that it draws in, such as tkinter"
-    " (Debian's python3-tk) or PySide6, or name a picture with --save."
+    "matplotlib opens no window here (backend {backend}). With a screen, install a window system that it"
+    " draws in, such as tkinter (Debian's python3-tk) or PySide6; without one, name a picture with --save."
 )
 
 
@@ -35,16 +36,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     if chosen.save:
         matplotlib.use("agg")
-    elif plt.get_backend().lower() == "agg":
-        print(NO_WINDOW, file=sys.stderr)
-        return 1
-    from .window import Window
+    # The target is dragged with the mouse: nothing else may zoom, pan or close.
+    own: Any = {"toolbar": "None"} | {name: [] for name in matplotlib.rcParams if name.startswith("keymap.")}
+    with matplotlib.rc_context(own):
+        opens_windows = plt.figure().canvas.required_interactive_framework is not None
+        plt.close()
+        if not (chosen.save or opens_windows):
+            print(NO_WINDOW.format(backend=plt.get_backend()), file=sys.stderr)
+            return 1
+        from .window import Window
 
-    window = Window(chosen.bones)
-    if chosen.save:
-        window.figure.savefig(chosen.save, dpi=100)
-    else:
-        plt.show()
+        window = Window(chosen.bones)
+        if not chosen.save:
+            plt.show()
+            return 0
+        try:
+            window.figure.savefig(chosen.save, dpi=110)
+        except (OSError, ValueError) as error:
+            print(f"The picture {chosen.save} was not saved: {error}", file=sys.stderr)
+            return 1
     return 0
 
 

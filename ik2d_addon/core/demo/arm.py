@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The arm of the demo: its bones, limits, target and pose, and its solver."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..arc import solve_arc
@@ -19,6 +21,8 @@ HALF_TURN = 180.0
 MOST_BONES = 5
 # The limits that an arm begins with, joint by joint.
 LIMITS = ((-90.0, 90.0), (0.0, 135.0), (-90.0, 90.0))
+# What solvers that do not take every arm take.
+NEEDED = {TWO_BONE: "two bones", ARC: "joints without limits"}
 # The result of each status, for the line below the arm.
 WORDS = {
     Status.REACHED: "Target reached",
@@ -37,21 +41,29 @@ STEP_WORDS = {
 class DemoArm:
     """An arm, one long in all, posed by one of SOLVERS. Angles are radians, limits degrees."""
 
-    def __init__(self, bones: int) -> None:
+    def __init__(self, bones: int, limits: Sequence[tuple[float, float]] = LIMITS) -> None:
         self.solver, self.bend = EVEN, 1
         self.result = ""
         self.steps = 0
+        self.target: Floats = np.array([0.45, 0.35])
+        self.chain = Chain(np.ones(max(1, len(limits))), np.radians(limits) if limits else None)
         self.set_bones(bones)
 
     def set_bones(self, bones: int) -> None:
-        """Take another number of bones: all joints free, the target where it was, or half-way out."""
-        lengths = np.linspace(1.2, 0.8, bones)
-        self.chain = Chain(lengths / lengths.sum())
-        self.angles: Floats = np.full(bones, 0.3)
-        self.target: Floats = getattr(self, "target", np.array([0.45, 0.35]))
-        if not self.offers(self.solver):
+        """Take another number of bones: joints that are there keep their limits, others are free."""
+        lengths, ranges = np.linspace(1.2, 0.8, bones), np.tile([-np.inf, np.inf], (bones, 1))
+        kept = self.chain.ranges[:bones]
+        ranges[: len(kept)] = kept
+        self._take(Chain(lengths / lengths.sum(), ranges), np.full(bones, 0.3))
+
+    def _take(self, chain: Chain, angles: Floats) -> None:
+        """Take another chain, at angles (n,) or the limits nearest to them, and solve."""
+        self.chain, self.angles = chain, np.clip(angles, *chain.ranges.T)
+        note = "" if self.offers(self.solver) else f"; {self.solver} takes {NEEDED[self.solver]}"
+        if note:
             self.solver = EVEN
         self.solve()
+        self.result += note
 
     def offers(self, solver: str) -> bool:
         """Return whether a solver takes this arm: two-bone two bones, and arc no limits."""
@@ -64,25 +76,25 @@ class DemoArm:
         ranges = self.chain.ranges.copy()
         is_free = low <= -HALF_TURN and high >= HALF_TURN
         ranges[joint] = (-np.inf, np.inf) if is_free else np.radians([low, high])
-        self.chain = Chain(self.chain.lengths, limits=ranges)
-        self.angles = np.clip(self.angles, *ranges.T)
-        if not self.offers(self.solver):
-            self.solver = EVEN
-        self.solve()
+        self._take(Chain(self.chain.lengths, limits=ranges), self.angles)
 
     def set_solver(self, solver: str) -> bool:
-        """Take another solver; return whether this arm can have it."""
+        """Take another solver; return whether this arm can have it. If not, the result says why."""
         if not self.offers(solver):
+            self.result = f"The solver {solver} takes {NEEDED[solver]}"
             return False
         self.solver = solver
         self.solve()
         return True
 
     def flip(self) -> None:
-        """Bend to the other side."""
+        """Bend to the other side; the result says where there is none."""
+        before = self.angles
         self.bend = -self.bend
         self.angles = np.clip(-self.angles, *self.chain.ranges.T)
         self.solve()
+        if np.allclose(self.angles, before, atol=1e-6):
+            self.result += "; Flip finds no other bend" + " within the limits" * self.chain.is_limited
 
     def aim(self, x: float, y: float) -> None:
         """Move the target and solve for it; step by step only the target moves."""

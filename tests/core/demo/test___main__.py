@@ -34,10 +34,29 @@ def test_a_picture_is_saved(tmp_path):
     assert (tmp_path / "demo.png").stat().st_size > 20_000
 
 
-def test_no_window_system_is_named():
+@pytest.mark.parametrize("backend", ["agg", "svg"])
+def test_no_window_system_is_named(backend):
     pytest.importorskip("matplotlib")
-    result = run("import os; os.environ['MPLBACKEND'] = 'agg'")
-    assert result.returncode == 1 and "--save" in result.stderr
+    result = run(f"import os; os.environ['MPLBACKEND'] = {backend!r}")
+    assert result.returncode == 1 and f"backend {backend}" in result.stderr and "--save" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["missing/demo.png", "demo.nothing"])
+def test_a_picture_that_cannot_be_saved_is_named(tmp_path, capsys, name):
+    pytest.importorskip("matplotlib")
+    assert main(["--save", str(tmp_path / name)]) == 1
+    assert f"{name} was not saved: " in capsys.readouterr().err
+
+
+def test_nothing_but_the_target_answers_to_mouse_and_keys():
+    pytest.importorskip("matplotlib")
+    said = run(
+        "import matplotlib, matplotlib.pyplot as plt; matplotlib.use('agg')\n"
+        "plt.Figure.savefig = lambda *_, **__: print(plt.rcParams['toolbar'], plt.rcParams['keymap.yscale'])",
+        "--save",
+        "demo.png",
+    )
+    assert said.stdout == "None []\n", said.stderr
 
 
 def test_an_odd_number_of_bones_is_refused(capsys):

@@ -85,6 +85,19 @@ def test_a_click_steps_ccd(window):
     assert window.arm.distance() < before and "(step 1)" in window.words.get_text()
 
 
+def test_other_buttons_move_nothing_and_a_drag_draws_as_a_whole_picture_does(window):
+    before, canvas = window.arm.target, window.figure.canvas
+    at = window.axes.transData.transform((-0.4, 0.6))
+    for name, button in (("button_press_event", 3), ("motion_notify_event", 3), ("button_release_event", 3)):
+        canvas.callbacks.process(name, MouseEvent(name, canvas, *at, button=button))
+    assert window.arm.target is before
+    mouse(window, "button_press_event", window.axes, 0.3, 0.3)
+    mouse(window, "motion_notify_event", window.axes, -0.4, 0.6)
+    dragged = np.asarray(canvas.buffer_rgba()).copy()
+    canvas.draw()
+    assert np.array_equal(dragged, np.asarray(canvas.buffer_rgba()))
+
+
 def test_limits_change_the_region_that_is_drawn(window):
     def area():
         window.figure.canvas.draw()
@@ -94,6 +107,7 @@ def test_limits_change_the_region_that_is_drawn(window):
     whole = area()
     for slider in window.limits:
         slider.set_val((0, 60))
+    assert [slider.valtext.get_text() for slider in window.limits] == ["0 to 60"] * 3
     some = area()
     assert 0 < some < 0.7 * whole and np.isfinite(window.arm.chain.limits).all()
     click(window, window.shown.ax)
