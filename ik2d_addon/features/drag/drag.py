@@ -262,17 +262,25 @@ class Drag:
             moved.append(Moved(self.chain, "bend"))
         return auto_key(context, moved)
 
+    @property
+    def has_reached(self) -> bool:
+        """Whether the tip was moved, and is where it is held."""
+        solved = self.solved
+        if solved is None or not solved.solution.reached[0]:
+            return False
+        return float(solved.distance[0]) <= solved.tolerance
+
     def outcome(self) -> str:
         """Return the outcome in words: "reached", or how far the tip is off, and why."""
         if self.solved is None:
             return say("where it was")
-        status, units = Status(self.solved.solution.status[0]), self.scene.unit_settings.system
-        off = float(self.solved.distance[0])
-        if self.solved.solution.reached[0] and off <= self.solved.tolerance:
-            return "reached"
+        if self.has_reached:
+            return say("reached")
+        length = length_text(float(self.solved.distance[0]), self.scene.unit_settings.system)
         if self.solved.solution.reached[0]:
-            return say("off by {length}", length=length_text(off, units))
-        return say(_STOPPED.get(status, "out of reach by {length}"), length=length_text(off, units))
+            return say("off by {length}", length=length)
+        status = Status(self.solved.solution.status[0])
+        return say(_STOPPED.get(status, noted("out of reach by {length}")), length=length)
 
     def moved_in_words(self) -> str:
         """Return the distance dragged, in words: "0.5 m (0.3 m, 0.4 m)"."""
