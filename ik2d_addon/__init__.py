@@ -32,6 +32,7 @@ _MODULES = (
     ".features.native.operators",
     ".ui.settings.overlay",
     ".features.setup.chain_presets",
+    ".features.setup.chain_operators",
     ".features.setup.menus",
     ".features.adopt.operators",
     ".features.match.operators",
