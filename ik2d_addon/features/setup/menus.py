@@ -4,7 +4,7 @@
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import Context, Menu
+from bpy.types import Context, Menu, UILayout
 
 from ...core.words import say
 from ...ui.context import active_armature, active_chain
@@ -24,31 +24,17 @@ class IK2D_MT_list(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        layout.operator("ik2d.solve", icon='POSE_HLT')
+        _entry(layout, "ik2d.solve", 'POSE_HLT')
         layout.separator()
-        layout.operator(
-            "ik2d.copy_settings", text=say("Copy Settings to Enabled"), translate=False, icon='COPYDOWN'
-        ).to = 'ENABLED'
-        layout.operator(
-            "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains"), translate=False
-        ).to = 'SELECTED'
-        layout.operator("ik2d.mirror", icon='MOD_MIRROR')
+        _draw_copies(layout)
+        _entry(layout, "ik2d.mirror", 'MOD_MIRROR')
         layout.separator()
         draw_match_menu(layout)
         layout.separator()
-        layout.operator(
-            "ik2d.enable_chains", text=say("Enable All"), translate=False, icon='CHECKBOX_HLT'
-        ).which = 'ALL'
-        layout.operator(
-            "ik2d.enable_chains", text=say("Enable Only the Active One"), translate=False
-        ).which = 'ACTIVE'
+        _draw_enabled(layout)
         layout.separator()
-        layout.operator(
-            "ik2d.chain_move", text=say("Move Up"), translate=False, icon='TRIA_UP'
-        ).direction = 'UP'
-        layout.operator(
-            "ik2d.chain_move", text=say("Move Down"), translate=False, icon='TRIA_DOWN'
-        ).direction = 'DOWN'
+        _entry(layout, "ik2d.chain_move", 'TRIA_UP', say("Move Up"), direction='UP')
+        _entry(layout, "ik2d.chain_move", 'TRIA_DOWN', say("Move Down"), direction='DOWN')
 
 
 class IK2D_MT_bone(Menu):
@@ -63,15 +49,15 @@ class IK2D_MT_bone(Menu):
         if chain is not None:
             layout.label(text=say("Chain '{chain}'", chain=chain.name), translate=False)
             if chain != active_chain(chain.id_data):
-                layout.operator("ik2d.chain_activate", icon='RESTRICT_SELECT_OFF').chain = chain.name
-            layout.operator("ik2d.solve", icon='POSE_HLT').chain = chain.name
-            layout.operator("ik2d.bake", icon='KEY_HLT').chain = chain.name
-            layout.operator("ik2d.flip", icon='MOD_MIRROR').chain = chain.name
-            layout.operator("ik2d.mirror", icon='MOD_MIRROR').chain = chain.name
+                _entry(layout, "ik2d.chain_activate", 'RESTRICT_SELECT_OFF', chain=chain.name)
+            _entry(layout, "ik2d.solve", 'POSE_HLT', chain=chain.name)
+            _entry(layout, "ik2d.bake", 'KEY_HLT', chain=chain.name)
+            _entry(layout, "ik2d.flip", 'MOD_MIRROR', chain=chain.name)
+            _entry(layout, "ik2d.mirror", 'MOD_MIRROR', chain=chain.name)
             layout.separator()
             draw_match_menu(layout, chain.name, ranges=False)
             layout.separator()
-        layout.operator("ik2d.chain_add", icon='ADD')
+        _entry(layout, "ik2d.chain_add", 'ADD')
         layout.prop(overlay_settings(), "show", text=say("Show Overlay"), translate=False)
 
 
@@ -91,37 +77,103 @@ class IK2D_MT_menu(Menu):
 
     def draw(self, _context):
         layout = self.layout
-        layout.operator("ik2d.solve", icon='POSE_HLT')
-        layout.operator("ik2d.bake", icon='KEY_HLT')
-        layout.operator("ik2d.clear_bake", icon='X')
-        layout.operator("ik2d.worst_frame", icon='TIME')
-        layout.operator("ik2d.mark_frames", icon='MARKER_HLT')
+        _entry(layout, "ik2d.solve", 'POSE_HLT')
+        _entry(layout, "ik2d.bake", 'KEY_HLT')
+        _entry(layout, "ik2d.clear_bake", 'X')
+        _entry(layout, "ik2d.worst_frame", 'TIME')
+        _entry(layout, "ik2d.mark_frames", 'MARKER_HLT')
+        _entry(layout, "ik2d.target_path", 'ANIM')
+        _entry(layout, "ik2d.target_path_clear")
         layout.separator()
-        layout.operator("ik2d.chain_add", icon='ADD')
-        layout.operator("ik2d.chain_remove", icon='REMOVE')
-        layout.operator(
-            "ik2d.chain_move", text=say("Move Chain Up"), translate=False, icon='TRIA_UP'
-        ).direction = 'UP'
-        layout.operator(
-            "ik2d.chain_move", text=say("Move Chain Down"), translate=False, icon='TRIA_DOWN'
-        ).direction = 'DOWN'
-        layout.operator("ik2d.mirror", icon='MOD_MIRROR')
-        layout.operator("ik2d.adopt", icon='CON_KINEMATIC')
-        layout.operator(
-            "ik2d.adopt", text=say("Adopt All IK"), translate=False, icon='CON_KINEMATIC'
-        ).all = True
-        layout.operator("ik2d.release", icon='LOOP_BACK')
-        layout.operator("ik2d.flip", icon='MOD_MIRROR')
-        layout.operator(
-            "ik2d.flip", text=say("Flip Over 10 Frames"), translate=False, icon='MOD_MIRROR'
-        ).frames = 10
-        layout.operator("ik2d.drag", icon='VIEW_PAN')
-        layout.operator("ik2d.ccd_step", icon='CON_ROTLIKE')
+        _entry(layout, "ik2d.flip", 'MOD_MIRROR')
+        _entry(layout, "ik2d.flip", 'MOD_MIRROR', say("Flip Over 10 Frames"), frames=10)
+        _entry(layout, "ik2d.drag", 'VIEW_PAN')
+        _entry(layout, "ik2d.ccd_step", 'CON_ROTLIKE')
+        layout.menu(IK2D_MT_match.bl_idname)
+        layout.menu(IK2D_MT_feet.bl_idname)
         layout.separator()
-        layout.operator("ik2d.limits_from_bones", icon='CON_ROTLIMIT')
-        layout.operator("ik2d.joints_update", icon='FILE_REFRESH')
-        layout.operator("ik2d.mute_constraints", icon='HIDE_ON')
-        layout.operator("ik2d.plane_to_target", icon='ORIENTATION_NORMAL')
+        _entry(layout, "ik2d.chain_add", 'ADD')
+        _entry(layout, "ik2d.chain_remove", 'REMOVE')
+        _entry(layout, "ik2d.chain_move", 'TRIA_UP', say("Move Chain Up"), direction='UP')
+        _entry(layout, "ik2d.chain_move", 'TRIA_DOWN', say("Move Chain Down"), direction='DOWN')
+        _entry(layout, "ik2d.mirror", 'MOD_MIRROR')
+        _draw_copies(layout)
+        _draw_enabled(layout)
+        layout.menu(IK2D_MT_joints.bl_idname)
+        layout.separator()
+        _entry(layout, "ik2d.adopt", 'CON_KINEMATIC')
+        _entry(layout, "ik2d.adopt", 'CON_KINEMATIC', say("Adopt All IK"), all=True)
+        _entry(layout, "ik2d.release", 'LOOP_BACK')
+        _entry(layout, "ik2d.make_native", 'DRIVER')
+        _entry(layout, "ik2d.remove_native")
+
+
+class IK2D_MT_match(Menu):
+    """Bring the target to the bones or the bones to the chain, and switch between IK and FK"""
+
+    bl_idname = "IK2D_MT_match"
+    bl_label = "FK and IK"
+    bl_description = __doc__
+
+    def draw(self, _context):
+        draw_match_menu(self.layout)
+
+
+class IK2D_MT_feet(Menu):
+    """Add feet to chains, and plant them where they stand"""
+
+    bl_idname = "IK2D_MT_feet"
+    bl_label = "Feet"
+    bl_description = __doc__
+
+    def draw(self, _context):
+        layout = self.layout
+        _entry(layout, "ik2d.foot_add", 'ADD')
+        _entry(layout, "ik2d.foot_remove", 'X')
+        layout.separator()
+        _entry(layout, "ik2d.find_contacts", 'VIEWZOOM')
+        _entry(layout, "ik2d.plant_feet", 'CON_FLOOR')
+        _entry(layout, "ik2d.plant_clear", 'X', say("Clear Planted Feet"))
+
+
+class IK2D_MT_joints(Menu):
+    """Set the plane that the chain bends in, its solver and its joints"""
+
+    bl_idname = "IK2D_MT_joints"
+    bl_label = "Plane and Joints"
+    bl_description = __doc__
+
+    def draw(self, _context):
+        layout = self.layout
+        _entry(layout, "ik2d.turn_plane")
+        _entry(layout, "ik2d.plane_to_target", 'ORIENTATION_NORMAL')
+        _entry(layout, "ik2d.pole_add", 'EMPTY_AXIS')
+        _entry(layout, "ik2d.pole_fit", 'CON_TRACKTO')
+        layout.separator()
+        _entry(layout, "ik2d.limits_from_bones", 'CON_ROTLIMIT')
+        _entry(layout, "ik2d.joints_update", 'FILE_REFRESH')
+        _entry(layout, "ik2d.mute_constraints", 'HIDE_ON')
+        _entry(layout, "ik2d.solve_with_even", 'CON_KINEMATIC')
+
+
+def _entry(layout: UILayout, name: str, icon: str = 'NONE', text: str = "", **properties: object) -> None:
+    """Draw an operator with some properties; nothing where the feature that has it was removed."""
+    if not hasattr(bpy.types, name.replace("ik2d.", "IK2D_OT_")):
+        return
+    words = {"text": text, "translate": False} if text else {}
+    entry = layout.operator(name, icon=icon, **words)
+    for key, value in properties.items():
+        setattr(entry, key, value)
+
+
+def _draw_copies(layout: UILayout) -> None:
+    _entry(layout, "ik2d.copy_settings", 'COPYDOWN', say("Copy Settings to Enabled"), to='ENABLED')
+    _entry(layout, "ik2d.copy_settings", text=say("Copy Settings to Selected Bones' Chains"), to='SELECTED')
+
+
+def _draw_enabled(layout: UILayout) -> None:
+    _entry(layout, "ik2d.enable_chains", 'CHECKBOX_HLT', say("Enable All"), which='ALL')
+    _entry(layout, "ik2d.enable_chains", text=say("Enable Only the Active One"), which='ACTIVE')
 
 
 def draw_menu(menu: Menu, context: Context) -> None:
@@ -137,7 +189,7 @@ MENUS = (
     ("VIEW3D_MT_pose", draw_menu),
     ("VIEW3D_MT_object", draw_menu),
 )
-classes = (IK2D_MT_list, IK2D_MT_bone, IK2D_MT_menu)
+classes = (IK2D_MT_list, IK2D_MT_bone, IK2D_MT_match, IK2D_MT_feet, IK2D_MT_joints, IK2D_MT_menu)
 
 
 def register() -> None:
