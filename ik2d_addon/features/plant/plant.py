@@ -24,7 +24,7 @@ from ...core.contacts.held import ease_between
 from ...core.contacts.planted import PlantedFoot, planted
 from ...core.contacts.runs import Mask, runs
 from ...core.inputs import Floats
-from ...core.words import say
+from ...core.words import listed, say
 from ...rig.animation.bone_channels import rotation_property
 from ...rig.animation.value_keys import ValueKeys, check_values, curve_of, values_keyed, values_previewed
 from ...rig.chain.chain import RigChain
@@ -180,6 +180,13 @@ def unplant_feet(armature: Object, chains: Sequence[str] | None = None) -> list[
     """
     named = [needed_chain(armature, name) for name in chains] if chains is not None else armature.ik2d.chains
     planted_ones = [chain for chain in named if len(chain.planted.channels)]
+    if not planted_ones and chains:
+        raise IK2DError(
+            say(
+                "The feet of {chains} are not planted: there is nothing to clear",
+                chains=listed(chain.name for chain in named),
+            )
+        )
     if not planted_ones:
         raise IK2DError(
             say("No feet of '{armature}' are planted: there is nothing to clear", armature=armature.name)
