@@ -107,8 +107,7 @@ class IK2D_OT_chain_add(ChainOperator, Operator):
     @staticmethod
     def _new_target(context: Context, armature: Object, tip: str) -> Object:
         """Add a target; in Object Mode select it alone, ready to be moved: the armature stays active."""
-        collections = [one for one in armature.users_collection if one.is_editable]
-        target = add_target(armature, tip, (collections or [context.scene.collection])[0])
+        target = add_target(armature, tip)
         context.view_layer.update()
         if armature.mode == 'OBJECT' and target.visible_get():
             for ob in context.selected_objects:

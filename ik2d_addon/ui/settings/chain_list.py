@@ -73,14 +73,16 @@ def flip(chain: PropertyGroup) -> None:
     chain.id_data.update_tag()  # the viewport may show it
 
 
-def add_target(armature: Object, tip: str, collection: bpy.types.Collection, role: str = "Target") -> Object:
+def add_target(armature: Object, tip: str, role: str = "Target") -> Object:
     """Add an empty at the tail of a bone, as the bone is posed now, for a chain to follow.
 
-    role: what it is to the chain, for its name.
+    It is in the first of the armature's collections that is not linked, else in the scene's. role: what it
+    is to the chain, for its name.
     """
+    collections = [one for one in armature.users_collection if one.is_editable]
     bone = armature.pose.bones[tip]
     target = bpy.data.objects.new(f"{tip} {role}", None)
-    collection.objects.link(target)
+    (collections or [bpy.context.scene.collection])[0].objects.link(target)
     target.location = armature.matrix_world @ bone.tail
     target.empty_display_type = 'SPHERE'
     scale = sum(abs(value) for value in armature.matrix_world.to_scale()) / 3.0
