@@ -10,6 +10,7 @@ from ...core import IK2DError
 from ...features.native import make_native, remove_native
 from ...features.native.changes import acts_as_set
 from ...rig.chain.native_state import is_native
+from ...rig.chain.renames import needed_chain
 from ..console import complain, say
 from ..files import scene
 from ..signals import stop_if_asked
@@ -66,12 +67,7 @@ def _chains(armature: bpy.types.Object, options: argparse.Namespace) -> list[_Se
     names = names_wanted(armature, options)
     if names is None:
         return [chain for chain in armature.ik2d.chains if (is_native if options.remove else _to_make)(chain)]
-    found = {chain.name: chain for chain in armature.ik2d.chains}
-    for name in names:
-        if name not in found:
-            known = ", ".join(map(repr, found)) or "none"
-            raise IK2DError(f"'{armature.name}' has no chain '{name}'; its chains are: {known}")
-    return [found[name] for name in dict.fromkeys(names)]
+    return [needed_chain(armature, name) for name in dict.fromkeys(names)]
 
 
 def _to_make(chain: _Settings) -> bool:

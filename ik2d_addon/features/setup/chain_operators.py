@@ -8,8 +8,8 @@ from bpy.types import Context, Operator, PropertyGroup
 
 from ...core import IK2DError
 from ...core.words import number_of, quoted, say
-from ...rig.chain.renames import bones_of, chain_named
-from ...ui.context import active_armature, active_chain, shown_chain, why_no_chain, why_not_edit
+from ...rig.chain.renames import bones_of, chain_named, needed_chain
+from ...ui.context import active_armature, active_chain, named_chain, shown_chain, why_no_chain, why_not_edit
 from ...ui.operator import ChainOperator, chain_name
 from ...ui.registration import registration
 from .copying import copy_settings, mirror_chain
@@ -86,9 +86,11 @@ class IK2D_OT_mirror(ChainOperator, Operator):
     chain: chain_name("Chain to mirror; empty for the active one")
 
     def execute(self, context):
-        armature, chosen = active_armature(context), [self.chain or shown_chain(context).name]
-        if chain_named(armature, chosen[0]) is None:
-            return self.refuse(say("There is no chain '{chosen}'", chosen=chosen[0]))
+        armature = active_armature(context)
+        try:
+            chosen = [named_chain(context, self.chain).name]
+        except IK2DError as error:
+            return self.refuse(error)
         if self.all:
             chosen = [chain.name for chain in armature.ik2d.chains if chain.enabled]
         made = []
@@ -144,9 +146,7 @@ class IK2D_OT_chain_activate(ChainOperator, Operator):
 
     def work(self, context):
         armature = active_armature(context)
-        chain = chain_named(armature, self.chain) if self.chain else chain_here(context)
-        if chain is None:
-            raise IK2DError(say("There is no chain '{chain}'", chain=self.chain))
+        chain = needed_chain(armature, self.chain) if self.chain else chain_here(context)
         armature.ik2d.active_index = list(armature.ik2d.chains).index(chain)
 
 
