@@ -9,7 +9,8 @@ import pytest
 from bl_ui.space_toolsystem_common import ToolSelectPanelHelper
 
 from ik2d_addon.features.drag import tool
-from ik2d_addon.ui import keymaps, preferences
+from ik2d_addon.ui import keymaps
+from ik2d_addon.ui.settings import overlay
 
 # What Blender listens to with the mouse over a 3D View in Pose Mode.
 KEYMAPS = {
@@ -84,4 +85,4 @@ def test_the_tools_icon_is_one_of_blender():
 
 
 def test_the_preferences_belong_to_the_extension_alone():
-    assert preferences.EXTENSION == ""
+    assert overlay.EXTENSION == ""
