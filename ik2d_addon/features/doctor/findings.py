@@ -88,7 +88,7 @@ def findings(
         _sides(rig, settings),
         _joints(rig, settings),
         _notes(rig, settings),
-        _straight(rig, settings),
+        _straight(rig),
     )
     return [finding for found in checks for finding in found]
 
@@ -188,7 +188,7 @@ def _controlled(rig: RigChain, first: float, last: float, carrying: bool) -> Ite
     offered = [fixes.mute_constraints]
     if any(control.kind == 'IK' for control in controls):
         offered.append(fixes.adopt)
-    yield Finding(rig.name, 'RULED', "\n".join(lines), tuple(offered))
+    yield Finding(rig.name, 'OTHER_CONTROLS', "\n".join(lines), tuple(offered))
 
 
 def _scaled(rig: RigChain) -> Iterator[Finding]:
@@ -331,7 +331,7 @@ def _notes(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding
         yield Finding(rig.name, 'NOTE', sentence, note=True)
 
 
-def _straight(rig: RigChain, settings: bpy.types.PropertyGroup) -> Iterator[Finding]:
+def _straight(rig: RigChain) -> Iterator[Finding]:
     if rig.plane_taken in (FIRST_X, FIRST_Z) and rig.solver == 'TWO_BONE':
         sentence = say(
             "Chain '{chain}': it is straight at rest, so its plane and its side change with its "
