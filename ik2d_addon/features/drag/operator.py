@@ -48,7 +48,7 @@ class RegionView:
     def __init__(self, region: bpy.types.Region, data: bpy.types.RegionView3D) -> None:
         self.region, self.data = region, data
 
-    def chain_view(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
+    def line_of_sight(self, pixel: Sequence[float]) -> tuple[Floats, Floats]:
         """Return the line of sight through a pixel: its start (3,) and its direction (3,)."""
         start = view3d_utils.region_2d_to_origin_3d(self.region, self.data, pixel)
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.data, pixel), np.float64)

@@ -178,7 +178,7 @@ def test_what_the_panel_asks_of_10_chains_reads_and_evaluates_nothing_in_few_cal
 
     def draw():
         for chain in chains:
-            assert drawn.problem_of(chain) == ""
+            assert drawn.cached_problem(chain) == ""
         assert drawn.findings_of(bpy.context, armature, chains[0]) == []
 
     def evaluated(*_):
@@ -202,19 +202,19 @@ def test_what_was_read_once_is_read_anew_where_anything_of_it_has_changed():
     armature, chain = leg(stretch=1.5)
     for bone in armature.data.bones:
         bone.inherit_scale = 'NONE'
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     armature.pose.bones["shin"].lock_scale[1] = True
-    assert "Y Scale of bone 'shin' is locked" in drawn.problem_of(chain)
+    assert "Y Scale of bone 'shin' is locked" in drawn.cached_problem(chain)
     armature.pose.bones["shin"].lock_scale[1] = False
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     for frame, scale in ((1, 1.0), (9, 2.0)):
         armature.pose.bones["shin"].scale[1] = scale
         armature.pose.bones["shin"].keyframe_insert("scale", index=1, frame=frame)
-    assert "keys change the Y Scale" in drawn.problem_of(chain)
+    assert "keys change the Y Scale" in drawn.cached_problem(chain)
     armature.animation_data_clear()
-    assert drawn.problem_of(chain) == ""
+    assert drawn.cached_problem(chain) == ""
     chain.target = None
-    assert "has no target" in drawn.problem_of(chain)
+    assert "has no target" in drawn.cached_problem(chain)
 
 
 def test_of_a_native_chain_the_control_says_which_side_it_bends_to():
