@@ -23,7 +23,7 @@ _MODULES = (
     ".features.pole.pole",
     ".features.plant.operators",
     ".features.foot.operators",
-    ".features.baking.results",
+    ".features.baking.missed_frames",
     ".features.baking.operators",
     ".features.doctor.mute_constraints",
     ".features.doctor.plane_to_target",

@@ -12,7 +12,7 @@ from rigs import leg_with_target
 
 import ik2d_addon
 from ik2d_addon.features.adopt import operators as adopt
-from ik2d_addon.features.baking import results
+from ik2d_addon.features.baking import missed_frames
 from ik2d_addon.features.drag import operator as drag
 from ik2d_addon.features.overlay import limit_drag, panel, target_path
 from ik2d_addon.features.setup import chain_presets, menus, panels
@@ -151,7 +151,7 @@ def test_a_menu_goes_on_after_an_operator_of_a_feature_that_was_removed():
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_operators_are_named_after_their_ids_and_undo(cls):
     assert cls.__name__ == "IK2D_OT_" + cls.bl_idname.removeprefix("ik2d.")
-    jumps_in_time = cls is results.IK2D_OT_worst_frame  # as Blender's own, one step to undo
+    jumps_in_time = cls is missed_frames.IK2D_OT_worst_frame  # as Blender's own, one step to undo
     follows_the_mouse = {'GRAB_CURSOR', 'BLOCKING'} if cls is drag.IK2D_OT_drag else set()
     undo = 'UNDO_GROUPED' if jumps_in_time else 'UNDO'
     assert cls.bl_options == {'REGISTER', undo, *follows_the_mouse}
